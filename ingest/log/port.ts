@@ -1,0 +1,38 @@
+import type { LogRecord } from '../../schemas/records.ts';
+
+/** Topics of the log. Key of a record: accounts by address, transactions by signature, readings by mint or venue account. */
+export type Topic = 'accounts' | 'transactions' | 'readings' | 'dead-letters';
+
+export const TOPICS: readonly Topic[] = ['accounts', 'transactions', 'readings', 'dead-letters'];
+
+export interface LogWriter {
+  /**
+   * Appends records to the topic of their kind, at the partition of their key. Resolves once the log has
+   * acknowledged all of them; waits where the log is full. Markers go to every partition of accounts and
+   * transactions, gap records to every partition of transactions.
+   */
+  append(records: readonly LogRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogEntry {
+  offset: bigint;
+  record: LogRecord;
+}
+
+/** Consecutive entries of one partition, in offset order. */
+export interface LogBatch {
+  topic: Topic;
+  partition: number;
+  entries: LogEntry[];
+  /** False once the partition was taken away: stop, write nothing more. */
+  owned(): boolean;
+}
+
+export interface LogReader {
+  /**
+   * Hands batches to `apply` until `signal` aborts: one at a time per partition, each offset committed only after
+   * `apply` has returned. A throw leaves the batch uncommitted and it is handed out again.
+   */
+  run(apply: (batch: LogBatch) => Promise<void>, signal: AbortSignal): Promise<void>;
+}

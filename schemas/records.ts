@@ -1,0 +1,145 @@
+/**
+ * What the log carries: the updates of the chain and the venues as received, with the facts needed to place
+ * them (slot, block time, write_version) beside the raw bytes, so that a better decoder can read history again.
+ */
+
+/** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. */
+export type Source = 'stream' | 'rpc';
+
+/** One state of an account. `lamports` 0 means that no account exists at the address as of `slot`. */
+export interface AccountRecord {
+  kind: 'account';
+  source: Source;
+  /** Slot of the write (stream) or context slot of the read (rpc). */
+  slot: bigint;
+  /** Unix seconds of `slot`; null where no source knows it. */
+  blockTime: number | null;
+  address: Uint8Array;
+  owner: Uint8Array;
+  lamports: bigint;
+  data: Uint8Array;
+  /** One node's count inside a slot; 2^64-1 for an rpc read, which stands at the end of its slot. */
+  writeVersion: bigint;
+  /** Signature of the writing transaction (64 bytes), null where unknown. */
+  signature: Uint8Array | null;
+}
+
+/** One transaction that names the program. */
+export interface TransactionRecord {
+  kind: 'transaction';
+  source: Source;
+  slot: bigint;
+  blockTime: number | null;
+  signature: Uint8Array;
+  /** Index in the block; null where the source does not give it. */
+  index: number | null;
+  /** Stand-in order inside the slot while `index` is null. */
+  order: number;
+  /** `geyser`: SubscribeUpdateTransactionInfo protobuf. `json`: UTF-8 JSON of a getTransaction result. */
+  format: 'geyser' | 'json';
+  payload: Uint8Array;
+}
+
+/** Everything of `slot` and before it is in the log, on this partition. */
+export interface MarkerRecord {
+  kind: 'marker';
+  slot: bigint;
+  parent: bigint;
+  blockTime: number | null;
+}
+
+/**
+ * State of an interval of slots [fromSlot, toSlot] whose transactions the stream did not bring. `fromSlot` is its
+ * identity; `toSlot` falls as history is read from the newest to the oldest; `closed` once all of it is in the log.
+ * Sent to every partition of transactions: it holds once all of them have applied it.
+ */
+export interface GapRecord {
+  kind: 'gap';
+  fromSlot: bigint;
+  toSlot: bigint;
+  /** Unix seconds of the oldest transaction read so far, or of the first slot after the gap; null if unknown. */
+  toTime: number | null;
+  closed: boolean;
+}
+
+/** A reading of the outside world, as the adapter validated it. */
+export interface ReadingRecord {
+  kind: 'reading';
+  /** Milliseconds of our clock when the reply arrived; also the version: a newer reading replaces an older one. */
+  readAt: number;
+  reading: Reading;
+}
+
+/** What failed, where and why, with the bytes that failed. */
+export interface DeadLetterRecord {
+  kind: 'dead-letter';
+  source: Source | 'poll';
+  /** What it was meant to be: `account:Policy`, `transaction`, `event`, `reading:perp` … */
+  what: string;
+  /** Address, signature or mint, base58. */
+  where: string;
+  reason: string;
+  slot: bigint | null;
+  bytes: Uint8Array;
+}
+
+export type LogRecord =
+  | AccountRecord
+  | TransactionRecord
+  | MarkerRecord
+  | GapRecord
+  | ReadingRecord
+  | DeadLetterRecord;
+
+/** Numbers from outside are decimal strings; times are milliseconds of the venue's clock, or null. */
+export type Reading =
+  | {
+      type: 'venue_account';
+      /** Token account of the Remote venue account, base58. */
+      tokenAccount: string;
+      venue: 'perp' | 'options';
+      /** Null equity and notional: absent, for `reason`. */
+      equity: string | null;
+      notional: string | null;
+      reason: string | null;
+      /** Whether the venue answered; `error` says what happened where it did not. */
+      reachable: boolean;
+      error: string | null;
+      venueTime: number | null;
+    }
+  | { type: 'venue_status'; venue: 'perp' | 'options'; ok: boolean; error: string | null }
+  | { type: 'program_status'; program: 'launchpad' | 'amm'; address: string; exists: boolean; error: string | null }
+  | { type: 'catalogue'; rows: CatalogueRow[] }
+  | {
+      type: 'price';
+      mint: string;
+      source: 'catalogue' | 'second';
+      /** Shortest text of the number the source gave; null where it has none. */
+      usd: string | null;
+      /** ISO 8601, or null where the source gives no time. */
+      observedAt: string | null;
+      startMarketCapUsd: number | null;
+      graduationMarketCapUsd: number | null;
+      graduationMultiple: number | null;
+    }
+  | { type: 'metadata'; mint: string; uri: string; imageUrl: string | null; error: string | null }
+  | { type: 'currencies'; items: CurrencyRow[] };
+
+export interface CatalogueRow {
+  mint: string;
+  symbol: string;
+  name: string;
+  decimals: number;
+  category: string;
+  launchable: boolean;
+  launchpadReady: boolean;
+  /** Absolute, or null. */
+  logoUrl: string | null;
+}
+
+export interface CurrencyRow {
+  currency: string;
+  spotPrice: string | null;
+  hasOptions: boolean;
+  hasPerps: boolean;
+}
