@@ -108,7 +108,13 @@ export type Reading =
       venueTime: number | null;
     }
   | { type: 'venue_status'; venue: 'perp' | 'options'; ok: boolean; error: string | null }
-  | { type: 'program_status'; program: 'launchpad' | 'amm'; address: string; exists: boolean; error: string | null }
+  | {
+      type: 'program_status';
+      program: 'launchpad' | 'amm';
+      address: string;
+      exists: boolean;
+      error: string | null;
+    }
   | { type: 'catalogue'; rows: CatalogueRow[] }
   | {
       type: 'price';

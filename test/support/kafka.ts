@@ -1,0 +1,184 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const LIBRARIES = path.resolve(import.meta.dirname, '../../node_modules/.cache/kafka-broker');
+const POM = path.join(import.meta.dirname, 'kafka-pom.xml');
+
+/** Why no broker can be had here, or null. In CI a missing broker is a failure, never a skip. */
+export function brokerMissing(): string | null {
+  if (process.env.KAFKA_BROKERS !== undefined || process.env.CI !== undefined) return null;
+  const has = (command: string, flag: string) => spawnSync(command, [flag], { stdio: 'ignore' }).status === 0;
+  return has('java', '-version') && has('mvn', '--version')
+    ? null
+    : 'needs Java 17 with Maven, or KAFKA_BROKERS: neither is here';
+}
+
+/** Kafka's own jars, from its published artifacts, kept between runs. */
+function libraries(): string {
+  if (!existsSync(LIBRARIES)) {
+    const fresh = `${LIBRARIES}.${process.pid}`;
+    mkdirSync(fresh, { recursive: true });
+    execFileSync('mvn', [
+      '-q',
+      '-B',
+      '-f',
+      POM,
+      'dependency:copy-dependencies',
+      '-DincludeScope=runtime',
+      `-DoutputDirectory=${fresh}`,
+    ]);
+    try {
+      renameSync(fresh, LIBRARIES);
+    } catch {
+      rmSync(fresh, { recursive: true, force: true });
+    }
+  }
+  return readdirSync(LIBRARIES)
+    .map((jar) => path.join(LIBRARIES, jar))
+    .join(':');
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Broker {
+  id: number;
+  port: number;
+  /** SIGKILL, SIGSTOP, SIGCONT … to the broker's process. */
+  signal(name: NodeJS.Signals): void;
+  /** Starts it again on the same data after a kill. */
+  restart(): Promise<void>;
+}
+
+export interface Cluster {
+  brokers: string[];
+  nodes: Broker[];
+  stop(): Promise<void>;
+}
+
+const LOG4J = `<Configuration status="OFF"><Appenders><Console name="C"><PatternLayout pattern="%d %p %m%n"/></Console></Appenders><Loggers><Root level="WARN"><AppenderRef ref="C"/></Root></Loggers></Configuration>`;
+
+const JVM = ['-Xmx192m', '-Xss512k', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
+
+/** A real Apache Kafka in KRaft mode with `count` nodes, each broker and controller, on free ports. */
+export async function startKafka(count = 1): Promise<Cluster> {
+  const classpath = libraries();
+  const directory = mkdtempSync(path.join(tmpdir(), 'kafka-'));
+  const log4j = path.join(directory, 'log4j2.xml');
+  writeFileSync(log4j, LOG4J);
+  const clusterId = randomBytes(16).toString('base64url');
+  const plans = [];
+  for (let id = 1; id <= count; id += 1) {
+    plans.push({ id, port: await freePort(), controller: await freePort() });
+  }
+  const voters = plans.map((plan) => `${plan.id}@127.0.0.1:${plan.controller}`).join(',');
+  const java = (main: string, args: string[]) => [
+    '-cp',
+    classpath,
+    `-Dlog4j2.configurationFile=${log4j}`,
+    ...JVM,
+    main,
+    ...args,
+  ];
+
+  const nodes: (Broker & { child(): ChildProcess })[] = [];
+  for (const plan of plans) {
+    const home = path.join(directory, String(plan.id));
+    mkdirSync(home);
+    const properties = path.join(home, 'server.properties');
+    writeFileSync(properties, serverProperties({ ...plan, voters, count, data: path.join(home, 'data') }));
+    execFileSync('java', java('kafka.tools.StorageTool', ['format', '-t', clusterId, '-c', properties]));
+    const launch = () => spawn('java', java('kafka.Kafka', [properties]), { stdio: 'ignore' });
+    let child = launch();
+    nodes.push({
+      id: plan.id,
+      port: plan.port,
+      child: () => child,
+      signal: (name) => void child.kill(name),
+      restart: async () => {
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill('SIGKILL');
+          await new Promise((resolve) => child.once('exit', resolve));
+        }
+        child = launch();
+        await listening(plan.port);
+      },
+    });
+  }
+  await Promise.all(plans.map((plan) => listening(plan.port)));
+
+  return {
+    brokers: plans.map((plan) => `127.0.0.1:${plan.port}`),
+    nodes,
+    stop: async () => {
+      for (const node of nodes) {
+        const child = node.child();
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const gone = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGCONT');
+        child.kill('SIGKILL');
+        await gone;
+      }
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function serverProperties(node: {
+  id: number;
+  port: number;
+  controller: number;
+  voters: string;
+  count: number;
+  data: string;
+}): string {
+  const replicas = Math.min(3, node.count);
+  return Object.entries({
+    'process.roles': 'broker,controller',
+    'node.id': node.id,
+    'controller.quorum.voters': node.voters,
+    'controller.listener.names': 'CONTROLLER',
+    listeners: `PLAINTEXT://127.0.0.1:${node.port},CONTROLLER://127.0.0.1:${node.controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': node.data,
+    'offsets.topic.replication.factor': replicas,
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': Math.min(2, replicas),
+    'min.insync.replicas': Math.min(2, replicas),
+    'group.initial.rebalance.delay.ms': 0,
+    'log.cleaner.dedupe.buffer.size': 4_194_304,
+    'auto.create.topics.enable': false,
+    'num.network.threads': 2,
+    'num.io.threads': 2,
+  })
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join('');
+}
+
+/** Resolves once something accepts connections there; gives up after a minute. */
+async function listening(port: number): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = net.connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no broker is listening on port ${port} after 60 s`);
+}
