@@ -1,0 +1,46 @@
+/** ISO 8601 UTC with milliseconds of unix seconds; the one form in which times are served. */
+export function isoTime(unixSeconds: number | bigint): string {
+  return isoMillis(Number(unixSeconds) * 1000);
+}
+
+/** ISO 8601 UTC of unix milliseconds, held inside the years that the form can express. */
+export function isoMillis(millis: number): string {
+  const bounded = Math.min(Math.max(Math.trunc(millis), -62_167_219_200_000), 253_402_300_799_999);
+  return new Date(bounded).toISOString();
+}
+
+/** Digits and scale of a decimal: value = digits / 10^scale. */
+export interface Decimal {
+  digits: bigint;
+  scale: number;
+}
+
+const DECIMAL = /^(-?)(\d{1,60})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** Reads a decimal text, exponents included; null where it is none or longer than 60 digits a side. */
+export function parseDecimal(text: string): Decimal | null {
+  const match = DECIMAL.exec(text);
+  if (match === null) return null;
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n);
+  const scale = fraction.length - Number(exponent);
+  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
+}
+
+/** numerator / denominator as a decimal string of six digits, rounded down. Both non-negative, denominator not 0. */
+export function sixDigits(numerator: bigint, denominator: bigint): string {
+  const millionths = (numerator * 1_000_000n) / denominator;
+  const text = millionths.toString().padStart(7, '0');
+  return `${text.slice(0, -6)}.${text.slice(-6)}`;
+}
+
+/**
+ * US dollars of an amount in base units, a decimal string of six digits rounded down.
+ * @param priceText decimal text of dollars for one whole token.
+ * @throws RangeError where the price is no decimal or is negative.
+ */
+export function usdValue(amount: bigint, decimals: number, priceText: string): string {
+  const price = parseDecimal(priceText);
+  if (price === null || price.digits < 0n) throw new RangeError(`no price: ${priceText}`);
+  return sixDigits(amount * price.digits, 10n ** BigInt(decimals + price.scale));
+}
