@@ -5,8 +5,8 @@ for (let value = 0; value < 58; value += 1) VALUES[CODES[value] as number] = val
 
 /** Five digits at a time: the largest power of 58 whose product with 2^16 stays an exact number. */
 const LIMB = 58 ** 5;
-/** Longest text or bytes that is worth reading; a transaction's instruction data stays below it. */
-const MAX_LENGTH = 4096;
+/** Longest text or bytes that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
+const MAX_LENGTH = 16_384;
 
 /** Base58 text of any bytes, in the alphabet of keys and signatures. */
 export function encodeBase58(bytes: Uint8Array): string {
@@ -45,7 +45,7 @@ function fiveDigits(limb: number, first: boolean): string {
   return text;
 }
 
-/** The bytes of a base58 text, or null where it holds a character that is none or is over 4096 long. */
+/** The bytes of a base58 text, or null where it holds a character that is none or is over 16,384 long. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length > MAX_LENGTH) return null;
   let zeros = 0;

@@ -1,0 +1,84 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Another process uses the data directory. */
+export class DataLockedError extends Error {
+  override name = 'DataLockedError';
+}
+
+interface Holder {
+  pid: number;
+  /** Start of the process in clock ticks since boot: a reused pid is not the holder. */
+  started: string;
+}
+
+/**
+ * Takes the data directory for this process: embedded stores lose rows when two processes open them.
+ * A holder that died, however it died, does not count.
+ * @returns the way to give it back.
+ * @throws DataLockedError where a living process holds it.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true });
+  const file = path.join(dataDir, 'lock');
+  const own: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  const written = `${file}.new.${process.pid}`;
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    try {
+      // A link shows the whole file or none: nobody reads a holder half written.
+      writeFileSync(written, JSON.stringify(own));
+      linkSync(written, file);
+      return () => {
+        if (read(file)?.pid === own.pid) rmSync(file, { force: true });
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(written, { force: true });
+    }
+    const holder = read(file);
+    if (holder !== null && startOf(holder.pid) === holder.started) {
+      throw new DataLockedError(
+        `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop that one, or name another directory in DATA_DIR`,
+      );
+    }
+    takeAway(file, holder);
+  }
+  throw new DataLockedError(`DATA_DIR ${dataDir} is being taken by another process`);
+}
+
+/** Moves a dead holder's file aside; puts it back where somebody else took the place meanwhile. */
+function takeAway(file: string, expected: Holder | null): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  const taken = read(aside);
+  if (JSON.stringify(taken) === JSON.stringify(expected)) rmSync(aside, { force: true });
+  else renameSync(aside, file);
+}
+
+function read(file: string): Holder | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+  } catch {
+    return null;
+  }
+}
+
+/** Null where no such process lives; an empty text where the system does not tell the start. */
+function startOf(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}

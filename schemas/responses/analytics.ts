@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox';
+import { Figure } from '../figure.ts';
+import { BooleanOrNull, closed, NumberOrNull, orNull, TextOrNull, TimeOrNull } from './parts.ts';
+
+const QuoteTotals = Type.Object(
+  {
+    quoteMint: Type.String(),
+    quoteSymbol: TextOrNull,
+    decimals: NumberOrNull,
+    policyCount: Type.Number(),
+    feesClaimed: Figure,
+    protocolFees: Figure,
+    routedToLp: Figure,
+    routedToBankroll: Figure,
+    profitSwept: Figure,
+    paidToHolders: Figure,
+    creditSpent: Figure,
+  },
+  closed,
+);
+
+const ProtocolTotals = Type.Object(
+  {
+    policyCount: Type.Number(),
+    agentPolicyCount: Type.Number(),
+    passivePolicyCount: Type.Number(),
+    lockedPolicyCount: Type.Number(),
+    pausedPolicyCount: Type.Number(),
+    byQuote: Type.Array(QuoteTotals),
+  },
+  closed,
+);
+
+/** All but the program addresses are null until the config account is read. */
+export const ProtocolConfigView = Type.Object(
+  {
+    paused: BooleanOrNull,
+    protocolFeeBps: NumberOrNull,
+    maxBankrollBps: NumberOrNull,
+    maxRemoteStaleness: TextOrNull,
+    maxDeviationBps: NumberOrNull,
+    minRiskForClass: orNull(Type.Array(Type.Number(), { minItems: 8, maxItems: 8 })),
+    launchpadProgram: Type.String(),
+    ammProgram: Type.String(),
+    source: Type.String(),
+    asOf: TimeOrNull,
+  },
+  closed,
+);
+export type ProtocolConfigView = Static<typeof ProtocolConfigView>;
+
+const dayFigures = {
+  routedToLp: Figure,
+  routedToBankroll: Figure,
+  protocolCut: Figure,
+  profitSwept: Figure,
+  spentOnBuybacks: Figure,
+};
+export const RevenueDay = Type.Object(
+  {
+    day: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
+    ...dayFigures,
+    byQuote: Type.Array(
+      Type.Object({ quoteMint: Type.String(), decimals: NumberOrNull, ...dayFigures }, closed),
+    ),
+  },
+  closed,
+);
+export type RevenueDay = Static<typeof RevenueDay>;
+
+/** `GET /analytics`. Sums over all quotes are literal; `byQuote` is the one to read. */
+export const AnalyticsResponse = Type.Object(
+  {
+    protocolTotals: ProtocolTotals,
+    protocolConfig: ProtocolConfigView,
+    bridgeFlow: Type.Object(
+      {
+        perVenue: Type.Array(
+          Type.Object(
+            {
+              venue: Type.String(),
+              accountCount: Type.Number(),
+              bridgedOut: Figure,
+              attestedEquity: Figure,
+              gap: Figure,
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+    revenueByDayTimeSeries: Type.Array(RevenueDay),
+  },
+  closed,
+);
+export type AnalyticsResponse = Static<typeof AnalyticsResponse>;

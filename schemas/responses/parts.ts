@@ -1,0 +1,34 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** Pieces that several responses share. */
+
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const closed = { additionalProperties: false } as const;
+
+/** ISO 8601 UTC with milliseconds, the one form in which times are served. */
+export const Time = Type.String({ pattern: '^-?\\d{4,6}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' });
+export const TimeOrNull = orNull(Time);
+export const Slot = Type.String({ pattern: '^\\d+$' });
+export const Amount = Type.String({ pattern: '^-?\\d+$' });
+export const TextOrNull = orNull(Type.String());
+export const NumberOrNull = orNull(Type.Number());
+export const BooleanOrNull = orNull(Type.Boolean());
+
+export const Mode = Type.Union([Type.Literal('Passive'), Type.Literal('Agent')]);
+export type Mode = Static<typeof Mode>;
+
+/** The model a policy points at; only the id is known where the registry has no such entry. */
+export const ModelRef = Type.Object(
+  { id: Type.Number(), name: TextOrNull, provider: TextOrNull, enabled: BooleanOrNull },
+  closed,
+);
+export type ModelRef = Static<typeof ModelRef>;
+
+export const ErrorBody = Type.Object({ error: Type.String() }, { ...closed, $id: 'Error' });
+export type ErrorBody = Static<typeof ErrorBody>;
+
+export const InternalError = Type.Object(
+  { error: Type.Literal('internal error'), detail: Type.String() },
+  { ...closed, $id: 'InternalError' },
+);

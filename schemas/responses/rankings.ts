@@ -1,0 +1,87 @@
+import { type Static, Type } from 'typebox';
+import { Figure } from '../figure.ts';
+import { MarketCap } from './coin.ts';
+import { BooleanOrNull, closed, ModelRef, Mode, NumberOrNull, orNull, TextOrNull, TimeOrNull } from './parts.ts';
+
+/** In the order in which a refusal lists them. */
+export const SORTS = ['marketCap', 'profit', 'fees', 'burned', 'bankroll', 'activity', 'newest'] as const;
+export type Sort = (typeof SORTS)[number];
+export const ORDERS = ['desc', 'asc'] as const;
+export type Order = (typeof ORDERS)[number];
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+export const RankingsQuery = Type.Object({
+  sort: Type.Optional(Type.Enum([...SORTS])),
+  order: Type.Optional(Type.Enum([...ORDERS])),
+  limit: text('1 to 200, default 50; clamped.'),
+  offset: text('0 to 100000, default 0; clamped.'),
+  mode: Type.Optional(Mode),
+  origin: text('Id of an origin.'),
+  model: text('Id of a model.'),
+  quote: text('Mint of a quote asset; money sorts then rank by raw amounts.'),
+  locked: Type.Optional(Type.Enum(['true', 'false'])),
+  paused: Type.Optional(Type.Enum(['true', 'false'])),
+  search: text("Case-insensitive substring of the launched token's name or symbol, or a prefix of its mint."),
+});
+
+export const RankingFilters = Type.Object(
+  {
+    mode: orNull(Mode),
+    origin: NumberOrNull,
+    model: NumberOrNull,
+    quote: TextOrNull,
+    locked: BooleanOrNull,
+    paused: BooleanOrNull,
+    search: TextOrNull,
+  },
+  closed,
+);
+export type RankingFilters = Static<typeof RankingFilters>;
+
+export const RankingRow = Type.Object(
+  {
+    rank: Type.Number(),
+    mint: Type.String(),
+    mintName: TextOrNull,
+    mintSymbol: TextOrNull,
+    mintImageUrl: TextOrNull,
+    quoteMint: Type.String(),
+    quoteSymbol: TextOrNull,
+    quoteSymbolSource: TextOrNull,
+    quoteSymbolAbsentReason: Type.Optional(Type.String()),
+    quoteDecimals: NumberOrNull,
+    mode: Mode,
+    origin: Type.Object({ id: Type.Number(), name: TextOrNull }, closed),
+    model: ModelRef,
+    risk: Type.Number(),
+    locked: Type.Boolean(),
+    paused: Type.Boolean(),
+    marketCap: MarketCap,
+    profit: Figure,
+    fees: Figure,
+    burned: Figure,
+    bankroll: Figure,
+    usd: Type.Object({ profit: Figure, fees: Figure, bankroll: Figure }, closed),
+    eventsLast24h: Figure,
+    createdAt: TimeOrNull,
+  },
+  { ...closed, $id: 'RankingRow' },
+);
+export type RankingRow = Static<typeof RankingRow>;
+
+/** `GET /rankings` */
+export const RankingsResponse = Type.Object(
+  {
+    sort: Type.Enum([...SORTS]),
+    order: Type.Enum([...ORDERS]),
+    limit: Type.Number(),
+    offset: Type.Number(),
+    total: Type.Number(),
+    hasMore: Type.Boolean(),
+    filters: RankingFilters,
+    items: Type.Array(RankingRow),
+  },
+  closed,
+);
+export type RankingsResponse = Static<typeof RankingsResponse>;

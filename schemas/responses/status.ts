@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { Figure } from '../figure.ts';
+import { BooleanOrNull, closed, NumberOrNull, orNull, Slot, TextOrNull, TimeOrNull } from './parts.ts';
+
+const Protocol = Type.Object({ paused: BooleanOrNull, source: Type.String(), asOf: TimeOrNull }, closed);
+
+const Indexer = Type.Object(
+  {
+    lastProcessedSignature: TextOrNull,
+    lastProcessedSlot: orNull(Slot),
+    lastProcessedBlockTime: TimeOrNull,
+    cursorUpdatedAt: TimeOrNull,
+    history: Type.Object(
+      {
+        complete: Type.Boolean(),
+        fromSlot: orNull(Slot),
+        source: Type.Union([Type.Literal('rpc'), Type.Literal('stream')]),
+      },
+      closed,
+    ),
+    incompleteTransactions: Figure,
+    deadLetters: Figure,
+  },
+  closed,
+);
+
+const Keeper = Type.Object(
+  {
+    lastActionAt: TimeOrNull,
+    last24h: Type.Array(
+      Type.Object({ kind: Type.String(), count: NumberOrNull, lastAt: TimeOrNull }, closed),
+    ),
+    unroutedFeeBacklogPolicyCount: Figure,
+    note: Type.String(),
+  },
+  closed,
+);
+
+const Attestor = Type.Object(
+  {
+    lastActionAt: TimeOrNull,
+    perVenue: Type.Array(Type.Intersect([Type.Object({ venue: Type.String() }), Figure])),
+    moneyPathsFrozenNote: Type.String(),
+  },
+  closed,
+);
+
+const ProgramReach = Type.Object(
+  {
+    reachable: BooleanOrNull,
+    programId: Type.String(),
+    source: Type.Literal('chain:getAccountInfo'),
+    reason: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+/** `GET /status`. The keys of `venues` are the configured ids of the four venues. */
+export const StatusResponse = Type.Object(
+  {
+    protocol: Protocol,
+    indexer: Indexer,
+    keeper: Keeper,
+    attestor: Attestor,
+    venues: Type.Record(Type.String(), Type.Union([ProgramReach, Figure])),
+  },
+  closed,
+);
+export type StatusResponse = Static<typeof StatusResponse>;

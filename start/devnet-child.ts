@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** Where the devnet child serves its chain and venues. */
+export interface DevnetAddresses {
+  geyser: string;
+  rpc: string;
+  perp: string;
+  options: string;
+  catalogue: string;
+  price: string;
+  programId: string;
+}
+
+export interface DevnetChild {
+  addresses: DevnetAddresses;
+  /** Resolves when the child has ended. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
+
+/** Starts the local chain and venues as a child that ends with this process, and waits until it serves. */
+export async function startDevnet(dataDir: string, flags: readonly string[]): Promise<DevnetChild> {
+  const child = spawn(process.execPath, [MAIN, '--dir', path.join(dataDir, 'devnet'), '--port-base', '0', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new Error(`devnet ended before it served (${signal ?? code})`)));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const ready = readyLine(line);
+      if (ready !== null) resolve(ready);
+    });
+  });
+  return {
+    addresses,
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function readyLine(line: string): DevnetAddresses | null {
+  if (!line.startsWith('{"devnet"')) return null;
+  return (JSON.parse(line) as { devnet: DevnetAddresses }).devnet;
+}
