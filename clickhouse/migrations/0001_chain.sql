@@ -1,7 +1,7 @@
 -- Latest state of each account. Version: slot << 64 | write_version, from the chain, never from a clock.
 -- exists = 0: no account at the address as of slot.
 
-CREATE TABLE policies (
+CREATE TABLE IF NOT EXISTS policies (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   signature Nullable(String), exists UInt8,
   mint String, quote_mint String, fee_key_mint String, authority String, agent Nullable(String), guardian String,
@@ -15,7 +15,7 @@ CREATE TABLE policies (
   bankroll String, quote_escrow String, base_escrow String, holder_rewards String
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE venue_accounts (
+CREATE TABLE IF NOT EXISTS venue_accounts (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8,
   policy String, token_account String, asset_mint String, kind LowCardinality(String), asset_class UInt8,
@@ -23,12 +23,12 @@ CREATE TABLE venue_accounts (
   remote_equity UInt64, remote_notional UInt64, remote_asof Int64, bridged_out UInt64
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE token_accounts (
+CREATE TABLE IF NOT EXISTS token_accounts (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, mint String, owner String, amount UInt64
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE mints (
+CREATE TABLE IF NOT EXISTS mints (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, token_program String, decimals UInt8, supply UInt64,
   name Nullable(String), symbol Nullable(String), uri Nullable(String),
@@ -36,36 +36,36 @@ CREATE TABLE mints (
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
 -- Token-2022 metadata kept outside its mint, at the address a MetadataPointer names.
-CREATE TABLE metadata_accounts (
+CREATE TABLE IF NOT EXISTS metadata_accounts (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, mint String, name String, symbol String, uri String
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE pools (
+CREATE TABLE IF NOT EXISTS pools (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, program String, status UInt8, base_decimals UInt8, quote_decimals UInt8, supply UInt64,
   virtual_base UInt64, virtual_quote UInt64, real_base UInt64, real_quote UInt64,
   global_config String, base_mint String, quote_mint String
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE curve_configs (
+CREATE TABLE IF NOT EXISTS curve_configs (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, curve_type UInt8
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE protocol_config (
+CREATE TABLE IF NOT EXISTS protocol_config (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, admin String, reporter String, fee_destination String, launchpad_program String,
   amm_program String, paused UInt8, protocol_fee_bps UInt16, max_bankroll_bps UInt16, max_deviation_bps UInt16,
   max_remote_staleness Int64, min_risk_for_class Array(UInt8)
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE origins (
+CREATE TABLE IF NOT EXISTS origins (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, id UInt16, name String, asset_class_mask UInt8, max_risk UInt8
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;
 
-CREATE TABLE models (
+CREATE TABLE IF NOT EXISTS models (
   address String, slot UInt64, version UInt128, block_time Nullable(Int64), source LowCardinality(String),
   exists UInt8, id UInt16, name String, provider String, enabled UInt8, registered_at Int64
 ) ENGINE = ReplacingMergeTree(version) ORDER BY address;

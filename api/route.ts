@@ -1,0 +1,39 @@
+import type { TSchema } from 'typebox';
+
+/** What a handler is told of its request; nothing of Koa. */
+export interface RouteContext {
+  /** Decoded path parameters. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** The parsed JSON body of a POST; undefined where it is no JSON. */
+  body: unknown;
+  /** Header names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  /** Address of the client, as TRUST_PROXY says to read it. */
+  clientAddress: string;
+  /** Unix milliseconds at which the request is answered. */
+  now: number;
+}
+
+export interface RouteReply {
+  status: number;
+  /** Sent as JSON. */
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** One line of the table that feeds the router, the 404 and 405 answers and the OpenAPI page. */
+export interface Route {
+  method: 'GET' | 'POST';
+  /** With parameters as `/coins/:mint`. */
+  path: string;
+  summary: string;
+  /** An object schema: its properties are the query parameters that the route knows. */
+  query?: TSchema;
+  body?: TSchema;
+  /** The schema of the answer for each status. */
+  responses: Record<number, TSchema>;
+  /** Whether the answer may be shared between clients for a moment. Never for an agent route. */
+  cached: boolean;
+  handler(context: RouteContext): Promise<RouteReply>;
+}

@@ -1,0 +1,80 @@
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { embeddedConnection } from './embedded/connection.ts';
+import { openSessions } from './embedded/sessions.ts';
+
+export type Params = Record<string, string | number | bigint | boolean | null | readonly (string | number | bigint)[]>;
+
+/** One database of one engine, embedded or a server: 64-bit integers come back as strings, 8 to 32 bits as numbers. */
+export interface Store {
+  /** Rows of a SELECT; parameters are bound as `{name:Type}`. @throws ClickHouseError */
+  query<Row>(sql: string, params?: Params): Promise<Row[]>;
+  /** Appends rows to a table, all or none of them. @throws ClickHouseError, also for a field the table does not have. */
+  insert(table: string, rows: readonly object[]): Promise<void>;
+  /** Runs a statement that answers nothing. @throws ClickHouseError */
+  command(sql: string, params?: Params): Promise<void>;
+  /** The name of the database that unqualified names mean. */
+  readonly database: string;
+  close(): Promise<void>;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** The engine on a directory of this machine; one process owns it. */
+export async function openEmbedded(path: string, database = 'bankroll'): Promise<Store> {
+  if (!NAME.test(database)) throw new TypeError(`no database name: ${database}`);
+  const sessions = await openSessions(path, database, 4);
+  return storeOf(createClient({ connection: embeddedConnection(sessions) }), database);
+}
+
+/** A server: http(s)://user:password@host:port/database. The database is made where it is missing. */
+export async function openServer(url: string, cluster: string | null = null): Promise<Store> {
+  const parsed = new URL(url);
+  const database = decodeURIComponent(parsed.pathname.slice(1)) || 'bankroll';
+  if (!NAME.test(database)) throw new TypeError(`CLICKHOUSE_URL names no database: ${database}`);
+  const options = {
+    url: `${parsed.protocol}//${parsed.host}`,
+    username: decodeURIComponent(parsed.username) || 'default',
+    password: decodeURIComponent(parsed.password),
+    request_timeout: 60_000,
+    max_open_connections: 16,
+  };
+  const first = createClient(options);
+  try {
+    const onCluster = cluster === null ? '' : ` ON CLUSTER '${cluster.replaceAll("'", "\\'")}'`;
+    await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}${onCluster} ENGINE = Atomic` });
+  } finally {
+    await first.close();
+  }
+  return storeOf(
+    createClient({
+      ...options,
+      database,
+      clickhouse_settings: {
+        output_format_json_quote_64bit_integers: 1,
+        output_format_json_quote_decimals: 1,
+        input_format_skip_unknown_fields: 0,
+        date_time_input_format: 'best_effort',
+        max_execution_time: 60,
+        ...(cluster === null ? {} : { insert_distributed_sync: 1, select_sequential_consistency: '1' }),
+      },
+    }),
+    database,
+  );
+}
+
+function storeOf(client: ClickHouseClient, database: string): Store {
+  return {
+    database,
+    query: async <Row>(sql: string, params?: Params) => {
+      const result = await client.query({ query: sql, format: 'JSONEachRow', query_params: params ?? {} });
+      return result.json<Row>();
+    },
+    insert: async (table, rows) => {
+      if (rows.length > 0) await client.insert({ table, values: rows, format: 'JSONEachRow' });
+    },
+    command: async (sql, params) => {
+      await client.command({ query: sql, query_params: params ?? {} });
+    },
+    close: () => client.close(),
+  };
+}

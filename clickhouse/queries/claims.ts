@@ -1,0 +1,47 @@
+import type { Store } from '../client.ts';
+
+export interface ClaimRow {
+  signature: string;
+  slot: string;
+  block_time: string | null;
+  quote_amount: string;
+  base_amount: string;
+}
+
+/** The newest FeesClaimed events of a mint. */
+export async function recentClaims(store: Store, mint: string, limit: number): Promise<ClaimRow[]> {
+  return store.query<ClaimRow>(
+    `SELECT signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
+     FROM events FINAL
+     WHERE mint = {mint:String} AND kind = 'FeesClaimed'
+     ORDER BY slot DESC, tx_index DESC, signature DESC, position DESC
+     LIMIT {limit:UInt32}`,
+    { mint, limit },
+  );
+}
+
+export interface ClaimWindow {
+  quote_amount: string;
+  base_amount: string;
+  count: string;
+  last_time: string | null;
+}
+
+/** The claims of a mint with `after` < block time <= `until`, in unix seconds. */
+export async function claimsBetween(
+  store: Store,
+  mint: string,
+  after: number,
+  until: number,
+): Promise<ClaimWindow> {
+  const [row] = await store.query<ClaimWindow>(
+    `SELECT toString(sum(toUInt128(amount_a))) AS quote_amount, toString(sum(toUInt128(amount_b))) AS base_amount,
+       toString(count()) AS count, max(block_time) AS last_time
+     FROM events FINAL
+     WHERE mint = {mint:String} AND kind = 'FeesClaimed'
+       AND block_time > {after:Int64} AND block_time <= {until:Int64}`,
+    { mint, after, until },
+  );
+  if (row === undefined) throw new Error('an aggregate without keys gave no row');
+  return row;
+}

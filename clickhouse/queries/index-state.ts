@@ -1,0 +1,80 @@
+import type { Store } from '../client.ts';
+
+/** How far the index is, over all partitions of accounts and transactions. */
+export interface AppliedState {
+  partitions: number;
+  transaction_partitions: number;
+  /** Lowest marker; '0' before the first. */
+  slot: string;
+  block_time: string | null;
+  last_signature: string | null;
+  /** Unix milliseconds of the newest write of any materialiser. */
+  applied_at: string;
+}
+
+export async function appliedState(store: Store): Promise<AppliedState> {
+  const [row] = await store.query<AppliedState>(
+    `SELECT toUInt32(count()) AS partitions,
+       toUInt32(countIf(topic = 'transactions')) AS transaction_partitions,
+       min(a.slot) AS slot,
+       argMin(tuple(a.block_time), a.slot).1 AS block_time,
+       argMax(tuple(a.last_signature), (a.last_signature_slot, a.last_signature_index)).1 AS last_signature,
+       max(a.applied_at) AS applied_at
+     FROM applied AS a FINAL
+     WHERE topic IN ('accounts', 'transactions')`,
+    {},
+  );
+  if (row === undefined) throw new Error('an aggregate without keys gave no row');
+  return row;
+}
+
+/** One interval of slots whose transactions the stream did not bring. */
+export interface GapState {
+  from_slot: string;
+  /** Highest slot still to be read; of a closed gap its last value. */
+  to_slot: string;
+  /** Null where one of the partitions that still hold it open does not know the time. */
+  to_time: string | null;
+  partitions: number;
+  open_partitions: number;
+}
+
+export async function gapStates(store: Store): Promise<GapState[]> {
+  return store.query<GapState>(
+    `SELECT g.from_slot AS from_slot,
+       if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
+       if(countIf(g.closed = 0 AND g.to_time IS NULL) > 0, NULL, maxIf(g.to_time, g.closed = 0)) AS to_time,
+       toUInt32(count()) AS partitions,
+       toUInt32(countIf(g.closed = 0)) AS open_partitions
+     FROM gaps AS g FINAL
+     GROUP BY g.from_slot
+     ORDER BY g.from_slot`,
+    {},
+  );
+}
+
+/** The transactions that are incomplete now, and what they take with them. */
+export interface IncompleteState {
+  count: number;
+  policies: string[];
+  /** UTC days, YYYY-MM-DD. */
+  days: string[];
+  /** Of them, how many are of a day that is not known. */
+  undated: number;
+}
+
+export async function incompleteState(store: Store): Promise<IncompleteState> {
+  const [row] = await store.query<IncompleteState>(
+    `SELECT toUInt32(count()) AS count,
+       groupUniqArrayArray(i.policies) AS policies,
+       groupUniqArrayIf(toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))),
+         i.block_time IS NOT NULL) AS days,
+       toUInt32(countIf(i.block_time IS NULL)) AS undated
+     FROM incomplete_transactions AS i FINAL
+     WHERE i.signature NOT IN (
+       SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))`,
+    {},
+  );
+  if (row === undefined) throw new Error('an aggregate without keys gave no row');
+  return row;
+}

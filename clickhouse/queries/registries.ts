@@ -1,0 +1,39 @@
+import type { Store } from '../client.ts';
+
+export interface OriginRow {
+  address: string;
+  id: number;
+  name: string;
+  asset_class_mask: number;
+  max_risk: number;
+}
+
+/** All origins, by id. */
+export async function origins(store: Store): Promise<OriginRow[]> {
+  return store.query<OriginRow>(
+    `SELECT address, id, name, asset_class_mask, max_risk
+     FROM origins FINAL
+     WHERE exists = 1
+     ORDER BY id, address`,
+    {},
+  );
+}
+
+export interface ModelRow {
+  id: number;
+  name: string;
+  provider: string;
+  enabled: number;
+  registered_at: string;
+}
+
+/** All models, by id. */
+export async function models(store: Store): Promise<ModelRow[]> {
+  return store.query<ModelRow>(
+    `SELECT id, name, provider, enabled, registered_at
+     FROM models FINAL
+     WHERE exists = 1
+     ORDER BY id, address`,
+    {},
+  );
+}

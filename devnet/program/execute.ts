@@ -1,0 +1,46 @@
+import { type Action, RULES, type SingleAction } from './actions.ts';
+import type { Addresses } from './addresses.ts';
+import { begin, type Call, type Instruction, signer } from './call.ts';
+import type { Draft } from './draft.ts';
+import { ProgramError, type ProgramErrorName } from './errors.ts';
+import { seededKey } from '../keys.ts';
+import type { Key } from './state.ts';
+
+/** What a transaction did: its instructions as far as they got, and the rule that stopped it. */
+export interface Execution {
+  instructions: Instruction[];
+  error: ProgramErrorName | null;
+  /** Policies among the accounts of the instructions, as they were then. */
+  policies: Key[];
+}
+
+function policiesIn(draft: Draft, instructions: readonly Instruction[]): Key[] {
+  const keys = new Set(instructions.flatMap((instruction) => instruction.metas.map((meta) => meta.key)));
+  return [...keys].filter((key) => draft.get('policies', key) !== undefined);
+}
+
+type Rule = (call: Call, action: SingleAction) => void;
+
+/** Runs a transaction over a draft; where it fails the draft holds rubbish and must be thrown away. */
+export function execute(
+  draft: Draft,
+  action: Action,
+  where: { now: bigint; programId: string; addresses: Addresses },
+): Execution {
+  const instructions: Instruction[] = [];
+  for (const single of action.kind === 'batch' ? action.actions : [action]) {
+    const call: Call = { draft, ...where, instruction: null };
+    let error: ProgramErrorName | null = null;
+    try {
+      (RULES[single.kind] as Rule)(call, single);
+    } catch (thrown) {
+      if (!(thrown instanceof ProgramError)) throw thrown;
+      error = thrown.rule;
+    }
+    // A rule that failed before it knew its accounts still leaves a transaction behind.
+    if (call.instruction === null) begin(call, single.kind, [], [signer('by' in single ? single.by : seededKey('somebody'))]);
+    if (call.instruction !== null) instructions.push(call.instruction);
+    if (error !== null) return { instructions, error, policies: policiesIn(draft, instructions) };
+  }
+  return { instructions, error: null, policies: policiesIn(draft, instructions) };
+}

@@ -1,0 +1,48 @@
+import { seededKey } from '../keys.ts';
+import { type Call, signer, writable } from './call.ts';
+import { must } from './errors.ts';
+import type { Key, Mint, TokenMetadata } from './state.ts';
+
+export interface NewMint {
+  mint: Key;
+  program: Key;
+  decimals: number;
+  supply: bigint;
+  metadata: TokenMetadata | null;
+  /** Where the metadata stands: in the mint, or in an account of its own. */
+  metadataIn: 'mint' | 'account';
+  unknownExtension: boolean;
+}
+
+/** Writes a mint and what describes it. */
+export function createMint(call: Call, action: NewMint): Mint {
+  must(call.draft.get('mints', action.mint) === undefined, 'AccountInUse');
+  const elsewhere = action.metadata !== null && action.metadataIn === 'account';
+  const pointer = elsewhere ? seededKey(`metadata:${action.mint}`) : action.mint;
+  if (elsewhere && action.metadata !== null) {
+    call.draft.put('metadata', { address: pointer, mint: action.mint, ...action.metadata });
+  }
+  return call.draft.put('mints', {
+    address: action.mint,
+    program: action.program,
+    decimals: action.decimals,
+    supply: action.supply,
+    metadata: elsewhere ? null : action.metadata,
+    metadataPointer: action.metadata === null ? null : pointer,
+    unknownExtension: action.unknownExtension,
+  });
+}
+
+const INITIALIZE_MINT_2 = 20;
+
+/** A mint of its own, such as a quote asset. */
+export function issueMint(call: Call, action: NewMint): void {
+  call.instruction = {
+    program: action.program,
+    name: 'InitializeMint2',
+    data: Uint8Array.of(INITIALIZE_MINT_2, action.decimals),
+    metas: [signer(seededKey('issuer')), writable(action.mint)],
+    steps: [],
+  };
+  createMint(call, action);
+}

@@ -1,0 +1,171 @@
+import { TOKEN_2022_PROGRAM } from '../known-programs.ts';
+import { ZERO_KEY } from '../keys.ts';
+import {
+  begin,
+  type Call,
+  configOf,
+  emit,
+  named,
+  openTokenAccount,
+  policyOf,
+  readonly,
+  signer,
+  writable,
+} from './call.ts';
+import { found, must } from './errors.ts';
+import { AGENT, type Key, type Policy } from './state.ts';
+
+/** What `init_policy` and `set_policy` both write. */
+export interface PolicyTerms {
+  toLpBps: number;
+  toBankrollBps: number;
+  profitToLpBps: number;
+  profitToHoldersBps: number;
+  profitToBankrollBps: number;
+  risk: number;
+  targetAsset: Key;
+  targetLeverageX: number;
+  modelId: number;
+}
+
+export interface InitPolicy extends PolicyTerms {
+  mint: Key;
+  quoteMint: Key;
+  feeKeyMint: Key;
+  authority: Key;
+  agent: Key;
+  guardian: Key;
+  originId: number;
+  mode: number;
+}
+
+const BPS = 10_000;
+
+/** The rules of both instructions, in the order they are checked. */
+function mustBeSound(call: Call, terms: PolicyTerms, originId: number, mode: number): void {
+  const origin = found(call.draft.get('origins', call.addresses.origin(originId).address), 'UnknownOrigin');
+  must(terms.toLpBps + terms.toBankrollBps === BPS, 'SplitNotWhole');
+  must(terms.toBankrollBps <= configOf(call).maxBankrollBps, 'BankrollShareTooHigh');
+  const profit = terms.profitToLpBps + terms.profitToHoldersBps + terms.profitToBankrollBps;
+  must(profit === BPS, 'ProfitSplitNotWhole');
+  must(terms.risk <= origin.maxRisk, 'RiskAboveOrigin');
+  must(terms.targetLeverageX >= 1 && terms.targetLeverageX <= 5, 'InvalidLeverage');
+  if (mode !== AGENT) return;
+  const model = call.draft.get('models', call.addresses.model(terms.modelId).address);
+  must(model?.enabled === true, 'UnknownModel');
+}
+
+/** Creates the policy of a launched mint with its five token accounts, all of the base mint's token program. */
+export function initPolicy(call: Call, action: InitPolicy): void {
+  const at = call.addresses.ofPolicy(action.mint);
+  const origin = call.addresses.origin(action.originId).address;
+  begin(call, 'init_policy', [action.originId, action.mode, action.modelId, action.risk], [
+    signer(action.authority),
+    writable(at.policy),
+    readonly(action.mint),
+    readonly(action.quoteMint),
+    readonly(origin),
+    readonly(call.addresses.config.address),
+    ...[at.bankroll, at.quoteEscrow, at.baseEscrow, at.holderRewards, at.lpQuote].map(writable),
+  ]);
+  must(call.draft.get('policies', at.policy) === undefined, 'AccountInUse');
+  found(call.draft.get('mints', action.mint));
+  mustBeSound(call, action, action.originId, action.mode);
+  const quote = found(call.draft.get('mints', action.quoteMint));
+  must(quote.program === TOKEN_2022_PROGRAM, 'WrongTokenProgram');
+  const { originId, mode, ...rest } = action;
+  const policy: Policy = {
+    ...onlyPolicyFields(rest),
+    address: at.policy,
+    origin,
+    originId,
+    mode,
+    agent: mode === AGENT ? action.agent : ZERO_KEY,
+    modelId: mode === AGENT ? action.modelId : 0,
+    locked: false,
+    paused: false,
+    feesClaimed: 0n,
+    protocolFees: 0n,
+    routedToLp: 0n,
+    routedToBankroll: 0n,
+    profitSwept: 0n,
+    paidToHolders: 0n,
+    tokensBurned: 0n,
+    creditSpent: 0n,
+    hwm: 0n,
+    venueCount: 0,
+    createdAt: call.now,
+    bump: at.bump,
+  };
+  call.draft.put('policies', policy);
+  for (const address of [at.bankroll, at.quoteEscrow, at.holderRewards, at.lpQuote]) {
+    openTokenAccount(call, { address, mint: action.quoteMint, owner: at.policy });
+  }
+  openTokenAccount(call, { address: at.baseEscrow, mint: action.mint, owner: at.policy });
+  emit(call, {
+    kind: 'PolicyInitialised',
+    fields: {
+      ...named(policy),
+      authority: policy.authority,
+      agent: policy.agent,
+      originId,
+      modelId: policy.modelId,
+      mode,
+    },
+  });
+}
+
+function onlyPolicyFields(action: Omit<InitPolicy, 'originId' | 'mode'>) {
+  return {
+    mint: action.mint,
+    quoteMint: action.quoteMint,
+    feeKeyMint: action.feeKeyMint,
+    authority: action.authority,
+    guardian: action.guardian,
+    ...termsOf(action),
+  };
+}
+
+function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
+  return {
+    toLpBps: terms.toLpBps,
+    toBankrollBps: terms.toBankrollBps,
+    profitToLpBps: terms.profitToLpBps,
+    profitToHoldersBps: terms.profitToHoldersBps,
+    profitToBankrollBps: terms.profitToBankrollBps,
+    risk: terms.risk,
+    targetAsset: terms.targetAsset,
+    targetLeverageX: terms.targetLeverageX,
+  };
+}
+
+/** The authority's own instructions start alike. */
+function byAuthority(call: Call, name: string, mint: Key, by: Key, args: number[] = []): Policy {
+  begin(call, name, args, [signer(by), writable(call.addresses.ofPolicy(mint).policy)]);
+  const policy = policyOf(call, mint);
+  must(by === policy.authority, 'NotAuthority');
+  return policy;
+}
+
+export function setPolicy(call: Call, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
+  const policy = byAuthority(call, 'set_policy', action.mint, action.by, [action.terms.risk]);
+  must(!policy.locked, 'PolicyLocked');
+  mustBeSound(call, action.terms, policy.originId, policy.mode);
+  Object.assign(policy, termsOf(action.terms));
+  if (policy.mode === AGENT) policy.modelId = action.terms.modelId;
+  emit(call, { kind: 'PolicyUpdated', fields: named(policy) });
+}
+
+export function lockPolicy(call: Call, action: { mint: Key; by: Key }): void {
+  const policy = byAuthority(call, 'lock_policy', action.mint, action.by);
+  policy.locked = true;
+  emit(call, { kind: 'PolicyLocked', fields: named(policy) });
+}
+
+/** Allowed after a lock; the zero key takes the agent away. */
+export function setAgent(call: Call, action: { mint: Key; by: Key; agent: Key }): void {
+  const policy = byAuthority(call, 'set_agent', action.mint, action.by);
+  const oldAgent = policy.agent;
+  policy.agent = action.agent;
+  emit(call, { kind: 'AgentSet', fields: { ...named(policy), oldAgent, newAgent: action.agent } });
+}

@@ -1,0 +1,93 @@
+import { type Call, type Instruction, invoke, readonly, signer, writable } from './call.ts';
+import { found, must } from './errors.ts';
+import type { Key } from './state.ts';
+
+const TRANSFER_CHECKED = 12;
+const BURN_CHECKED = 15;
+const CLOSE_ACCOUNT = 9;
+
+function amountData(tag: number, amount: bigint, decimals: number): Uint8Array {
+  const data = Buffer.alloc(10);
+  data.writeUInt8(tag);
+  data.writeBigUInt64LE(amount, 1);
+  data.writeUInt8(decimals, 9);
+  return new Uint8Array(data);
+}
+
+/**
+ * Moves tokens of `mint` between two token accounts. Where a side is no account of this chain's books (a venue's
+ * vault, a trader's wallet) only the other one changes.
+ * @throws ProgramError InsufficientFunds
+ */
+export function transferTokens(
+  call: Call,
+  transfer: { from: Key; to: Key; mint: Key; authority: Key; amount: bigint },
+): Instruction {
+  const mint = found(call.draft.get('mints', transfer.mint));
+  if (call.draft.get('tokens', transfer.from) !== undefined) {
+    const from = call.draft.edit('tokens', transfer.from);
+    must(from.amount >= transfer.amount, 'InsufficientFunds');
+    from.amount -= transfer.amount;
+  }
+  if (call.draft.get('tokens', transfer.to) !== undefined) {
+    call.draft.edit('tokens', transfer.to).amount += transfer.amount;
+  }
+  return {
+    program: mint.program,
+    name: 'TransferChecked',
+    data: amountData(TRANSFER_CHECKED, transfer.amount, mint.decimals),
+    metas: [writable(transfer.from), readonly(transfer.mint), writable(transfer.to), signer(transfer.authority)],
+    steps: [],
+  };
+}
+
+/** A transfer made by the instruction that is running; nothing is shown of a transfer of nothing. */
+export function moveTokens(call: Call, transfer: Parameters<typeof transferTokens>[1]): void {
+  if (transfer.amount > 0n) invoke(call, transferTokens(call, transfer));
+}
+
+/** Burns tokens of an account: its balance and the mint's supply fall. */
+export function burnTokens(call: Call, burn: { from: Key; mint: Key; authority: Key; amount: bigint }): void {
+  const mint = call.draft.edit('mints', burn.mint);
+  const from = call.draft.get('tokens', burn.from);
+  if (from !== undefined) {
+    must(from.amount >= burn.amount, 'InsufficientFunds');
+    call.draft.edit('tokens', burn.from).amount -= burn.amount;
+  }
+  must(mint.supply >= burn.amount, 'InsufficientFunds');
+  mint.supply -= burn.amount;
+  invoke(call, {
+    program: mint.program,
+    name: 'BurnChecked',
+    data: amountData(BURN_CHECKED, burn.amount, mint.decimals),
+    metas: [writable(burn.from), writable(burn.mint), signer(burn.authority)],
+    steps: [],
+  });
+}
+
+/** A plain transfer into or out of a token account, of which the bankroll program knows nothing. */
+export function transfer(call: Call, action: { account: Key; amount: bigint; direction: 'in' | 'out' }): void {
+  const account = found(call.draft.get('tokens', action.account));
+  const outside = `${action.direction === 'in' ? account.mint : account.owner}`;
+  call.instruction = transferTokens(call, {
+    from: action.direction === 'in' ? outside : action.account,
+    to: action.direction === 'in' ? action.account : outside,
+    mint: account.mint,
+    authority: action.direction === 'in' ? outside : account.owner,
+    amount: action.amount,
+  });
+}
+
+/** Closes an empty token account. */
+export function closeTokenAccount(call: Call, action: { account: Key }): void {
+  const account = found(call.draft.get('tokens', action.account));
+  must(account.amount === 0n, 'InsufficientFunds');
+  call.instruction = {
+    program: account.program,
+    name: 'CloseAccount',
+    data: Uint8Array.of(CLOSE_ACCOUNT),
+    metas: [writable(action.account), writable(account.owner), signer(account.owner)],
+    steps: [],
+  };
+  call.draft.remove('tokens', action.account);
+}

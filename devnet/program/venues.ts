@@ -1,0 +1,86 @@
+import { bytesOf, seededKey } from '../keys.ts';
+import {
+  begin,
+  type Call,
+  configOf,
+  emit,
+  named,
+  openTokenAccount,
+  policyOf,
+  readonly,
+  signer,
+  writable,
+} from './call.ts';
+import { found, must } from './errors.ts';
+import { type Key, LOCAL, REMOTE } from './state.ts';
+
+export interface RegisterVenue {
+  mint: Key;
+  by: Key;
+  tokenAccount: Key;
+  assetMint: Key;
+  kind: number;
+  assetClass: number;
+  /** 32 bytes, base58; the zero key for a Local account. */
+  remoteAccount: Key;
+}
+
+/** Puts a token account on the policy's allowlist, opening it where nobody has. */
+export function registerVenue(call: Call, action: RegisterVenue): void {
+  const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
+  const entry = call.addresses.venue(policyKey, action.tokenAccount);
+  begin(call, 'register_venue_account', [action.kind, action.assetClass, ...bytesOf(action.remoteAccount)], [
+    signer(action.by),
+    readonly(call.addresses.config.address),
+    writable(policyKey),
+    writable(entry.address),
+    writable(action.tokenAccount),
+    readonly(action.assetMint),
+  ]);
+  const policy = policyOf(call, action.mint);
+  must(action.by === policy.authority, 'NotAuthority');
+  const bit = Math.log2(action.assetClass);
+  must(Number.isInteger(bit) && bit >= 0 && bit <= 7, 'InvalidAssetClass');
+  const origin = found(call.draft.get('origins', policy.origin));
+  must((origin.assetClassMask & action.assetClass) !== 0, 'ClassOutsideOrigin');
+  must(policy.risk >= (configOf(call).minRiskForClass[bit] ?? 0), 'RiskBelowAssetClass');
+  must(call.draft.get('venues', entry.address) === undefined, 'AccountInUse');
+  if (call.draft.get('tokens', action.tokenAccount) === undefined) {
+    const owner = action.kind === REMOTE ? seededKey(`bridge:${action.assetClass}`) : policyKey;
+    openTokenAccount(call, { address: action.tokenAccount, mint: action.assetMint, owner });
+  }
+  call.draft.put('venues', {
+    address: entry.address,
+    policy: policyKey,
+    tokenAccount: action.tokenAccount,
+    assetMint: action.assetMint,
+    kind: action.kind,
+    assetClass: action.assetClass,
+    revoked: false,
+    remoteAccount: action.remoteAccount,
+    remoteEquity: 0n,
+    remoteNotional: 0n,
+    remoteAsof: 0n,
+    bridgedOut: 0n,
+    bump: entry.bump,
+  });
+  policy.venueCount += 1;
+  const { tokenAccount, assetMint, kind, assetClass } = action;
+  emit(call, {
+    kind: 'VenueRegistered',
+    fields: { ...named(policy), tokenAccount, assetMint, kind: kind === REMOTE ? REMOTE : LOCAL, assetClass },
+  });
+}
+
+/** Takes an account off the allowlist and out of equity; the entry stays. */
+export function revokeVenue(call: Call, action: { mint: Key; by: Key; tokenAccount: Key }): void {
+  const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
+  const entry = call.addresses.venue(policyKey, action.tokenAccount).address;
+  begin(call, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
+  const policy = policyOf(call, action.mint);
+  must(action.by === policy.authority, 'NotAuthority');
+  must(call.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');
+  call.draft.edit('venues', entry).revoked = true;
+  policy.venueCount -= 1;
+  emit(call, { kind: 'VenueRevoked', fields: { ...named(policy), tokenAccount: action.tokenAccount } });
+}
