@@ -1,5 +1,6 @@
-import { ACCOUNTS, discriminatorOf, type FieldValue, structReader } from './idl.ts';
+import { ACCOUNTS, discriminatorOf } from './idl.ts';
 import { MalformedError } from './malformed.ts';
+import { type FieldValue, type Struct, structReader } from './struct.ts';
 
 /** Keys are 32 raw bytes, u64 and i64 bigint, times unix seconds. */
 export interface ProtocolConfig {
@@ -122,15 +123,11 @@ const readers: Record<AccountType, (data: Uint8Array) => ProgramAccount> = {
   }),
 };
 
-function typed(
-  type: AccountType,
-  check: (fields: Record<string, FieldValue>) => void,
-): (data: Uint8Array) => ProgramAccount {
-  const read = structReader(type);
+function typed(type: AccountType, check: (fields: Struct) => void): (data: Uint8Array) => ProgramAccount {
+  const read = structReader(type, { type });
   return (data) => {
     const fields = read(data);
     check(fields);
-    fields.type = type;
     return fields as unknown as ProgramAccount;
   };
 }

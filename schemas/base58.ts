@@ -3,65 +3,124 @@ const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const VALUES = new Int8Array(128).fill(-1);
 for (let value = 0; value < 58; value += 1) VALUES[CODES[value] as number] = value;
 
-/** Five digits at a time: the largest power of 58 whose product with 2^16 stays an exact number. */
+/** Five digits at a time: the largest power of 58 whose product with 2^16 stays an exact number, 32 times summed. */
 const LIMB = 58 ** 5;
-/** Longest text or bytes that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
+/** Longest text that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
 const MAX_LENGTH = 16_384;
 
-/** Base58 text of any bytes, in the alphabet of keys and signatures. */
+/** Of a number of 2 · words bytes: the limbs of 2^16 to each power, highest limb first, so that encoding is a sum. */
+interface Table {
+  limbs: number;
+  weights: Float64Array;
+  sums: Float64Array;
+}
+
+function tableFor(words: number): Table {
+  const limbs = Math.ceil((words * 16) / Math.log2(LIMB));
+  const weights = new Float64Array(words * limbs);
+  for (let word = 0; word < words; word += 1) {
+    let rest = 1n << BigInt(16 * (words - 1 - word));
+    for (let limb = limbs - 1; limb >= 0; limb -= 1) {
+      weights[word * limbs + limb] = Number(rest % BigInt(LIMB));
+      rest /= BigInt(LIMB);
+    }
+  }
+  return { limbs, weights, sums: new Float64Array(limbs) };
+}
+
+const KEY = tableFor(16);
+const SIGNATURE = tableFor(32);
+const digits = Buffer.alloc(100);
+
+/** Base58 text of any bytes, in the alphabet of keys and signatures. Keys and signatures are the fast case. */
 export function encodeBase58(bytes: Uint8Array): string {
+  if (bytes.length === 32) return encodeFixed(bytes, KEY);
+  if (bytes.length === 64) return encodeFixed(bytes, SIGNATURE);
+  return encodeAny(bytes);
+}
+
+function leadingZeros(bytes: Uint8Array): number {
   let zeros = 0;
   while (zeros < bytes.length && bytes[zeros] === 0) zeros += 1;
-  const limbs: number[] = [];
-  let at = zeros;
-  if ((bytes.length - zeros) % 2 === 1) {
-    limbs.push(bytes[at] as number);
-    at += 1;
+  return zeros;
+}
+
+function encodeFixed(bytes: Uint8Array, { limbs, weights, sums }: Table): string {
+  sums.fill(0);
+  for (let at = 0, weight = 0; at < bytes.length; at += 2) {
+    const word = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+    for (let limb = 0; limb < limbs; limb += 1, weight += 1) {
+      (sums[limb] as number) += word * (weights[weight] as number);
+    }
   }
-  for (; at < bytes.length; at += 2) {
-    let carry = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+  let end = limbs * 5;
+  let carry = 0;
+  for (let limb = limbs - 1; limb >= 0; limb -= 1) {
+    const sum = (sums[limb] as number) + carry;
+    carry = Math.floor(sum / LIMB);
+    let rest = sum - carry * LIMB;
+    for (let digit = 0; digit < 5; digit += 1) {
+      const next = (rest / 58) | 0;
+      end -= 1;
+      digits[end] = CODES[rest - next * 58] as number;
+      rest = next;
+    }
+  }
+  let start = 0;
+  while (start < limbs * 5 && digits[start] === CODES[0]) start += 1;
+  // A zero byte in front is written as one digit of zero, and there is one such digit for each.
+  return digits.latin1Slice(start - leadingZeros(bytes), limbs * 5);
+}
+
+function encodeAny(bytes: Uint8Array): string {
+  const zeros = leadingZeros(bytes);
+  const limbs: number[] = [];
+  for (let at = zeros; at < bytes.length; at += 1) {
+    let carry = bytes[at] as number;
     for (let limb = 0; limb < limbs.length; limb += 1) {
-      carry += (limbs[limb] as number) * 65536;
+      carry += (limbs[limb] as number) * 256;
       const high = Math.floor(carry / LIMB);
       limbs[limb] = carry - high * LIMB;
       carry = high;
     }
     if (carry > 0) limbs.push(carry);
   }
-  let text = '1'.repeat(zeros);
-  for (let limb = limbs.length - 1; limb >= 0; limb -= 1) {
-    text += fiveDigits(limbs[limb] as number, limb === limbs.length - 1);
-  }
-  return text;
-}
-
-function fiveDigits(limb: number, first: boolean): string {
-  let rest = limb;
   let text = '';
-  for (let digit = 0; digit < 5 && (rest > 0 || !first); digit += 1) {
-    text = ALPHABET[rest % 58] + text;
-    rest = Math.floor(rest / 58);
+  for (const limb of limbs.reverse()) {
+    for (let power = LIMB / 58; power >= 1; power /= 58) text += ALPHABET[Math.floor(limb / power) % 58];
   }
-  return text;
+  return '1'.repeat(zeros) + text.replace(/^1+/, '');
 }
 
 /** The bytes of a base58 text, or null where it holds a character that is none or is over 16,384 long. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length > MAX_LENGTH) return null;
   let zeros = 0;
-  while (zeros < text.length && text[zeros] === '1') zeros += 1;
+  while (zeros < text.length && text.charCodeAt(zeros) === CODES[0]) zeros += 1;
+  /** 16 bits each, lowest first. */
   const words: number[] = [];
-  for (let at = zeros; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    let carry = code < 128 ? (VALUES[code] as number) : -1;
-    if (carry < 0) return null;
-    for (let word = 0; word < words.length; word += 1) {
-      carry += (words[word] as number) * 58;
-      words[word] = carry & 0xffff;
-      carry >>>= 16;
+  for (let at = zeros; at < text.length; ) {
+    let carry = 0;
+    let scale = 1;
+    for (let digit = 0; digit < 5 && at < text.length; digit += 1, at += 1) {
+      const code = text.charCodeAt(at);
+      const value = code < 128 ? (VALUES[code] as number) : -1;
+      if (value < 0) return null;
+      carry = carry * 58 + value;
+      scale *= 58;
     }
-    if (carry > 0) words.push(carry);
+    for (let word = 0; word < words.length; word += 1) {
+      carry += (words[word] as number) * scale;
+      const high = Math.floor(carry / 65536);
+      words[word] = carry - high * 65536;
+      carry = high;
+    }
+    for (; carry > 0; carry = Math.floor(carry / 65536)) words.push(carry % 65536);
   }
+  return bytesOf(words, zeros);
+}
+
+function bytesOf(words: readonly number[], zeros: number): Uint8Array {
   const oddTop = words.length > 0 && (words.at(-1) as number) < 256;
   const bytes = new Uint8Array(zeros + words.length * 2 - (oddTop ? 1 : 0));
   let end = bytes.length;

@@ -1,7 +1,8 @@
 import { checkAssetClass, MODES, type Mode, nameOf, VENUE_KINDS, type VenueKind } from './accounts.ts';
 import { encodeBase58 } from './base58.ts';
-import { discriminatorOf, EVENTS, type FieldValue, structReader } from './idl.ts';
+import { discriminatorOf, EVENTS } from './idl.ts';
 import { MalformedError } from './malformed.ts';
+import { type FieldValue, type Struct, structReader } from './struct.ts';
 import { isoTime } from './units.ts';
 
 export type PausedBy = 'authority' | 'guardian' | 'attestation';
@@ -66,8 +67,24 @@ const ACTORS: Record<Exclude<EventKind, 'PolicyPaused'>, Actor> = {
 
 const PAUSE_ACTORS: Record<PausedBy, Actor> = { authority: 'authority', guardian: 'guardian', attestation: 'reporter' };
 
-const readers = new Map(
-  [...EVENTS].map(([discriminator, name]) => [discriminator, { name: name as EventKind, read: structReader(name) }]),
+const OF_POLICY: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
+
+interface Reader {
+  name: EventKind;
+  /** Null for the one event that is of no policy. */
+  of: ((bytes: Uint8Array) => Struct) | null;
+  fields: (bytes: Uint8Array) => Struct;
+}
+
+const readers = new Map<string, Reader>(
+  [...EVENTS].map(([discriminator, name]) => [
+    discriminator,
+    {
+      name: name as EventKind,
+      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => OF_POLICY.has(key)),
+      fields: structReader(name, {}, (key) => !OF_POLICY.has(key)),
+    },
+  ]),
 );
 
 /** The name of the event that these bytes claim to be, or null for an unknown discriminator. */
@@ -82,15 +99,15 @@ export function eventKind(bytes: Uint8Array): EventKind | null {
 export function decodeEvent(bytes: Uint8Array): ProgramEvent {
   const reader = readers.get(discriminatorOf(bytes));
   if (reader === undefined) throw new MalformedError('event', 'unknown discriminator');
-  const { policy, mint, quoteMint, ...fields } = reader.read(bytes) as Record<string, FieldValue>;
-  if (reader.name === 'PolicyInitialised') fields.mode = nameOf(MODES, fields.mode, 'PolicyInitialised.mode');
-  if (reader.name === 'PolicyPaused') fields.by = nameOf(PAUSED_BY, fields.by, 'PolicyPaused.by');
-  if (reader.name === 'VenueRegistered') {
+  const { name } = reader;
+  const fields = reader.fields(bytes);
+  if (name === 'PolicyInitialised') fields.mode = nameOf(MODES, fields.mode, 'PolicyInitialised.mode');
+  else if (name === 'PolicyPaused') fields.by = nameOf(PAUSED_BY, fields.by, 'PolicyPaused.by');
+  else if (name === 'VenueRegistered') {
     fields.kind = nameOf(VENUE_KINDS, fields.kind, 'VenueRegistered.kind');
     checkAssetClass(fields.assetClass as number, 'VenueRegistered.asset_class');
   }
-  const of = policy === undefined ? null : { policy, mint, quoteMint };
-  return { event: reader.name, of, fields } as unknown as ProgramEvent;
+  return { event: name, of: reader.of === null ? null : reader.of(bytes), fields } as unknown as ProgramEvent;
 }
 
 /** The role that the event's instruction requires; not a recorded signer. */

@@ -6,6 +6,9 @@
 /** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. */
 export type Source = 'stream' | 'rpc';
 
+/** What an address is followed as; tells what is missing where no account stands there. */
+export type ExpectedAccount = 'program' | 'token_account' | 'mint' | 'metadata' | 'pool' | 'curve_config';
+
 /** One state of an account. `lamports` 0 means that no account exists at the address as of `slot`. */
 export interface AccountRecord {
   kind: 'account';
@@ -22,6 +25,8 @@ export interface AccountRecord {
   writeVersion: bigint;
   /** Signature of the writing transaction (64 bytes), null where unknown. */
   signature: Uint8Array | null;
+  /** Null for an address that came by the owner filter alone. */
+  expected: ExpectedAccount | null;
 }
 
 /** One transaction that names the program. */

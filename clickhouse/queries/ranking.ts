@@ -1,5 +1,5 @@
 import type { Order, Sort } from '../../schemas/responses/rankings.ts';
-import type { Store } from '../client.ts';
+import type { Params, Store } from '../client.ts';
 import { RANKING_KEYS, RATES } from './ranking-keys.ts';
 
 /** Dollars of one base unit of a quote asset, in millionths: floor(amount × multiplier / divisor). */
@@ -92,7 +92,7 @@ export async function rankedPolicies(
   return { total: counted?.total ?? 0, addresses: [] };
 }
 
-function parametersOf(question: RankingQuestion): Record<string, unknown> {
+function parametersOf(question: RankingQuestion): Params {
   const id = (value: number | null) => (value !== null && value >= 0 && value <= 65_535 ? value : NO_ID);
   return {
     limit: question.limit,
@@ -106,8 +106,8 @@ function parametersOf(question: RankingQuestion): Record<string, unknown> {
     search: question.search ?? '',
     launchpad: question.launchpad,
     mints: question.rates.map((rate) => rate.mint),
-    multipliers: question.rates.map((rate) => rate.multiplier.toString()),
-    divisors: question.rates.map((rate) => rate.divisor.toString()),
+    multipliers: question.rates.map((rate) => rate.multiplier),
+    divisors: question.rates.map((rate) => rate.divisor),
     after: question.window?.after ?? 0,
     until: question.window?.until ?? 0,
     covered: question.window === null ? 0 : 1,

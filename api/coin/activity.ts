@@ -1,0 +1,24 @@
+import { activityPage } from '../../clickhouse/queries/activity.ts';
+import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
+import { pageOf } from '../paging.ts';
+import { timeOf } from '../times.ts';
+import type { Coin } from './find.ts';
+
+/** `GET /coins/:mint/activity`, newest first. */
+export async function activity({ mint, store, context }: Coin): Promise<ActivityResponse> {
+  const { limit, offset } = pageOf(context.query, { fallback: 50, max: 200 });
+  const rows = await activityPage(store, mint, limit, offset);
+  return {
+    mint,
+    limit,
+    offset,
+    items: rows.map((row) => ({
+      kind: row.kind,
+      actor: row.actor,
+      summary: JSON.parse(row.summary) as ActivityItem['summary'],
+      slot: row.slot,
+      signature: row.signature,
+      block_time: timeOf(row.block_time),
+    })),
+  };
+}

@@ -1,0 +1,115 @@
+import { mintsAt } from '../../clickhouse/queries/mints.ts';
+import { lastTransaction, type PolicyRow } from '../../clickhouse/queries/policy.ts';
+import { poolsAt } from '../../clickhouse/queries/pools.ts';
+import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
+import { models, origins } from '../../clickhouse/queries/registries.ts';
+import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
+import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { figure } from '../../schemas/figure.ts';
+import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import { marketCapOf, poolOf } from '../market-cap.ts';
+import { modelOf } from '../models.ts';
+import { loadQuotes } from '../quote-assets.ts';
+import { newest, timeOf } from '../times.ts';
+import type { Coin } from './find.ts';
+import { pdaBalances } from './pda-balances.ts';
+import { venueAccountView } from './venue-account.ts';
+
+/** `GET /coins/:mint` (spec 2.2) */
+export async function coin({ mint, policy, store, context, deps }: Coin): Promise<CoinResponse> {
+  const [config, venueRows, last, originRows, modelRows, mints, quotes] = await Promise.all([
+    protocolConfig(store),
+    venueAccountsOf(store, policy.address),
+    lastTransaction(store, policy.address),
+    origins(store),
+    models(store),
+    mintsAt(store, [mint]),
+    loadQuotes(store, deps.settings.launchpadVenueId, [policy.quote_mint], context.now),
+  ]);
+  const quote = quotes.get(policy.quote_mint);
+  if (quote === undefined) throw new Error('a quote asset that was asked for is missing');
+  const pool = poolOf(config?.launchpad_program ?? deps.settings.launchpadProgramId, mint, policy.quote_mint);
+  const local = venueRows.filter((row) => row.kind === 'Local').map((row) => row.token_account);
+  const [pools, balances] = await Promise.all([
+    poolsAt(store, [pool]),
+    tokenAccountsAt(store, [
+      policy.bankroll,
+      policy.quote_escrow,
+      policy.base_escrow,
+      policy.holder_rewards,
+      ...local,
+    ]),
+  ]);
+  const token = mints.get(mint);
+  const origin = originRows.find((row) => row.address === policy.origin);
+  const protocolPaused = config === null ? null : config.paused === 1;
+  return {
+    mint,
+    name: token?.name ?? null,
+    symbol: token?.symbol ?? null,
+    imageUrl: token?.image_url ?? null,
+    metadataUri: token?.uri ?? null,
+    metadataAsOf: token?.has_metadata === 1 ? timeOf(token.metadata_time) : null,
+    quoteMint: policy.quote_mint,
+    quote: quote.view,
+    feeKeyMint: policy.fee_key_mint,
+    lastIndexedSignature: lastSignature(policy, last),
+    updatedAt: newest([timeOf(policy.block_time), timeOf(last?.block_time ?? null)]),
+    marketCap: marketCapOf(pool, pools.get(pool), quote),
+    authority: policy.authority,
+    agent: policy.agent,
+    guardian: policy.guardian,
+    origin: {
+      pubkey: policy.origin,
+      name: origin?.name ?? null,
+      assetClassMask: origin?.asset_class_mask ?? null,
+      maxRisk: origin?.max_risk ?? null,
+    },
+    mode: policy.mode,
+    model: modelOf(policy, modelRows),
+    feeSplit: { toLpBps: policy.to_lp_bps, toBankrollBps: policy.to_bankroll_bps },
+    profitSplit: {
+      toLpBps: policy.profit_to_lp_bps,
+      toHoldersBps: policy.profit_to_holders_bps,
+      toBankrollBps: policy.profit_to_bankroll_bps,
+    },
+    risk: policy.risk,
+    targetAsset: policy.target_asset,
+    targetLeverageX: policy.target_leverage_x,
+    locked: policy.locked === 1,
+    paused: policy.paused === 1,
+    protocolPaused,
+    moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
+    counters: counters(policy),
+    hwm: counter(policy, policy.hwm),
+    venueAccounts: venueRows.map((row) => venueAccountView(row, balances)),
+    pdaBalances: pdaBalances(policy, balances, quote.decimals, decimalsOf(token)),
+  };
+}
+
+function decimalsOf(token: { exists: number; decimals: number } | undefined): number | null {
+  return token !== undefined && token.exists === 1 ? token.decimals : null;
+}
+
+function counter(policy: PolicyRow, value: string) {
+  return figure(value, 'chain:Policy account', timeOf(policy.block_time));
+}
+
+function counters(policy: PolicyRow): CoinResponse['counters'] {
+  return {
+    feesClaimedQuote: counter(policy, policy.fees_claimed),
+    protocolFees: counter(policy, policy.protocol_fees),
+    routedToLp: counter(policy, policy.routed_to_lp),
+    routedToBankroll: counter(policy, policy.routed_to_bankroll),
+    profitSwept: counter(policy, policy.profit_swept),
+    paidToHolders: counter(policy, policy.paid_to_holders),
+    tokensBurned: counter(policy, policy.tokens_burned),
+    creditSpent: counter(policy, policy.credit_spent),
+  };
+}
+
+/** A write of the account may be applied before its transaction is: the newer of the two. */
+function lastSignature(policy: PolicyRow, last: { signature: string; slot: string } | null): string | null {
+  if (last === null) return policy.signature;
+  return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot) ? policy.signature : last.signature;
+}

@@ -1,0 +1,78 @@
+import type { PolicyRow } from '../../clickhouse/queries/policy.ts';
+import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
+import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
+import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import type { LoopResponse } from '../../schemas/responses/loop.ts';
+import { sixDigits } from '../../schemas/units.ts';
+import { BALANCE_SOURCE, balanceOf, sumOf } from '../balances.ts';
+import { eventSum, incompleteReason, indexState } from '../index-state.ts';
+import { timeOf } from '../times.ts';
+import { CLAIMS_SOURCE } from './fees.ts';
+import type { Coin } from './find.ts';
+import { ATTESTED_SOURCE, attestedEquity } from './venue-account.ts';
+
+export const ROUTED_SOURCE = 'indexer:Routed events';
+export const SWEPT_SOURCE = 'indexer:ProfitSwept events';
+export const BUYBACK_SOURCE = 'indexer:BuybackBurned events';
+
+/** `GET /coins/:mint/loop` */
+export async function loop({ mint, policy, store }: Coin): Promise<LoopResponse> {
+  const [state, totals, venues] = await Promise.all([
+    indexState(store),
+    policyTotals(store, [mint]),
+    venueAccountsOf(store, policy.address),
+  ]);
+  const unrevoked = venues.filter((row) => row.revoked === 0);
+  const local = unrevoked.filter((row) => row.kind === 'Local').map((row) => row.token_account);
+  const balances = await tokenAccountsAt(store, [policy.bankroll, ...local]);
+  const balance = (address: string) => balanceOf(address, balances.get(address));
+  const all = totals.get(mint) ?? NO_TOTALS;
+  const reason = state.historyReason ?? incompleteReason(state, policy.address);
+  const sum = (value: string, source: string, lastTime: string | null) =>
+    eventSum(state, reason, value, source, lastTime);
+  const asOf = timeOf(policy.block_time);
+  const remote = unrevoked.filter((row) => row.kind === 'Remote');
+  return {
+    mint,
+    step1_feesClaimed: {
+      quoteLeg: sum(all.fees_quote, CLAIMS_SOURCE, all.last_claim),
+      baseLeg: sum(all.fees_base, CLAIMS_SOURCE, all.last_claim),
+    },
+    step2_routed: {
+      protocolCut: sum(all.protocol_cut, ROUTED_SOURCE, all.last_routed),
+      toLp: sum(all.routed_to_lp, ROUTED_SOURCE, all.last_routed),
+      toBankroll: sum(all.routed_to_bankroll, ROUTED_SOURCE, all.last_routed),
+    },
+    step3_lpCompounded: absent(
+      'indexer:events',
+      'compound_lp emits no event; Policy.routed_to_lp is the authoritative cumulative figure',
+    ),
+    step4_deployed: {
+      local: sumOf(local.map(balance), BALANCE_SOURCE, asOf),
+      remote: sumOf(remote.map(attestedEquity), ATTESTED_SOURCE, asOf),
+      bankrollUnspent: balance(policy.bankroll),
+    },
+    step5_profit: {
+      hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),
+      totalSwept: figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf),
+      toHoldersStaged: sum(all.profit_to_holders, SWEPT_SOURCE, all.last_swept),
+      toLpFromProfit: sum(all.profit_to_lp, SWEPT_SOURCE, all.last_swept),
+    },
+    step6_buyback: {
+      spent: sum(all.buyback_spent, BUYBACK_SOURCE, all.last_buyback),
+      burned: sum(all.buyback_burned, BUYBACK_SOURCE, all.last_buyback),
+    },
+    credit: {
+      spent: figure(policy.credit_spent, 'chain:Policy.credit_spent', asOf),
+      returnPerCredit: returnPerCredit(policy, asOf),
+    },
+  };
+}
+
+function returnPerCredit(policy: PolicyRow, asOf: string | null): Figure {
+  const spent = BigInt(policy.credit_spent);
+  return spent === 0n
+    ? absent('computed', 'Policy.credit_spent is zero, so there is nothing to divide by')
+    : figure(sixDigits(BigInt(policy.profit_swept), spent), 'computed', asOf);
+}

@@ -1,0 +1,36 @@
+import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
+import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import type { VenueAccount } from '../../schemas/responses/coin.ts';
+import { balanceOf } from '../balances.ts';
+import { timeOf } from '../times.ts';
+
+export const ATTESTED_SOURCE = 'chain:VenueAccount.remote_equity';
+
+/** A venue account as served (spec 2.4). */
+export function venueAccountView(
+  row: VenueAccountRow,
+  balances: ReadonlyMap<string, TokenAccountRow>,
+): VenueAccount {
+  const shared = {
+    tokenAccount: row.token_account,
+    assetClass: row.asset_class,
+    assetMint: row.asset_mint,
+    revoked: row.revoked === 1,
+  };
+  return row.kind === 'Local'
+    ? { ...shared, kind: row.kind, local: balanceOf(row.token_account, balances.get(row.token_account)) }
+    : {
+        ...shared,
+        kind: row.kind,
+        remote: attestedEquity(row),
+        bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
+      };
+}
+
+/** The equity last attested, as old as the venue said; absent before the first attestation. */
+export function attestedEquity(row: VenueAccountRow): Figure {
+  return row.remote_asof === '0'
+    ? absent(ATTESTED_SOURCE, `no attestation of ${row.token_account} yet`)
+    : figure(row.remote_equity, ATTESTED_SOURCE, timeOf(row.remote_asof));
+}

@@ -1,0 +1,166 @@
+import type { Store } from '../clickhouse/client.ts';
+import { encodeBase58 } from '../schemas/base58.ts';
+import type { AccountRecord, DeadLetterRecord, GapRecord, TransactionRecord } from '../schemas/records.ts';
+import { deadLetterRow } from './deadletters.ts';
+import type { LogBatch } from './log/port.ts';
+import { follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { recomputeRollups } from './rollups.ts';
+import { LATEST_TABLES, type Row } from './rows/account.ts';
+import { factsOf } from './rows/facts.ts';
+import { latestRows } from './rows/latest.ts';
+import { readingRow } from './rows/reading.ts';
+
+export interface MaterialiserOptions {
+  store: Store;
+  programId: Uint8Array;
+  /** Called after a batch shows in every figure. */
+  onApplied?: (batch: LogBatch) => void;
+  /** Called with every dead letter that was kept. */
+  onDeadLetter?: (letter: DeadLetterRecord) => void;
+}
+
+/** The partition was taken away while its batch was being written: its offset must not be committed. */
+export class PartitionLostError extends Error {
+  override name = 'PartitionLostError';
+}
+
+/**
+ * Writes batches of the log to ClickHouse. A batch that fails anywhere may be handed in again, whole or cut
+ * elsewhere: every row is keyed by the identity of what it says.
+ */
+export function createMaterialiser(options: MaterialiserOptions): (batch: LogBatch) => Promise<void> {
+  const { store, programId } = options;
+  const known = new Map<string, Progress>();
+
+  return async (batch) => {
+    const last = batch.entries.at(-1);
+    if (last === undefined) return;
+    const place = `${batch.topic}/${batch.partition}`;
+    const stored = known.get(place);
+    const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const insert = async (table: string, rows: readonly Row[]) => {
+      if (rows.length === 0) return;
+      if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+      await store.insert(table, rows);
+    };
+
+    const parts = sort(batch);
+    const facts = factsOf(parts.transactions, programId, batch.partition);
+    const latest = latestRows(parts.accounts, programId);
+    const gaps = gapRows(parts.gaps, before, batch.partition);
+
+    // 1. What makes sums absent comes before the facts it is about.
+    await insert('gaps', gaps.opened);
+    await insert('incomplete_transactions', facts.incomplete);
+    // 2. Facts, then the sums over them.
+    await Promise.all([insert('events', facts.events), insert('policy_transactions', facts.policyTransactions)]);
+    if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+    const at = { partition: batch.partition, offset: last.offset };
+    await recomputeRollups(store, at, facts.touchedMints, facts.touchedDays);
+    // 3. Latest states and readings.
+    await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
+    await closeGone(store, latest.gone, insert);
+    await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
+    const letters = [...parts.deadLetters, ...facts.deadLetters, ...latest.deadLetters];
+    const now = Date.now();
+    await insert(
+      'dead_letters',
+      letters.map((letter) => deadLetterRow(letter, now)),
+    );
+    // 4. What makes sums present again comes after the sums.
+    await insert('transactions', facts.transactions);
+    await insert('gaps', gaps.progressed);
+    // 5. The partition's place in the log: whoever reads it finds all of the above.
+    const progress = advance(before, batch);
+    await insert('applied', [progressRow(progress, now)]);
+    known.set(place, progress);
+    for (const letter of letters) options.onDeadLetter?.(letter);
+    options.onApplied?.(batch);
+  };
+}
+
+type Parts = {
+  accounts: AccountRecord[];
+  transactions: TransactionRecord[];
+  gaps: { offset: bigint; gap: GapRecord }[];
+  readings: ReturnType<typeof readingRow>[];
+  deadLetters: DeadLetterRecord[];
+};
+
+function sort(batch: LogBatch): Parts {
+  const parts: Parts = { accounts: [], transactions: [], gaps: [], readings: [], deadLetters: [] };
+  for (const { offset, record } of batch.entries) {
+    if (record.kind === 'account') parts.accounts.push(record);
+    else if (record.kind === 'transaction') parts.transactions.push(record);
+    else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
+    else if (record.kind === 'reading') parts.readings.push(readingRow(record));
+    else if (record.kind === 'dead-letter') parts.deadLetters.push(record);
+  }
+  return parts;
+}
+
+function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, Row[]> {
+  const tables = new Map<string, Row[]>();
+  for (const { table, row } of rows) tables.set(table, [...(tables.get(table) ?? []), row]);
+  return tables;
+}
+
+/** A gap's first row opens it and precedes the facts behind it; later ones narrow or close it. */
+function gapRows(gaps: Parts['gaps'], before: Progress, partition: number): { opened: Row[]; progressed: Row[] } {
+  const rows = { opened: [] as Row[], progressed: [] as Row[] };
+  const seen = new Set(before.gaps);
+  for (const { offset, gap } of gaps) {
+    const row = {
+      from_slot: gap.fromSlot.toString(),
+      log_partition: partition,
+      log_offset: offset.toString(),
+      to_slot: gap.toSlot.toString(),
+      to_time: gap.toTime,
+      closed: Number(gap.closed),
+    };
+    (seen.has(gap.fromSlot) ? rows.progressed : rows.opened).push(row);
+    seen.add(gap.fromSlot);
+  }
+  return rows;
+}
+
+/** A known account that no longer exists is closed in the table that holds it. */
+async function closeGone(
+  store: Store,
+  gone: ReadonlyMap<string, Row>,
+  insert: (table: string, rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  if (gone.size === 0) return;
+  const addresses = [...gone.keys()];
+  for (const table of LATEST_TABLES) {
+    const held = await store.query<{ address: string }>(
+      `SELECT DISTINCT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
+      { addresses },
+    );
+    await insert(
+      table,
+      held.map(({ address }) => gone.get(address) as Row),
+    );
+  }
+}
+
+function advance(before: Progress, batch: LogBatch): Progress {
+  const progress: Progress = { ...before, gaps: new Set(before.gaps) };
+  for (const { offset, record } of batch.entries) {
+    progress.offset = offset;
+    if (record.kind === 'gap') progress.gaps.add(record.fromSlot);
+    if (record.kind === 'marker' && record.slot >= progress.slot) {
+      progress.slot = record.slot;
+      progress.blockTime = record.blockTime;
+    }
+    if (record.kind === 'transaction') {
+      const { slot } = record;
+      const index = record.index ?? record.order;
+      const last = progress.lastSignature;
+      if (last === null || slot > last.slot || (slot === last.slot && index > last.index)) {
+        progress.lastSignature = { text: encodeBase58(record.signature), slot, index };
+      }
+    }
+  }
+  return progress;
+}

@@ -1,0 +1,68 @@
+import type { Store } from '../clickhouse/client.ts';
+import type { LogBatch, Topic } from './log/port.ts';
+import type { Row } from './rows/account.ts';
+
+/** What a partition's row in `applied` says; carried on from batch to batch. */
+export interface Progress {
+  topic: Topic;
+  partition: number;
+  offset: bigint;
+  slot: bigint;
+  blockTime: number | null;
+  lastSignature: { text: string; slot: bigint; index: number } | null;
+  /** First slots of the gaps this partition has applied. */
+  gaps: Set<bigint>;
+}
+
+interface AppliedRow {
+  log_offset: string;
+  slot: string;
+  block_time: string | null;
+  last_signature: string | null;
+  last_signature_slot: string;
+  last_signature_index: number;
+}
+
+/** Reads where a partition stands; the beginning where it was never applied. */
+export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
+  const [row] = await store.query<AppliedRow>(
+    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index
+     FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
+    { topic, partition },
+  );
+  const gaps = await store.query<{ from_slot: string }>(
+    'SELECT from_slot FROM gaps FINAL WHERE log_partition = {partition:UInt32}',
+    { partition },
+  );
+  return {
+    topic,
+    partition,
+    offset: BigInt(row?.log_offset ?? -1),
+    slot: BigInt(row?.slot ?? 0),
+    blockTime: row?.block_time == null ? null : Number(row.block_time),
+    lastSignature:
+      row?.last_signature == null
+        ? null
+        : { text: row.last_signature, slot: BigInt(row.last_signature_slot), index: row.last_signature_index },
+    gaps: new Set(gaps.map(({ from_slot }) => BigInt(from_slot))),
+  };
+}
+
+export function progressRow(progress: Progress, appliedAt: number): Row {
+  return {
+    topic: progress.topic,
+    log_partition: progress.partition,
+    log_offset: progress.offset.toString(),
+    slot: progress.slot.toString(),
+    block_time: progress.blockTime,
+    last_signature: progress.lastSignature?.text ?? null,
+    last_signature_slot: (progress.lastSignature?.slot ?? 0n).toString(),
+    last_signature_index: progress.lastSignature?.index ?? 0,
+    applied_at: String(appliedAt),
+  };
+}
+
+/** Whether a batch follows on what was applied, or the partition was away meanwhile. */
+export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
+  return progress !== undefined && batch.entries[0]?.offset === progress.offset + 1n;
+}

@@ -1,0 +1,76 @@
+import type { Store } from '../clickhouse/client.ts';
+
+/** Mints in one statement: the list travels as a bound parameter. */
+const MINTS_PER_STATEMENT = 500;
+
+/**
+ * The sums of the touched policies, recomputed from the facts of one log partition. A row of version `offset` holds
+ * every fact of the partition up to that offset, so that of two writers the one that has seen more wins.
+ */
+const POLICY_TOTALS = `
+INSERT INTO policy_totals
+SELECT
+  mint, {partition:UInt32} AS log_partition, {offset:UInt64} AS log_offset,
+  sumIf(toUInt128(amount_a), kind = 'FeesClaimed') AS fees_quote,
+  sumIf(toUInt128(amount_b), kind = 'FeesClaimed') AS fees_base,
+  countIf(kind = 'FeesClaimed') AS claim_count,
+  maxOrNullIf(block_time, kind = 'FeesClaimed') AS last_claim,
+  sumIf(toUInt128(amount_a), kind = 'Routed') AS routed,
+  sumIf(toUInt128(amount_b), kind = 'Routed') AS protocol_cut,
+  sumIf(toUInt128(amount_c), kind = 'Routed') AS routed_to_lp,
+  sumIf(toUInt128(amount_d), kind = 'Routed') AS routed_to_bankroll,
+  maxOrNullIf(block_time, kind = 'Routed') AS last_routed,
+  sumIf(toUInt128(amount_a), kind = 'ProfitSwept') AS profit,
+  sumIf(toUInt128(amount_b), kind = 'ProfitSwept') AS profit_to_lp,
+  sumIf(toUInt128(amount_c), kind = 'ProfitSwept') AS profit_to_holders,
+  maxOrNullIf(block_time, kind = 'ProfitSwept') AS last_swept,
+  sumIf(toUInt128(amount_a), kind = 'BuybackBurned') AS buyback_spent,
+  sumIf(toUInt128(amount_b), kind = 'BuybackBurned') AS buyback_burned,
+  maxOrNullIf(block_time, kind = 'BuybackBurned') AS last_buyback,
+  count() AS event_count
+FROM events FINAL
+WHERE mint IN {mints:Array(String)} AND log_partition = {partition:UInt32}
+GROUP BY mint`;
+
+const QUOTE_DAYS = `
+INSERT INTO quote_days
+SELECT
+  toDate(toDateTime(assumeNotNull(block_time), 'UTC')) AS day, quote_mint,
+  {partition:UInt32} AS log_partition, {offset:UInt64} AS log_offset,
+  sumIf(toUInt128(amount_c), kind = 'Routed') AS routed_to_lp,
+  sumIf(toUInt128(amount_d), kind = 'Routed') AS routed_to_bankroll,
+  sumIf(toUInt128(amount_b), kind = 'Routed') AS protocol_cut,
+  sumIf(toUInt128(amount_a), kind = 'ProfitSwept') AS profit,
+  sumIf(toUInt128(amount_a), kind = 'BuybackBurned') AS buyback_spent,
+  count() AS event_count,
+  max(block_time) AS last_event
+FROM events_by_slot FINAL
+WHERE block_time >= {from:Int64} AND block_time < {to:Int64} AND log_partition = {partition:UInt32}
+GROUP BY day, quote_mint`;
+
+const DAY = 86_400;
+
+/** Recomputes the rollups that a batch touched. @param days unix seconds at which the touched UTC days begin. */
+export async function recomputeRollups(
+  store: Store,
+  at: { partition: number; offset: bigint },
+  mints: ReadonlySet<string>,
+  days: ReadonlySet<number>,
+): Promise<void> {
+  const list = [...mints];
+  for (let start = 0; start < list.length; start += MINTS_PER_STATEMENT) {
+    await store.command(POLICY_TOTALS, { ...at, mints: list.slice(start, start + MINTS_PER_STATEMENT) });
+  }
+  for (const [from, to] of runs(days)) await store.command(QUOTE_DAYS, { ...at, from, to });
+}
+
+/** Consecutive days as one interval each. */
+function runs(days: ReadonlySet<number>): [number, number][] {
+  const found: [number, number][] = [];
+  for (const day of [...days].sort((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last !== undefined && last[1] === day) last[1] = day + DAY;
+    else found.push([day, day + DAY]);
+  }
+  return found;
+}

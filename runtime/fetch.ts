@@ -1,0 +1,50 @@
+import { RetryableError } from './errors.ts';
+
+export interface BoundedRequest {
+  method?: 'GET' | 'POST';
+  body?: string;
+  headers?: Record<string, string>;
+  timeoutMs: number;
+  maxBytes: number;
+  signal?: AbortSignal;
+}
+
+export interface BoundedReply {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+}
+
+/**
+ * One HTTP exchange, bounded in time and size. Redirects are not followed.
+ * @throws RetryableError where nothing answers in time or the reply is over `maxBytes`.
+ */
+export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
+  const limits = [AbortSignal.timeout(request.timeoutMs), ...(request.signal === undefined ? [] : [request.signal])];
+  try {
+    const response = await fetch(url, {
+      method: request.method ?? 'GET',
+      redirect: 'manual',
+      signal: AbortSignal.any(limits),
+      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.headers === undefined ? {} : { headers: request.headers }),
+    });
+    return { status: response.status, headers: response.headers, bytes: await readBounded(response, request.maxBytes) };
+  } catch (error) {
+    if (error instanceof RetryableError) throw error;
+    const cause = (error as { cause?: { code?: string } }).cause?.code;
+    const what = (error as Error).name === 'TimeoutError' ? `no answer in ${request.timeoutMs} ms` : (cause ?? 'no answer');
+    throw new RetryableError(`${new URL(url).host}: ${what}`, { cause: error });
+  }
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new RetryableError(`${new URL(response.url).host}: reply over ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
