@@ -1,3 +1,4 @@
+import { encodeBase58 } from '../schemas/base58.ts';
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
 import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
 import { type ChainIndex, createChainIndex } from './chain-index.ts';
@@ -158,7 +159,7 @@ export function createChain(options: ChainOptions): Chain {
   const lastWrite = (address: Key): LastWriteFacts | null => {
     const write: LastWrite | undefined = book.lastWrites.get(address);
     if (write === undefined) return null;
-    const signature = keyOf(signatureAt(seed, write.slot, write.tx));
+    const signature = encodeBase58(signatureAt(seed, write.slot, write.tx));
     return { slot: write.slot, blockTime: timeOf(write.slot), signature };
   };
 
@@ -184,11 +185,14 @@ export function createChain(options: ChainOptions): Chain {
       const from = before === null ? null : index.find(before);
       if (before !== null && from === null) return [];
       return index.of(keyOf(address), from, limit).map((position): SignatureEntry => {
-        const found = mustHave(position.slot);
-        const tx = found.transactions[position.index];
-        if (tx === undefined) throw new RangeError(`no transaction ${position.index} in slot ${position.slot}`);
-        const { signature, failed, failure } = tx;
-        return { signature, slot: found.slot, blockTime: found.blockTime, index: tx.index, failed, failure };
+        const { slot, index: at } = position;
+        const place = index.placeOf(slot);
+        const record = place === null ? null : (records.read(place) as BlockRecord);
+        const failed = record?.executions[at]?.error ?? null;
+        // Only where a transaction failed does the answer need the transaction itself.
+        const failure = failed === null ? null : (mustHave(slot).transactions[at]?.failure ?? null);
+        const signature = signatureAt(seed, slot, at);
+        return { signature, slot, blockTime: timeOf(slot), index: at, failed, failure };
       });
     },
     subscribe: (listener) => {

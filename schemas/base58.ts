@@ -69,7 +69,7 @@ function encodeFixed(bytes: Uint8Array, { limbs, weights, sums }: Table): string
   let start = 0;
   while (start < limbs * 5 && digits[start] === CODES[0]) start += 1;
   // A zero byte in front is written as one digit of zero, and there is one such digit for each.
-  return digits.latin1Slice(start - leadingZeros(bytes), limbs * 5);
+  return digits.toString('latin1', start - leadingZeros(bytes), limbs * 5);
 }
 
 function encodeAny(bytes: Uint8Array): string {

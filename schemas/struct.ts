@@ -47,9 +47,10 @@ export function structReader(
 ): (data: Uint8Array) => Struct {
   const { placed, size } = place(name);
   const fields = placed.filter(({ key, type }) => type === 'string' || takes(key));
-  // Copying an object that has every key already keeps one hidden class; adding keys one by one would make a dictionary.
-  const blank: Struct = { ...constants };
-  for (const { key } of fields) blank[key] = 0;
+  const keyed: Struct = { ...constants };
+  for (const { key } of fields) keyed[key] = 0;
+  // Keys added one by one make a dictionary; a copy of it has a hidden class, which the copies of the copy share.
+  const blank = { ...keyed };
   return (data) => {
     if (data.length < size) throw new MalformedError(name, `${data.length} bytes, needs ${size}`);
     const view = new DataView(data.buffer, data.byteOffset, data.length);

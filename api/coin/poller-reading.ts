@@ -15,7 +15,7 @@ export function pollerReading(
     return absent(POLLER_SOURCE, 'the options venue publishes no account equity');
   }
   if (assetClass !== PERP_CLASS) return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
-  if (row === undefined) return absent(POLLER_SOURCE, 'not polled yet, or no venue is configured');
+  if (row === undefined) return absent(POLLER_SOURCE, 'not polled yet, or PERP_VENUE_URL is not set');
   const asOf = timeOfMillis(row.venue_time);
   const why = row.reason ?? row.error ?? 'the venue gave no number';
   const part = (value: string | null) =>

@@ -12,14 +12,15 @@ import {
   writable,
 } from './call.ts';
 import { found, must } from './errors.ts';
-import { type Key, LOCAL, REMOTE } from './state.ts';
+import { type Key, REMOTE } from './state.ts';
 
 export interface RegisterVenue {
   mint: Key;
   by: Key;
   tokenAccount: Key;
   assetMint: Key;
-  kind: number;
+  /** 0 Local, 1 Remote. */
+  venueKind: number;
   assetClass: number;
   /** 32 bytes, base58; the zero key for a Local account. */
   remoteAccount: Key;
@@ -29,7 +30,7 @@ export interface RegisterVenue {
 export function registerVenue(call: Call, action: RegisterVenue): void {
   const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
   const entry = call.addresses.venue(policyKey, action.tokenAccount);
-  begin(call, 'register_venue_account', [action.kind, action.assetClass, ...bytesOf(action.remoteAccount)], [
+  begin(call, 'register_venue_account', [action.venueKind, action.assetClass, ...bytesOf(action.remoteAccount)], [
     signer(action.by),
     readonly(call.addresses.config.address),
     writable(policyKey),
@@ -46,7 +47,7 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
   must(policy.risk >= (configOf(call).minRiskForClass[bit] ?? 0), 'RiskBelowAssetClass');
   must(call.draft.get('venues', entry.address) === undefined, 'AccountInUse');
   if (call.draft.get('tokens', action.tokenAccount) === undefined) {
-    const owner = action.kind === REMOTE ? seededKey(`bridge:${action.assetClass}`) : policyKey;
+    const owner = action.venueKind === REMOTE ? seededKey(`bridge:${action.assetClass}`) : policyKey;
     openTokenAccount(call, { address: action.tokenAccount, mint: action.assetMint, owner });
   }
   call.draft.put('venues', {
@@ -54,7 +55,7 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
     policy: policyKey,
     tokenAccount: action.tokenAccount,
     assetMint: action.assetMint,
-    kind: action.kind,
+    kind: action.venueKind,
     assetClass: action.assetClass,
     revoked: false,
     remoteAccount: action.remoteAccount,
@@ -65,10 +66,10 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
     bump: entry.bump,
   });
   policy.venueCount += 1;
-  const { tokenAccount, assetMint, kind, assetClass } = action;
+  const { tokenAccount, assetMint, venueKind: kind, assetClass } = action;
   emit(call, {
     kind: 'VenueRegistered',
-    fields: { ...named(policy), tokenAccount, assetMint, kind: kind === REMOTE ? REMOTE : LOCAL, assetClass },
+    fields: { ...named(policy), tokenAccount, assetMint, kind, assetClass },
   });
 }
 

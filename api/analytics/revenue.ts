@@ -1,0 +1,69 @@
+import type { QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
+import type { RevenueDay } from '../../schemas/responses/analytics.ts';
+import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../coin/loop.ts';
+import { dayIncompleteReason, eventSum, type IndexState } from '../index-state.ts';
+import type { Quote } from '../quote-assets.ts';
+
+type Sums = Pick<
+  QuoteDayRow,
+  'routed_to_lp' | 'routed_to_bankroll' | 'protocol_cut' | 'profit' | 'buyback_spent' | 'last_event'
+>;
+
+/** One entry per UTC day that has an event, oldest first. */
+export function revenueByDay(
+  rows: readonly QuoteDayRow[],
+  quotes: ReadonlyMap<string, Quote>,
+  state: IndexState,
+): RevenueDay[] {
+  return [...Map.groupBy(rows, (row) => row.day)].map(([day, ofDay]) => {
+    const reason = state.historyReason ?? dayIncompleteReason(state, day);
+    return {
+      day,
+      ...dayFigures(ofDay.reduce(plus, NOTHING), reason, state),
+      byQuote: ofDay
+        .filter((row) => row.quote_mint !== '')
+        .map((row) => ({
+          quoteMint: row.quote_mint,
+          decimals: quotes.get(row.quote_mint)?.decimals ?? null,
+          ...dayFigures(row, reason, state),
+        })),
+    };
+  });
+}
+
+const NOTHING: Sums = {
+  routed_to_lp: '0',
+  routed_to_bankroll: '0',
+  protocol_cut: '0',
+  profit: '0',
+  buyback_spent: '0',
+  last_event: null,
+};
+
+function plus(sums: Sums, row: Sums): Sums {
+  const add = (a: string, b: string) => (BigInt(a) + BigInt(b)).toString();
+  return {
+    routed_to_lp: add(sums.routed_to_lp, row.routed_to_lp),
+    routed_to_bankroll: add(sums.routed_to_bankroll, row.routed_to_bankroll),
+    protocol_cut: add(sums.protocol_cut, row.protocol_cut),
+    profit: add(sums.profit, row.profit),
+    buyback_spent: add(sums.buyback_spent, row.buyback_spent),
+    last_event: later(sums.last_event, row.last_event),
+  };
+}
+
+function later(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return BigInt(a) > BigInt(b) ? a : b;
+}
+
+function dayFigures(sums: Sums, reason: string | null, state: IndexState) {
+  const sum = (value: string, source: string) => eventSum(state, reason, value, source, sums.last_event);
+  return {
+    routedToLp: sum(sums.routed_to_lp, ROUTED_SOURCE),
+    routedToBankroll: sum(sums.routed_to_bankroll, ROUTED_SOURCE),
+    protocolCut: sum(sums.protocol_cut, ROUTED_SOURCE),
+    profitSwept: sum(sums.profit, SWEPT_SOURCE),
+    spentOnBuybacks: sum(sums.buyback_spent, BUYBACK_SOURCE),
+  };
+}

@@ -1,0 +1,64 @@
+import { decodeKey } from '../../schemas/base58.ts';
+import type { Mode } from '../../schemas/responses/parts.ts';
+import { ORDERS, type Order, type RankingFilters, SORTS, type Sort } from '../../schemas/responses/rankings.ts';
+import { pageOf } from '../paging.ts';
+
+/** A ranking as asked for, its page as it is used. */
+export interface RankingRequest {
+  sort: Sort;
+  order: Order;
+  limit: number;
+  offset: number;
+  filters: RankingFilters;
+}
+
+const MODES: readonly Mode[] = ['Passive', 'Agent'];
+const FLAGS = ['true', 'false'] as const;
+
+/** Reads the query of `/rankings`: the request, or the sentence of a 400. */
+export function rankingRequest(query: URLSearchParams): RankingRequest | { error: string } {
+  try {
+    return {
+      sort: listed(query.get('sort'), SORTS, 'ranking') ?? 'marketCap',
+      order: listed(query.get('order'), ORDERS, 'order') ?? 'desc',
+      ...pageOf(query, { fallback: 50, max: 200 }),
+      filters: {
+        mode: listed(query.get('mode'), MODES, 'mode'),
+        origin: integer(query.get('origin'), 'origin'),
+        model: integer(query.get('model'), 'model'),
+        quote: key(query.get('quote'), 'quote'),
+        locked: flag(query.get('locked'), 'locked'),
+        paused: flag(query.get('paused'), 'paused'),
+        search: query.get('search') === '' ? null : query.get('search'),
+      },
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return { error: error.message };
+    throw error;
+  }
+}
+
+function listed<T extends string>(text: string | null, valid: readonly T[], what: string): T | null {
+  if (text === null) return null;
+  const found = valid.find((value) => value === text);
+  if (found === undefined) throw new RangeError(`unknown ${what} "${text}". Valid: ${valid.join(', ')}`);
+  return found;
+}
+
+function flag(text: string | null, what: string): boolean | null {
+  const value = listed(text, FLAGS, what);
+  return value === null ? null : value === 'true';
+}
+
+function integer(text: string | null, what: string): number | null {
+  if (text === null) return null;
+  if (!/^[+-]?\d{1,15}$/.test(text)) throw new RangeError(`unknown ${what} "${text}". Valid: an integer`);
+  // Without the sum, minus zero would be echoed.
+  return Number(text) + 0;
+}
+
+function key(text: string | null, what: string): string | null {
+  if (text === null) return null;
+  if (decodeKey(text) === null) throw new RangeError(`unknown ${what} "${text}". Valid: a base58 public key`);
+  return text;
+}

@@ -1,0 +1,52 @@
+import { quotesInUse } from '../../clickhouse/queries/analytics-totals.ts';
+import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
+import { rankedPolicies } from '../../clickhouse/queries/ranking.ts';
+import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { ReadDeps } from '../deps.ts';
+import { dayReason, indexState } from '../index-state.ts';
+import { rateOf } from '../price.ts';
+import { loadQuotes } from '../quote-assets.ts';
+import type { RouteContext, RouteReply } from '../route.ts';
+import { lastDay } from '../times.ts';
+import { rankingRequest } from './question.ts';
+import { rankingRows } from './rows.ts';
+
+/** `GET /rankings` */
+export async function rankings(deps: ReadDeps, context: RouteContext): Promise<RouteReply> {
+  const request = rankingRequest(context.query);
+  if ('error' in request) return { status: 400, body: request };
+  const store = deps.currentStore();
+  const [state, config, quoteMints] = await Promise.all([
+    indexState(store),
+    protocolConfig(store),
+    quotesInUse(store),
+  ]);
+  const quotes = await loadQuotes(store, deps.settings.launchpadVenueId, quoteMints, context.now);
+  const launchpad = config?.launchpad_program ?? deps.settings.launchpadProgramId;
+  const { sort, order, limit, offset, filters } = request;
+  const { total, addresses } = await rankedPolicies(store, {
+    sort,
+    order,
+    limit,
+    offset,
+    ...filters,
+    launchpad,
+    rates: [...quotes.values()]
+      .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
+      .filter((rate) => rate !== null),
+    window: dayReason(state, context.now) === null ? lastDay(context.now) : null,
+    sumsKnown: state.historyReason === null,
+    incomplete: state.incomplete.policies,
+  });
+  const body: RankingsResponse = {
+    sort,
+    order,
+    limit,
+    offset,
+    total,
+    hasMore: offset + addresses.length < total,
+    filters,
+    items: await rankingRows({ store, state, quotes, launchpad, now: context.now }, addresses, offset + 1),
+  };
+  return { status: 200, body };
+}

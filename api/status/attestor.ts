@@ -1,0 +1,32 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { lastActions } from '../../clickhouse/queries/events-between.ts';
+import { newestAttestations } from '../../clickhouse/queries/venue-state.ts';
+import { absent, figure } from '../../schemas/figure.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { remoteVenues } from '../asset-venues.ts';
+import type { ReadSettings } from '../deps.ts';
+import { secondsSince, timeOf } from '../times.ts';
+
+const SOURCE = 'chain:VenueAccount.remote_asof';
+
+/** How fresh the newest attestation of each venue is. */
+export async function attestor(
+  store: Store,
+  settings: ReadSettings,
+  now: number,
+): Promise<StatusResponse['attestor']> {
+  const [last, newest] = await Promise.all([lastActions(store), newestAttestations(store)]);
+  return {
+    lastActionAt: timeOf(last.attestor),
+    perVenue: remoteVenues(settings).map(({ id, assetClass }) => {
+      const found = newest.find((row) => row.asset_class === assetClass);
+      const age =
+        found === undefined
+          ? absent(SOURCE, `no account at ${id} was ever attested`)
+          : figure(secondsSince(found.remote_asof, now), SOURCE, timeOf(found.remote_asof));
+      return { venue: id, ...age };
+    }),
+    moneyPathsFrozenNote:
+      'Freshness per venue only. Whether the money paths of a policy are frozen is in /coins/:mint, staleness of its accounts in /coins/:mint/positions.',
+  };
+}

@@ -1,0 +1,34 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { deadLetterCount } from '../../clickhouse/queries/status-counts.ts';
+import { figure } from '../../schemas/figure.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import type { IndexState } from '../index-state.ts';
+import { timeOfMillis } from '../times.ts';
+
+/** How far the index is: the lowest applied marker over all partitions, and how far back it is whole. */
+export async function indexer(store: Store, state: IndexState): Promise<StatusResponse['indexer']> {
+  const letters = await deadLetterCount(store);
+  const { applied } = state;
+  const started = applied.partitions > 0;
+  const updatedAt = started ? timeOfMillis(applied.applied_at) : null;
+  return {
+    lastProcessedSignature: applied.last_signature,
+    lastProcessedSlot: started ? applied.slot : null,
+    lastProcessedBlockTime: state.markerTime,
+    cursorUpdatedAt: updatedAt,
+    history: {
+      complete: state.historyReason === null,
+      fromSlot: wholeFrom(state),
+      source: state.gaps.length > 0 ? 'rpc' : 'stream',
+    },
+    incompleteTransactions: figure(state.incomplete.count, 'indexer:incomplete transactions', updatedAt),
+    deadLetters: figure(Number(letters), 'indexer:dead letters', updatedAt),
+  };
+}
+
+/** The first slot from which on nothing is missing; null before anything is indexed. */
+function wholeFrom(state: IndexState): string | null {
+  if (state.gaps.length === 0 && state.applied.slot === '0') return null;
+  const ends = state.openGaps.map((gap) => BigInt(gap.to_slot) + 1n);
+  return ends.reduce((highest, end) => (end > highest ? end : highest), 0n).toString();
+}

@@ -1,0 +1,34 @@
+import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import type { ReadDeps } from '../deps.ts';
+import { indexState } from '../index-state.ts';
+import { timeOf } from '../times.ts';
+import { attestor } from './attestor.ts';
+import { indexer } from './indexer.ts';
+import { keeper } from './keeper.ts';
+import { venues } from './venues.ts';
+
+export const CONFIG_SOURCE = 'chain:ProtocolConfig account';
+
+/** `GET /status` */
+export async function status(deps: ReadDeps, now: number): Promise<StatusResponse> {
+  const store = deps.currentStore();
+  const [config, state] = await Promise.all([protocolConfig(store), indexState(store)]);
+  const [indexerPart, keeperPart, attestorPart, venuesPart] = await Promise.all([
+    indexer(store, state),
+    keeper(store, state, now),
+    attestor(store, deps.settings, now),
+    venues(store, deps.settings, config, now),
+  ]);
+  return {
+    protocol: {
+      paused: config === null ? null : config.paused === 1,
+      source: CONFIG_SOURCE,
+      asOf: timeOf(config?.block_time ?? null),
+    },
+    indexer: indexerPart,
+    keeper: keeperPart,
+    attestor: attestorPart,
+    venues: venuesPart,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Store } from '../../clickhouse/client.ts';
+import type { ProtocolConfigRow } from '../../clickhouse/queries/protocol-config.ts';
+import {
+  type ProgramStatusRow,
+  programStatuses,
+  type VenueStatusRow,
+  venueStatuses,
+} from '../../clickhouse/queries/venue-state.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { isoMillis } from '../../schemas/units.ts';
+import { POLLER_SOURCE } from '../coin/poller-reading.ts';
+import type { ReadSettings } from '../deps.ts';
+
+type Venues = StatusResponse['venues'];
+
+/** Whether the programs exist and how long ago each venue last answered. */
+export async function venues(
+  store: Store,
+  settings: ReadSettings,
+  config: ProtocolConfigRow | null,
+  now: number,
+): Promise<Venues> {
+  const [programs, statuses] = await Promise.all([programStatuses(store), venueStatuses(store)]);
+  const launchpad = config?.launchpad_program ?? settings.launchpadProgramId;
+  const amm = config?.amm_program ?? settings.ammProgramId;
+  return {
+    [settings.launchpadVenueId]: programReach('launchpad', launchpad, programs),
+    [settings.ammVenueId]: programReach('amm', amm, programs),
+    [settings.perpVenueId]: readingAge('perp', 'PERP_VENUE_URL', statuses, now),
+    [settings.optionsVenueId]: readingAge('options', 'OPTIONS_VENUE_URL', statuses, now),
+  };
+}
+
+function programReach(
+  program: ProgramStatusRow['program'],
+  programId: string,
+  rows: readonly ProgramStatusRow[],
+): Venues[string] {
+  const row = rows.find((candidate) => candidate.program === program && candidate.address === programId);
+  const source = 'chain:getAccountInfo' as const;
+  if (row === undefined) return { reachable: null, programId, source, reason: 'not polled yet' };
+  const reach = { reachable: row.exists === 1, programId, source };
+  return row.error === null ? reach : { ...reach, reason: row.error };
+}
+
+function readingAge(
+  venue: VenueStatusRow['venue'],
+  variable: string,
+  rows: readonly VenueStatusRow[],
+  now: number,
+): Figure {
+  const good = rows.find((row) => row.venue === venue && row.ok === 1);
+  if (good !== undefined) {
+    const readAt = Number(good.read_at);
+    return figure(Math.floor((now - readAt) / 1000), POLLER_SOURCE, isoMillis(readAt));
+  }
+  const bad = rows.find((row) => row.venue === venue && row.ok === 0);
+  const why =
+    bad === undefined ? `not polled yet, or ${variable} is not set` : `never answered: ${bad.error ?? 'no reply'}`;
+  return absent(POLLER_SOURCE, why);
+}

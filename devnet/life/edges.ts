@@ -1,0 +1,74 @@
+import { seededKey } from '../keys.ts';
+import { TOKEN_PROGRAM } from '../known-programs.ts';
+import type { Action } from '../program/actions.ts';
+import { quoteAssets } from '../quote-assets.ts';
+import { type Choice, reports } from './money.ts';
+import { livePairs, type Subject, type World } from './world.ts';
+
+type Edge = (world: World, subject: Subject) => Action | null;
+
+const stranger = seededKey('stranger');
+
+/** Things that people try and the program refuses. */
+const EDGES: readonly Edge[] = [
+  (_, { policy }) => ({ kind: 'set_paused', mint: policy.mint, by: policy.guardian, paused: false }),
+  (_, { policy }) => ({ kind: 'set_agent', mint: policy.mint, by: stranger, agent: stranger }),
+  (_, { policy }) => ({ kind: 'note_credit', mint: policy.mint, by: stranger, amount: 5n }),
+  (_, { policy }) => ({ kind: 'set_protocol_paused', by: policy.authority, paused: true }),
+  (world, { policy, venues }) => {
+    const pairs = livePairs(venues).reverse();
+    return { kind: 'sweep_profit', mint: policy.mint, by: world.who.keeper, venues: pairs.slice(1) };
+  },
+  (world, { policy, venues }) => {
+    const pairs = livePairs(venues);
+    const [first] = pairs;
+    const repeated = first === undefined ? [] : [first, ...pairs.slice(0, -1)];
+    return { kind: 'sweep_profit', mint: policy.mint, by: world.who.keeper, venues: repeated };
+  },
+  (world, subject) => {
+    const [report] = reports(world, subject, true);
+    if (report?.kind !== 'report_remote_equity') return null;
+    const lot = world.random.int(0, 2);
+    if (lot === 0) return { ...report, by: stranger };
+    if (lot === 1) return { ...report, asof: world.now + 900n };
+    return { ...report, notional: report.equity * 5n + 1n };
+  },
+  (world, { policy, venues }) => {
+    const local = venues.find((venue) => venue.kind === 0 && !venue.revoked);
+    if (local === undefined) return null;
+    return {
+      kind: 'report_remote_equity',
+      mint: policy.mint,
+      by: world.who.reporter,
+      tokenAccount: local.tokenAccount,
+      equity: 1n,
+      notional: 0n,
+      asof: world.now,
+    };
+  },
+  (world, { policy, venues }) => ({
+    kind: policy.mode === 1 ? 'agent_fund_venue' : 'passive_deploy',
+    mint: policy.mint,
+    by: policy.mode === 1 ? policy.agent : world.who.keeper,
+    tokenAccount: seededKey('not-registered'),
+    amount: 1n,
+    venues: livePairs(venues),
+  }),
+  (_, { policy }) => {
+    const { mint, authority: by, targetAsset, targetLeverageX, modelId } = policy;
+    const shares = { profitToLpBps: 0, profitToHoldersBps: 0, profitToBankrollBps: 10_000 };
+    const terms = { ...shares, toLpBps: 500, toBankrollBps: 9500, risk: 120 };
+    return { kind: 'set_policy', mint, by, terms: { ...terms, targetAsset, targetLeverageX, modelId } };
+  },
+];
+
+export function edge(world: World, subject: Subject): Choice {
+  const action = world.random.pick(EDGES)(world, subject);
+  return action === null ? [] : [action];
+}
+
+/** A policy with a quote asset of the classic token program, which cannot be. */
+export function classicQuote(world: World, profile: Subject['profile']): Choice {
+  const classic = quoteAssets(world.seed).find((asset) => asset.program === TOKEN_PROGRAM);
+  return classic === undefined ? [] : [{ kind: 'init_policy', ...profile.init, quoteMint: classic.mint }];
+}

@@ -1,0 +1,97 @@
+import { AGENT_GENERATIONS, agentKeypair } from '../agent-keys.ts';
+import { keyOf, seededKey, ZERO_KEY } from '../keys.ts';
+import { AGENT, LOCAL, REMOTE } from '../program/state.ts';
+import { seededBytes } from '../random.ts';
+import { type Choice, deploy } from './money.ts';
+import { drawTerms } from './profile.ts';
+import { MODELS } from './setup.ts';
+import type { Subject, World } from './world.ts';
+
+const PERP = 16;
+const OPTION = 32;
+const MAX_VENUES = 4;
+const CLASSES = [1, 2, 4, 8, PERP, OPTION, 64] as const;
+
+/** A 20-byte address in the right of 32 bytes. */
+function evmAddress(label: string): string {
+  const bytes = new Uint8Array(32);
+  bytes.set(seededBytes(label, 32).subarray(0, 20), 12);
+  return keyOf(bytes);
+}
+
+export function registerVenue(world: World, subject: Subject): Choice {
+  const { policy, venues } = subject;
+  if (venues.length >= MAX_VENUES) return deploy(world, subject);
+  const { random, state } = world;
+  const mask = state.origins.get(policy.origin)?.assetClassMask ?? 0;
+  const allowed = CLASSES.filter((bit) => random.chance(0.04) || (mask & bit) !== 0);
+  const favourite = allowed.filter((bit) => bit === PERP || bit === OPTION);
+  const assetClass = favourite.length > 0 && random.chance(0.6) ? random.pick(favourite) : random.pick(allowed.length > 0 ? allowed : CLASSES);
+  const remote = assetClass === PERP || assetClass === OPTION ? random.chance(0.93) : random.chance(0.05);
+  const tokenAccount = seededKey(`venue:${policy.mint}:${venues.length}:${random.int(1, 99)}`);
+  return [
+    {
+      kind: 'register_venue_account',
+      mint: policy.mint,
+      by: policy.authority,
+      tokenAccount,
+      assetMint: !remote && random.chance(0.03) ? policy.mint : policy.quoteMint,
+      venueKind: remote ? REMOTE : LOCAL,
+      assetClass,
+      remoteAccount: remote ? evmAddress(tokenAccount) : ZERO_KEY,
+    },
+  ];
+}
+
+export function revokeVenue(world: World, subject: Subject): Choice {
+  const { policy } = subject;
+  const live = subject.venues.filter((venue) => !venue.revoked);
+  if (live.length === 0) return registerVenue(world, subject);
+  const { tokenAccount } = world.random.pick(live);
+  return [{ kind: 'revoke_venue_account', mint: policy.mint, by: policy.authority, tokenAccount }];
+}
+
+export function setPolicy(world: World, subject: Subject): Choice {
+  const { policy } = subject;
+  const terms = { ...drawTerms(world.random), targetAsset: policy.targetAsset };
+  return [{ kind: 'set_policy', mint: policy.mint, by: policy.authority, terms }];
+}
+
+export function lock(_: World, { policy }: Subject): Choice {
+  return [{ kind: 'lock_policy', mint: policy.mint, by: policy.authority }];
+}
+
+export function setAgent(world: World, subject: Subject): Choice {
+  const { policy } = subject;
+  if (policy.mode !== AGENT) return setPolicy(world, subject);
+  const generation = world.random.int(0, AGENT_GENERATIONS - 1);
+  const agent = world.random.chance(0.1) ? ZERO_KEY : agentKeypair(world.seed, policy.mint, generation).key;
+  return [{ kind: 'set_agent', mint: policy.mint, by: policy.authority, agent }];
+}
+
+export function pause(world: World, { policy }: Subject): Choice {
+  if (policy.paused) return [{ kind: 'set_paused', mint: policy.mint, by: policy.authority, paused: false }];
+  return world.random.chance(0.5)
+    ? [{ kind: 'guardian_pause', mint: policy.mint, by: policy.guardian }]
+    : [{ kind: 'set_paused', mint: policy.mint, by: policy.authority, paused: true }];
+}
+
+/** What the protocol's own people do, now and then. */
+export function protocol(world: World): Choice {
+  const { random, who } = world;
+  const by = who.admin;
+  const lot = random.next();
+  if (lot < 0.15) return [{ kind: 'set_protocol_paused', by, paused: true }];
+  if (lot < 0.5) {
+    const model = random.pick(MODELS);
+    const enabled = random.chance(0.85) ? model.enabled : !model.enabled;
+    return [{ kind: 'register_model', by, ...model, name: `${model.name}.${random.int(0, 9)}`, enabled }];
+  }
+  const params = random.pick([
+    { protocolFeeBps: random.pick([500, 500, 250, 2000]) },
+    { maxRemoteStaleness: random.pick([120n, 120n, 90n]) },
+    { protocolFeeBps: 2001 },
+    { maxDeviationBps: random.pick([2000, 1500]) },
+  ]);
+  return [{ kind: 'set_protocol_params', by, params }];
+}

@@ -1,0 +1,151 @@
+import type { Action, SingleAction } from '../program/actions.ts';
+import { AGENT } from '../program/state.ts';
+import { held, livePairs, liveRemotes, type Subject, type World } from './world.ts';
+
+/** An action, several in one block, or nothing to do. */
+export type Choice = readonly Action[];
+
+/** Up to a few hundred whole tokens. */
+function draw(world: World, subject: Subject): bigint {
+  return world.random.big(subject.unit / 100n + 1n, subject.unit * 400n + 50n);
+}
+
+export function fees(world: World, subject: Subject): Choice {
+  const { policy, profile } = subject;
+  const at = world.chain.addresses.ofPolicy(policy.mint);
+  const quoteAmount = draw(world, subject);
+  if (!profile.claims) {
+    return [{ kind: 'transfer', account: at.quoteEscrow, amount: quoteAmount, direction: 'in' }];
+  }
+  const lot = world.random.next();
+  const claim: SingleAction = {
+    kind: 'claim_fees',
+    mint: policy.mint,
+    by: world.who.keeper,
+    quoteAmount: lot < 0.05 ? 0n : quoteAmount,
+    baseAmount: lot > 0.6 ? 0n : world.random.big(1n, 50_000_000n),
+  };
+  if (!world.random.chance(0.1)) return [claim];
+  return [{ kind: 'batch', actions: [claim, { kind: 'route', mint: policy.mint, by: world.who.keeper }] }];
+}
+
+/** How often a keeper tries although there is nothing to do. */
+const VAIN_CHANCE = 0.06;
+
+export function route(world: World, subject: Subject): Choice {
+  const { quoteEscrow } = world.chain.addresses.ofPolicy(subject.policy.mint);
+  if (held(world, quoteEscrow) === 0n && !world.random.chance(VAIN_CHANCE)) return fees(world, subject);
+  return [{ kind: 'route', mint: subject.policy.mint, by: world.who.keeper }];
+}
+
+export function compound(world: World, subject: Subject): Choice {
+  const { mint } = subject.policy;
+  const staged = held(world, world.chain.addresses.ofPolicy(mint).lpQuote);
+  if (staged === 0n) return route(world, subject);
+  const amount = world.random.chance(0.5) ? staged : world.random.big(1n, staged);
+  return [{ kind: 'compound_lp', mint, by: world.who.keeper, amount }];
+}
+
+export function buyback(world: World, subject: Subject): Choice {
+  const { mint } = subject.policy;
+  const staged = held(world, world.chain.addresses.ofPolicy(mint).holderRewards);
+  if (staged === 0n) return sweep(world, subject);
+  const amount = world.random.chance(0.5) ? staged : world.random.big(1n, staged);
+  return [{ kind: 'buyback_and_burn', mint, by: world.who.keeper, amount }];
+}
+
+export function burnBase(world: World, subject: Subject): Choice {
+  const { baseEscrow } = world.chain.addresses.ofPolicy(subject.policy.mint);
+  if (held(world, baseEscrow) === 0n && !world.random.chance(VAIN_CHANCE)) return fees(world, subject);
+  return [{ kind: 'burn_base_leg', mint: subject.policy.mint, by: world.who.keeper }];
+}
+
+/** What the venue says now: a drift, and now and then a jump beyond the band. */
+export function reports(world: World, subject: Subject, calm: boolean): SingleAction[] {
+  return liveRemotes(subject.venues).map((venue) => {
+    const { random } = world;
+    const previous = venue.remoteEquity > 0n ? venue.remoteEquity : venue.bridgedOut;
+    const jump = !calm && random.chance(0.05);
+    const factor = jump ? random.pick([2n, 30n, 75n, 125n, 300n]) : random.big(88n, 116n);
+    const equity = previous === 0n ? 0n : (previous * factor) / 100n;
+    return {
+      kind: 'report_remote_equity',
+      mint: subject.policy.mint,
+      by: world.who.reporter,
+      tokenAccount: venue.tokenAccount,
+      equity,
+      notional: (equity * random.big(0n, 48n)) / 10n,
+      asof: world.now - random.big(-20n, 30n),
+    };
+  });
+}
+
+/** Instructions that read equity want fresh attestations: in the same transaction, before it, or not at all. */
+function withFreshReports(world: World, subject: Subject, action: SingleAction): Choice {
+  const fresh = reports(world, subject, true);
+  if (fresh.length === 0) return [action];
+  const lot = world.random.next();
+  if (lot < 0.08) return [action];
+  return lot < 0.5 ? [{ kind: 'batch', actions: [...fresh, action] }] : [...fresh, action];
+}
+
+export function sweep(world: World, subject: Subject): Choice {
+  return withFreshReports(world, subject, {
+    kind: 'sweep_profit',
+    mint: subject.policy.mint,
+    by: world.who.keeper,
+    venues: livePairs(subject.venues),
+  });
+}
+
+export function deploy(world: World, subject: Subject): Choice {
+  const { policy } = subject;
+  const live = subject.venues.filter((venue) => !venue.revoked);
+  const bankroll = held(world, world.chain.addresses.ofPolicy(policy.mint).bankroll);
+  if (live.length === 0 || bankroll === 0n) return fees(world, subject);
+  // Now and then more than risk allows.
+  const most = world.random.chance(0.08) ? bankroll : (bankroll * BigInt(policy.risk)) / 100n;
+  return withFreshReports(world, subject, {
+    kind: policy.mode === AGENT ? 'agent_fund_venue' : 'passive_deploy',
+    mint: policy.mint,
+    by: policy.mode === AGENT ? policy.agent : world.who.keeper,
+    tokenAccount: world.random.pick(live).tokenAccount,
+    amount: world.random.big(1n, most > 1n ? most : 1n),
+    venues: livePairs(subject.venues),
+  });
+}
+
+export function attest(world: World, subject: Subject): Choice {
+  const all = reports(world, subject, false);
+  return all.length > 0 ? all : fees(world, subject);
+}
+
+/** A Local venue account gains or loses by a trade that the program does not see. */
+export function trade(world: World, subject: Subject): Choice {
+  const local = subject.venues.filter((venue) => world.state.tokens.has(venue.tokenAccount) && venue.kind === 0);
+  if (local.length === 0) return attest(world, subject);
+  const { tokenAccount, revoked } = world.random.pick(local);
+  const balance = held(world, tokenAccount);
+  if (revoked) {
+    if (balance === 0n) return [{ kind: 'close_token_account', account: tokenAccount }];
+    return [{ kind: 'transfer', account: tokenAccount, amount: balance, direction: 'out' }];
+  }
+  const gain = world.random.chance(0.6) || balance === 0n;
+  const amount = world.random.big(1n, balance / 8n + subject.unit);
+  return [
+    {
+      kind: 'transfer',
+      account: tokenAccount,
+      amount: gain || amount < balance ? amount : balance,
+      direction: gain ? 'in' : 'out',
+    },
+  ];
+}
+
+export function credit(world: World, subject: Subject): Choice {
+  const { policy } = subject;
+  if (policy.mode !== AGENT) return deploy(world, subject);
+  return [
+    { kind: 'note_credit', mint: policy.mint, by: policy.agent, amount: world.random.big(1n, 3_000_000n) },
+  ];
+}

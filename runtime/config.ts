@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { decodeKey } from '../schemas/base58.ts';
+import { ConfigError } from './errors.ts';
+
+export type Environment = Record<string, string | undefined>;
+
+/** All that can be set, read once at start. Null is "unset". */
+export interface Config {
+  serviceName: string;
+  publicUrl: string;
+  host: string;
+  port: number;
+  metricsPort: number | null;
+  dataDir: string;
+  logLevel: string;
+  programId: string | null;
+  launchpadProgramId: string;
+  ammProgramId: string;
+  yellowstoneEndpoint: string | null;
+  yellowstoneXToken: string | null;
+  commitment: 'confirmed' | 'finalized';
+  solanaRpcUrl: string | null;
+  kafkaBrokers: string[] | null;
+  kafkaTopicPrefix: string;
+  kafkaTls: boolean;
+  kafkaSaslMechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' | null;
+  kafkaSaslUsername: string | null;
+  kafkaSaslPassword: string | null;
+  kafkaPartitions: number;
+  kafkaReplication: number | null;
+  kafkaRetentionMs: string;
+  clickhouseUrl: string | null;
+  clickhouseCluster: string | null;
+  postgresUrl: string | null;
+  perpVenueId: string;
+  optionsVenueId: string;
+  launchpadVenueId: string;
+  ammVenueId: string;
+  perpVenueUrl: string | null;
+  optionsVenueUrl: string | null;
+  launchpadCatalogueUrl: string | null;
+  priceUrl: string | null;
+  pollIntervalMs: number;
+  ipfsGateway: string | null;
+  metadataAllowPrivate: boolean;
+  trustProxy: number;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/**
+ * Reads the environment.
+ * @throws ConfigError that names the first variable that is malformed.
+ */
+export function readConfig(env: Environment): Config {
+  const read = reader(env);
+  const host = read.text('HOST', /^[\w.:-]{1,255}$/, 'a host name or address') ?? '127.0.0.1';
+  const port = read.whole('PORT', 0, 65_535) ?? 8080;
+  const shownHost = host.includes(':') ? `[${host}]` : host;
+  const id = (name: string, unset: string) =>
+    read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
+  return {
+    serviceName: read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
+    publicUrl: read.url('PUBLIC_URL') ?? `http://${shownHost}:${port}`,
+    host,
+    port,
+    metricsPort: read.whole('METRICS_PORT', 0, 65_535),
+    dataDir: read.any('DATA_DIR') ?? './data',
+    logLevel: read.oneOf('LOG_LEVEL', LEVELS) ?? 'info',
+    programId: read.key('PROGRAM_ID'),
+    launchpadProgramId: read.key('LAUNCHPAD_PROGRAM_ID') ?? 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
+    ammProgramId: read.key('AMM_PROGRAM_ID') ?? 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C',
+    yellowstoneEndpoint: read.endpoint('YELLOWSTONE_ENDPOINT'),
+    yellowstoneXToken: read.any('YELLOWSTONE_X_TOKEN'),
+    commitment: read.oneOf('COMMITMENT', ['confirmed', 'finalized'] as const) ?? 'confirmed',
+    solanaRpcUrl: read.url('SOLANA_RPC_URL'),
+    kafkaBrokers: read.brokers('KAFKA_BROKERS'),
+    kafkaTopicPrefix: read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
+    kafkaTls: read.flag('KAFKA_TLS') ?? false,
+    kafkaSaslMechanism: read.oneOf('KAFKA_SASL_MECHANISM', ['plain', 'scram-sha-256', 'scram-sha-512'] as const),
+    kafkaSaslUsername: read.any('KAFKA_SASL_USERNAME'),
+    kafkaSaslPassword: read.any('KAFKA_SASL_PASSWORD'),
+    kafkaPartitions: read.whole('KAFKA_PARTITIONS', 1, 10_000) ?? 12,
+    kafkaReplication: read.whole('KAFKA_REPLICATION', 1, 100),
+    kafkaRetentionMs: read.text('KAFKA_RETENTION_MS', /^(-1|\d{1,15})$/, 'milliseconds, or -1 for ever') ?? '-1',
+    clickhouseUrl: read.url('CLICKHOUSE_URL'),
+    clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
+    postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
+    perpVenueId: id('PERP_VENUE_ID', 'perp_venue'),
+    optionsVenueId: id('OPTIONS_VENUE_ID', 'options_venue'),
+    launchpadVenueId: id('LAUNCHPAD_VENUE_ID', 'launchpad_venue'),
+    ammVenueId: id('AMM_VENUE_ID', 'amm_venue'),
+    perpVenueUrl: read.url('PERP_VENUE_URL'),
+    optionsVenueUrl: read.url('OPTIONS_VENUE_URL'),
+    launchpadCatalogueUrl: read.url('LAUNCHPAD_CATALOGUE_URL'),
+    priceUrl: read.url('PRICE_URL'),
+    pollIntervalMs: read.whole('POLL_INTERVAL_MS', 100, 86_400_000) ?? 15_000,
+    ipfsGateway: read.url('IPFS_GATEWAY', ['https:']),
+    metadataAllowPrivate: read.flag('METADATA_ALLOW_PRIVATE') ?? false,
+    trustProxy: read.whole('TRUST_PROXY', 0, 100) ?? 0,
+  };
+}
+
+/** The value of a setting that this process cannot do without. @throws ConfigError */
+export function required<T>(value: T | null, name: string, use: string): T {
+  if (value === null) throw new ConfigError(`${name} is not set: ${use}`);
+  return value;
+}
+
+/** Loads `.env` where it is present, then reads the environment; what is set already wins. */
+export function loadConfig(): Config {
+  try {
+    process.loadEnvFile('.env');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return readConfig(process.env);
+}
+
+function reader(env: Environment) {
+  const any = (name: string): string | null => {
+    const file = env[`${name}_FILE`];
+    if (env[name] !== undefined && env[name] !== '') return env[name];
+    if (file === undefined || file === '') return null;
+    try {
+      return readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      throw new ConfigError(`${name}_FILE cannot be read: ${(error as Error).message}`);
+    }
+  };
+  const checked = <T>(name: string, want: string, parse: (value: string) => T | null): T | null => {
+    const value = any(name);
+    if (value === null) return null;
+    const parsed = parse(value);
+    // The value is not repeated: it may be a secret.
+    if (parsed === null) throw new ConfigError(`${name} is malformed: it must be ${want}`);
+    return parsed;
+  };
+  return {
+    any,
+    text: (name: string, form: RegExp, want: string) => checked(name, want, (value) => (form.test(value) ? value : null)),
+    whole: (name: string, least: number, most: number) =>
+      checked(name, `a whole number from ${least} to ${most}`, (value) => {
+        const number = Number(value);
+        return /^\d{1,12}$/.test(value) && number >= least && number <= most ? number : null;
+      }),
+    oneOf: <T extends string>(name: string, values: readonly T[]) =>
+      checked(name, `one of ${values.join(', ')}`, (value) => values.find((known) => known === value) ?? null),
+    flag: (name: string) =>
+      checked(name, 'true or false', (value) => (value === 'true' || value === 'false' ? value === 'true' : null)),
+    key: (name: string) =>
+      checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
+    url: (name: string, protocols: readonly string[] = ['http:', 'https:']) =>
+      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => {
+        if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) return null;
+        return value.replace(/\/+$/, '');
+      }),
+    endpoint: (name: string) =>
+      checked(name, 'host:port or an http(s) URL', (value) => {
+        const url = value.includes('://') ? value : `http://${value}`;
+        return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? value.replace(/\/+$/, '') : null;
+      }),
+    brokers: (name: string) =>
+      checked(name, 'comma-separated host:port', (value) => {
+        const brokers = value.split(',').map((broker) => broker.trim());
+        return brokers.every((broker) => /^[\w.[\]:-]+:\d{1,5}$/.test(broker)) ? brokers : null;
+      }),
+  };
+}

@@ -1,0 +1,58 @@
+import http from 'node:http';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+/** What is missing for this process to do its work; empty when ready. */
+export type Readiness = () => string[];
+
+export interface MetricsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** A registry with the process's own figures in it. */
+export function createRegistry(process: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Serves `/metrics` for Prometheus, `/live`, and `/ready` with what is missing. */
+export async function serveMetrics(
+  registry: Registry,
+  readiness: Readiness,
+  host: string,
+  port: number,
+): Promise<MetricsServer> {
+  const server = http.createServer(async (request, response) => {
+    const path = request.url?.split('?')[0];
+    if (request.method !== 'GET') return void response.writeHead(405).end();
+    if (path === '/metrics') {
+      const text = await registry.metrics();
+      return void response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    }
+    if (path === '/live') return void json(response, 200, { live: true });
+    if (path === '/ready') {
+      const missing = readiness();
+      return void json(response, missing.length === 0 ? 200 : 503, { ready: missing.length === 0, missing });
+    }
+    response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function json(response: http.ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body, null, 2)}\n`);
+}
