@@ -39,7 +39,9 @@ function capOf(pool: string, row: PoolRow | undefined): { figure: Figure; price:
   if (row === undefined) return none(`the pool is not read yet: ${pool}`);
   if (row.exists === 0) return none(`no account at ${pool}`);
   if (row.status !== 0) {
-    return none(`the pool is at status ${row.status}, off the curve: reading a graduated pool is not implemented`);
+    return none(
+      `the pool is at status ${row.status}, off the curve: reading a graduated pool is not implemented`,
+    );
   }
   if (row.curve_type === null) return none(`the curve's config is not read yet: ${row.global_config}`);
   const cap = curveCap(

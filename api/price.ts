@@ -59,8 +59,10 @@ export function inDollars(
   what: string,
   quote: { decimals: number | null; price: Price },
 ): Figure {
-  if (typeof amount.value !== 'string') return absent('computed', `${what} is absent, so it has no dollar value`);
-  if (quote.price.usd === null) return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
+  if (typeof amount.value !== 'string')
+    return absent('computed', `${what} is absent, so it has no dollar value`);
+  if (quote.price.usd === null)
+    return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
   if (quote.decimals === null) return absent('computed', 'the decimals of the quote mint are not read yet');
   const value = usdValue(BigInt(amount.value), quote.decimals, quote.price.usd);
   return figure(value, 'computed', oldest([amount.asOf, quote.price.observedAt]));

@@ -85,6 +85,7 @@ function iconOf(row: MintRow | undefined, pair: PairRow | undefined, source: str
   if (pair !== undefined && pair.logo_url !== null && pair.logo_url !== '') {
     return { iconUrl: pair.logo_url, iconSource: source };
   }
-  if (row !== undefined && row.image_url !== null) return { iconUrl: row.image_url, iconSource: CHAIN_SOURCE };
+  if (row !== undefined && row.image_url !== null)
+    return { iconUrl: row.image_url, iconSource: CHAIN_SOURCE };
   return { iconUrl: null, iconSource: null };
 }

@@ -57,5 +57,10 @@ export async function quoteList(deps: ReadDeps, search: string): Promise<QuotesR
   }));
   const source = catalogueSource(deps.settings.launchpadVenueId);
   if (items.length > 0 || (await hasCatalogue(store))) return { source, items };
-  return { source, items, absent: true, reason: 'the catalogue is not polled yet, or LAUNCHPAD_CATALOGUE_URL is not set' };
+  return {
+    source,
+    items,
+    absent: true,
+    reason: 'the catalogue is not polled yet, or LAUNCHPAD_CATALOGUE_URL is not set',
+  };
 }

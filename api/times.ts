@@ -24,7 +24,10 @@ export function oldest(times: readonly (string | null)[]): string | null {
 
 /** The newest of the times that are known. */
 export function newest(times: readonly (string | null)[]): string | null {
-  return times.reduce((found, time) => (time !== null && (found === null || time > found) ? time : found), null);
+  return times.reduce(
+    (found, time) => (time !== null && (found === null || time > found) ? time : found),
+    null,
+  );
 }
 
 /** (now − 24 h, now] in unix seconds, for times that are whole seconds. */

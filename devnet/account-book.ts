@@ -64,7 +64,10 @@ export function createAccountBook(
 ): AccountBook {
   const lastWrites = new Map<Key, LastWrite>();
   const programs = new Map(
-    genesisWrites(where.programId).map((write) => [keyOf(write.address), { ...write, slot: where.firstSlot }]),
+    genesisWrites(where.programId).map((write) => [
+      keyOf(write.address),
+      { ...write, slot: where.firstSlot },
+    ]),
   );
   const stored = (key: Key, last: LastWrite): StoredAccount => {
     const value = state[last.table].get(key);
@@ -84,7 +87,8 @@ export function createAccountBook(
     lastWrites,
     apply: (record) => {
       const tables = new Map<Key, TableName>();
-      for (const table of TABLE_NAMES) for (const key of record.rows[table]?.keys() ?? []) tables.set(key, table);
+      for (const table of TABLE_NAMES)
+        for (const key of record.rows[table]?.keys() ?? []) tables.set(key, table);
       for (const { key, tx, version } of record.written) {
         const table = tables.get(key);
         if (table === undefined) throw new RangeError(`no row for ${key}`);
@@ -99,7 +103,9 @@ export function createAccountBook(
     },
     ownedBy: (owner) => {
       const wanted = keyOf(owner);
-      const found: StoredAccount[] = [...programs.values()].filter((account) => keyOf(account.owner) === wanted);
+      const found: StoredAccount[] = [...programs.values()].filter(
+        (account) => keyOf(account.owner) === wanted,
+      );
       for (const table of TABLE_NAMES) {
         for (const [key, value] of state[table]) {
           const last = lastWrites.get(key);

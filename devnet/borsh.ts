@@ -64,7 +64,10 @@ export function encodeEvent(event: TypedEvent): Uint8Array {
 }
 
 /** Instruction data: the discriminator, then u64 or bool or u8 arguments in order. */
-export function encodeInstruction(name: string, args: readonly (bigint | number | boolean)[] = []): Uint8Array {
+export function encodeInstruction(
+  name: string,
+  args: readonly (bigint | number | boolean)[] = [],
+): Uint8Array {
   const parts = args.map((arg) => {
     if (typeof arg !== 'bigint') return Uint8Array.of(Number(arg));
     const bytes = Buffer.alloc(8);

@@ -86,4 +86,3 @@ export function createChainIndex(seed: string, mentioned: Key): ChainIndex {
     },
   };
 }
-

@@ -109,7 +109,7 @@ function open(options: ChainOptions): Parts {
       index.add(record, place);
       book.apply(record);
       last.slot = record.slot;
-      last.version = record.written.reduce((most, { version }) => (version > most ? version : most), last.version);
+      for (const { version } of record.written) if (version > last.version) last.version = version;
     }
   }
   return { ...parts, last };

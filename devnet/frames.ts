@@ -81,14 +81,18 @@ export function children(frame: Frame): Frame[] {
  */
 export function handDown(frame: Frame): Frame {
   const body = frame.body.map((part) => (typeof part === 'string' ? part : handDown(part)));
-  const listed = new Map(frame.metas.map((meta) => [meta.key, meta]));
+  const used = new Map<Key, Meta>();
   for (const part of body) {
     if (typeof part === 'string') continue;
     for (const meta of [...part.metas, readonly(part.program)]) {
-      const known = listed.get(meta.key);
-      if (known === undefined) listed.set(meta.key, { ...meta, signer: false });
-      else if (meta.writable && !known.writable) listed.set(meta.key, { ...known, writable: true });
+      const known = used.get(meta.key);
+      used.set(meta.key, { ...meta, signer: false, writable: meta.writable || known?.writable === true });
     }
   }
-  return { ...frame, metas: [...listed.values()], body };
+  // A key may stand in an instruction's list more than once: the list keeps its order and its repetitions.
+  const own = frame.metas.map((meta) =>
+    used.get(meta.key)?.writable === true ? { ...meta, writable: true } : meta,
+  );
+  for (const { key } of own) used.delete(key);
+  return { ...frame, metas: [...own, ...used.values()], body };
 }

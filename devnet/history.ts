@@ -40,7 +40,7 @@ export function* historyOf(
         signature: encodeBase58(tx.signature),
         index: tx.index,
         failed: tx.failed,
-        truncated: tx.logs.at(-1) === CUT ? 'always' : tx.streamLogs.at(-1) === CUT ? 'stream' : 'no',
+        truncated: tx.logs.includes(CUT) ? 'always' : tx.streamLogs.includes(CUT) ? 'stream' : 'no',
         ours: tx.ours,
         events: tx.events,
         writablePolicies: tx.writablePolicies,

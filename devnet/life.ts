@@ -2,7 +2,19 @@ import type { Chain } from './chain.ts';
 import { classicQuote, edge } from './life/edges.ts';
 import { lock, pause, protocol, registerVenue, revokeVenue, setAgent, setPolicy } from './life/governance.ts';
 import { market } from './life/market.ts';
-import { attest, burnBase, buyback, type Choice, compound, credit, deploy, fees, route, sweep, trade } from './life/money.ts';
+import {
+  attest,
+  burnBase,
+  buyback,
+  type Choice,
+  compound,
+  credit,
+  deploy,
+  fees,
+  route,
+  sweep,
+  trade,
+} from './life/money.ts';
 import { launchMint, type Profile, profileOf } from './life/profile.ts';
 import { officials, setupActions } from './life/setup.ts';
 import { createVenueLists, type Subject, type World } from './life/world.ts';
@@ -96,7 +108,8 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
     const launches = countLaunched(world.state);
     const created = world.state.policies.size;
     if (world.random.chance(PROTOCOL_CHANCE)) return protocol(world);
-    if (created < policies && (created === 0 || world.random.chance(GROWTH_CHANCE))) return grow(world, launches);
+    if (created < policies && (created === 0 || world.random.chance(GROWTH_CHANCE)))
+      return grow(world, launches);
     const chosen = profile(world.random.int(0, created - 1));
     const policy = world.state.policies.get(chain.addresses.ofPolicy(chosen.mint).policy);
     if (policy === undefined) return [];
@@ -114,7 +127,15 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
       if (config === undefined) return setupActions(seed);
       const random = createRandom(`life:${seed}:${tip.slot}`);
       const venuesOf = venueLists(state);
-      const world: World = { chain, state, random, seed, now: BigInt(chain.timeOf(tip.slot + 1n)), who, venuesOf };
+      const world: World = {
+        chain,
+        state,
+        random,
+        seed,
+        now: BigInt(chain.timeOf(tip.slot + 1n)),
+        who,
+        venuesOf,
+      };
       const count = Math.floor(rate) + (random.chance(rate % 1) ? 1 : 0);
       const actions: Action[] = [];
       if (config.paused && random.chance(0.3)) {
@@ -123,7 +144,9 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
       for (let made = 0; made < count; made += 1) {
         // Two launches of one block would be the same one.
         const choice = live(world);
-        const repeated = choice.some((action) => action.kind === 'create_launch' || action.kind === 'init_policy');
+        const repeated = choice.some(
+          (action) => action.kind === 'create_launch' || action.kind === 'init_policy',
+        );
         if (!repeated || !actions.some((action) => action.kind === choice[0]?.kind)) actions.push(...choice);
       }
       return actions;

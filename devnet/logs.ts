@@ -46,7 +46,22 @@ export function logLines(frames: readonly Frame[], failure: Failure | null): str
   return lines;
 }
 
-/** The same, as the runtime cuts it when it is too long. */
-export function cutLines(lines: readonly string[], keep: number): string[] {
-  return [...lines.slice(0, keep), 'Log truncated'];
+/**
+ * The same, as the runtime cuts it at a number of bytes: a line that does not fit is dropped, and shorter ones
+ * behind it may still fit.
+ */
+export function cutLines(lines: readonly string[], limitBytes: number): string[] {
+  const kept: string[] = [];
+  let written = 0;
+  let warned = false;
+  for (const line of lines) {
+    if (written + line.length < limitBytes) {
+      written += line.length;
+      kept.push(line);
+    } else if (!warned) {
+      warned = true;
+      kept.push('Log truncated');
+    }
+  }
+  return kept;
 }

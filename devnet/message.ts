@@ -1,6 +1,11 @@
 import { children, type Frame } from './frames.ts';
 import { bytesOf, seededKey } from './keys.ts';
-import type { CompiledInstruction, InnerInstruction, LedgerTransaction, TransactionMessage } from './ledger.ts';
+import type {
+  CompiledInstruction,
+  InnerInstruction,
+  LedgerTransaction,
+  TransactionMessage,
+} from './ledger.ts';
 import type { Key } from './program/state.ts';
 import type { Random } from './random.ts';
 
@@ -47,7 +52,14 @@ export function compileMessage(
 ): Compiled {
   const access = accessOf(frames, payer);
   const versioned = random.chance(0.4);
-  const groups: Record<'sw' | 'sr' | 'w' | 'r' | 'lw' | 'lr', Key[]> = { sw: [], sr: [], w: [], r: [], lw: [], lr: [] };
+  const groups: Record<'sw' | 'sr' | 'w' | 'r' | 'lw' | 'lr', Key[]> = {
+    sw: [],
+    sr: [],
+    w: [],
+    r: [],
+    lw: [],
+    lr: [],
+  };
   for (const [key, { signer, writable, invoked }] of access) {
     if (signer) groups[writable ? 'sw' : 'sr'].push(key);
     else if (versioned && !invoked && random.chance(0.5)) groups[writable ? 'lw' : 'lr'].push(key);

@@ -1,7 +1,13 @@
 import { encodeEvent } from './borsh.ts';
 import { dataLine, type Frame, selfCall } from './frames.ts';
 import { seededKey } from './keys.ts';
-import { COMPUTE_BUDGET_PROGRAM, ED25519_PROGRAM, LAUNCHPAD_PROGRAM, NOISE_PROGRAM, ROUTER_PROGRAM } from './known-programs.ts';
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
+  LAUNCHPAD_PROGRAM,
+  NOISE_PROGRAM,
+  ROUTER_PROGRAM,
+} from './known-programs.ts';
 import type { Addresses } from './program/addresses.ts';
 import { type Meta, readonly } from './program/call.ts';
 import type { TypedEvent } from './program/events.ts';
@@ -45,14 +51,22 @@ export function prelude(random: Random): Frame[] {
     frames.push({ program: COMPUTE_BUDGET_PROGRAM, data, metas: [], body: [], prints: 'outline' });
   }
   if (random.chance(0.12)) {
-    frames.push({ program: ED25519_PROGRAM, data: new Uint8Array(112), metas: [], body: [], prints: 'nothing' });
+    frames.push({
+      program: ED25519_PROGRAM,
+      data: new Uint8Array(112),
+      metas: [],
+      body: [],
+      prints: 'nothing',
+    });
   }
   return frames;
 }
 
 /** The launchpad's own events, inside whatever calls it. */
 export function withLaunchpadEvents(frame: Frame, random: Random): Frame {
-  const body = frame.body.map((part) => (typeof part === 'string' ? part : withLaunchpadEvents(part, random)));
+  const body = frame.body.map((part) =>
+    typeof part === 'string' ? part : withLaunchpadEvents(part, random),
+  );
   if (frame.program !== LAUNCHPAD_PROGRAM) return { ...frame, body };
   const own = random.chance(0.5)
     ? dataLine(Uint8Array.of(0xbd, 0xdb, 0x7f, 0xd3, 0x4e, 0xe6, 0x61, 0xee, 1, 2, 3, 4))
@@ -63,7 +77,8 @@ export function withLaunchpadEvents(frame: Frame, random: Random): Frame {
 /** Another program in front of the bankroll program, with or without a look-alike of its own before or after. */
 export function routed(frame: Frame, random: Random, addresses: Addresses, failed: boolean): Frame {
   const before = random.chance(0.15) ? [lookAlikeFrame(random, addresses)] : [];
-  const after = !failed && random.chance(0.15) ? [dataLine(lookAlike(random)), lookAlikeFrame(random, addresses)] : [];
+  const after =
+    !failed && random.chance(0.15) ? [dataLine(lookAlike(random)), lookAlikeFrame(random, addresses)] : [];
   return {
     program: ROUTER_PROGRAM,
     data: Uint8Array.of(9, random.int(0, 255)),

@@ -76,6 +76,9 @@ export function runBlock(
       touched.delete(key);
       touched.set(key, { tx: index, version, table });
     }
+    for (const key of changed.keys()) {
+      if (!touched.has(key)) throw new Error(`${key} was changed by a transaction that may not write to it`);
+    }
   }
   const rows: Changes = {};
   for (const [key, { table }] of touched) setRow(rows, table, key, state);
@@ -89,4 +92,3 @@ export function runBlock(
     version,
   };
 }
-

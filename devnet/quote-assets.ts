@@ -1,5 +1,5 @@
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './known-programs.ts';
 import { seededKey } from './keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './known-programs.ts';
 import type { Key } from './program/state.ts';
 
 /** A quote asset of the local world: what the chain knows of it, and what the catalogue and the price sources say. */

@@ -14,7 +14,11 @@ export interface Random {
 
 /** `size` bytes that the label decides. */
 export function seededBytes(label: string, size: 32 | 64): Uint8Array {
-  return new Uint8Array(createHash(size === 32 ? 'sha256' : 'sha512').update(label).digest());
+  return new Uint8Array(
+    createHash(size === 32 ? 'sha256' : 'sha512')
+      .update(label)
+      .digest(),
+  );
 }
 
 /** sfc32, seeded by a hash of the label: quick, and no state outlives the caller. */

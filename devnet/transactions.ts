@@ -78,10 +78,7 @@ function dress(execution: Execution, builder: Builder, random: Random): Frame[] 
   const failed = execution.error !== null;
   const style = drawStyle(random);
   const own = execution.instructions.map((instruction) => {
-    const frame = withLaunchpadEvents(
-      frameOf(instruction, { programId, addresses, style, random }),
-      random,
-    );
+    const frame = withLaunchpadEvents(frameOf(instruction, { programId, addresses, style, random }), random);
     const wrapped = instruction.program === programId && random.chance(0.3);
     return wrapped ? routed(frame, random, addresses, failed) : frame;
   });
@@ -109,7 +106,8 @@ export function buildTransaction(
           path: pathTo(frames, last.program, `Program log: Instruction: ${last.name}`),
         };
   const whole = logLines(frames, failure);
-  const cutAt = random.int(1, Math.max(1, whole.length - 1));
+  const size = whole.reduce((sum, line) => sum + line.length, 0);
+  const cutAt = random.int(Math.min(80, size), size);
   const lot = random.next();
   const forGood = lot < builder.cutLogs.forGood;
   const onStream = forGood || lot < builder.cutLogs.forGood + builder.cutLogs.onStream;
@@ -145,4 +143,3 @@ export function writableKeys(tx: LedgerTransaction): Key[] {
   const listed = accountKeys.filter((_, at) => isWritable(at));
   return [...listed, ...tx.loaded.writable].map(keyOf);
 }
-

@@ -99,7 +99,11 @@ export const MODES: readonly Mode[] = ['Passive', 'Agent'];
 export const VENUE_KINDS: readonly VenueKind[] = ['Local', 'Remote'];
 
 /** The name of an enumeration's value. @throws MalformedError where it is out of range. */
-export function nameOf<T extends string>(names: readonly T[], value: FieldValue | undefined, what: string): T {
+export function nameOf<T extends string>(
+  names: readonly T[],
+  value: FieldValue | undefined,
+  what: string,
+): T {
   const name = names[value as number];
   if (name === undefined) throw new MalformedError(what, `${String(value)} is out of range`);
   return name;
@@ -107,7 +111,8 @@ export function nameOf<T extends string>(names: readonly T[], value: FieldValue 
 
 /** An asset class is exactly one bit. @throws MalformedError */
 export function checkAssetClass(value: number, what: string): void {
-  if (value === 0 || (value & (value - 1)) !== 0) throw new MalformedError(what, `${value} is not one class bit`);
+  if (value === 0 || (value & (value - 1)) !== 0)
+    throw new MalformedError(what, `${value} is not one class bit`);
 }
 
 const readers: Record<AccountType, (data: Uint8Array) => ProgramAccount> = {

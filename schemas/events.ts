@@ -9,7 +9,13 @@ export type PausedBy = 'authority' | 'guardian' | 'attestation';
 export type Actor = 'authority' | 'keeper' | 'agent' | 'reporter' | 'guardian' | 'admin';
 
 interface EventFields {
-  PolicyInitialised: { authority: Uint8Array; agent: Uint8Array; originId: number; modelId: number; mode: Mode };
+  PolicyInitialised: {
+    authority: Uint8Array;
+    agent: Uint8Array;
+    originId: number;
+    modelId: number;
+    mode: Mode;
+  };
   VenueRegistered: { tokenAccount: Uint8Array; assetMint: Uint8Array; kind: VenueKind; assetClass: number };
   VenueRevoked: { tokenAccount: Uint8Array };
   FeesClaimed: { quoteAmount: bigint; baseAmount: bigint };
@@ -19,7 +25,13 @@ interface EventFields {
   ProfitSwept: { equity: bigint; profit: bigint; toLp: bigint; toHolders: bigint; hwm: bigint };
   BuybackBurned: { spent: bigint; burned: bigint };
   BaseLegBurned: { burned: bigint };
-  RemoteEquityReported: { tokenAccount: Uint8Array; equity: bigint; notional: bigint; asof: bigint; paused: boolean };
+  RemoteEquityReported: {
+    tokenAccount: Uint8Array;
+    equity: bigint;
+    notional: bigint;
+    asof: bigint;
+    paused: boolean;
+  };
   CreditNoted: { amount: bigint };
   AgentSet: { oldAgent: Uint8Array; newAgent: Uint8Array };
   PolicyUpdated: Record<never, never>;
@@ -65,7 +77,11 @@ const ACTORS: Record<Exclude<EventKind, 'PolicyPaused'>, Actor> = {
   ProtocolPaused: 'admin',
 };
 
-const PAUSE_ACTORS: Record<PausedBy, Actor> = { authority: 'authority', guardian: 'guardian', attestation: 'reporter' };
+const PAUSE_ACTORS: Record<PausedBy, Actor> = {
+  authority: 'authority',
+  guardian: 'guardian',
+  attestation: 'reporter',
+};
 
 const OF_POLICY: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
 

@@ -57,7 +57,8 @@ export function decodePool(data: Uint8Array): Pool {
 
 /** The curve's kind: 0 constant product, 1 fixed price, 2 linear. @throws MalformedError */
 export function decodeCurveConfig(data: Uint8Array): { curveType: number } {
-  if (!isCurveConfig(data)) throw new MalformedError('curve config', `${data.length} bytes that are no GlobalConfig`);
+  if (!isCurveConfig(data))
+    throw new MalformedError('curve config', `${data.length} bytes that are no GlobalConfig`);
   const curveType = data[16] as number;
   if (curveType > 2) throw new MalformedError('curve config', `curve type ${curveType} is out of range`);
   return { curveType };
@@ -69,7 +70,10 @@ export type CurveState = Pick<
 >;
 
 /** Price of one base unit in quote base units, as a fraction; null where the curve has no price (nothing left to sell). */
-export function curvePrice(pool: CurveState, curveType: number): { numerator: bigint; denominator: bigint } | null {
+export function curvePrice(
+  pool: CurveState,
+  curveType: number,
+): { numerator: bigint; denominator: bigint } | null {
   const price =
     curveType === 0
       ? { numerator: pool.virtualQuote + pool.realQuote, denominator: pool.virtualBase - pool.realBase }
@@ -93,7 +97,10 @@ export function marketCap(pool: CurveState, curveType: number): MarketCap | null
   const scale = pool.baseDecimals - pool.quoteDecimals;
   const numerator = price.numerator * 10n ** BigInt(Math.max(scale, 0));
   const denominator = price.denominator * 10n ** BigInt(Math.max(-scale, 0));
-  return { quote: (pool.supply * price.numerator) / price.denominator, priceQuotePerBase: ratio(numerator, denominator) };
+  return {
+    quote: (pool.supply * price.numerator) / price.denominator,
+    priceQuotePerBase: ratio(numerator, denominator),
+  };
 }
 
 /** The fraction as a number, from enough digits that rounding happens once. */

@@ -41,9 +41,10 @@ export function isOnCurve(bytes: Uint8Array): boolean {
  * @throws RangeError where no bump gives one.
  */
 export function derivePda(programId: Uint8Array, seeds: readonly Uint8Array[]): Pda {
-  const key = Buffer.concat([programId, ...seeds.flatMap((seed) => [Uint8Array.of(seed.length), seed])]).toString(
-    'latin1',
-  );
+  const key = Buffer.concat([
+    programId,
+    ...seeds.flatMap((seed) => [Uint8Array.of(seed.length), seed]),
+  ]).toString('latin1');
   const known = found.get(key);
   if (known !== undefined) return known;
   for (let bump = 255; bump >= 0; bump -= 1) {
@@ -92,7 +93,11 @@ export function policyAddress(programId: Uint8Array, mint: Uint8Array): Uint8Arr
   return derivePda(programId, [SEEDS.policy, mint]).address;
 }
 
-export function venueAddress(programId: Uint8Array, policy: Uint8Array, tokenAccount: Uint8Array): Uint8Array {
+export function venueAddress(
+  programId: Uint8Array,
+  policy: Uint8Array,
+  tokenAccount: Uint8Array,
+): Uint8Array {
   return derivePda(programId, [SEEDS.venue, policy, tokenAccount]).address;
 }
 

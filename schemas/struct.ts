@@ -5,7 +5,16 @@ export type FieldValue = Uint8Array | string | boolean | number | bigint;
 export type Struct = Record<string, FieldValue>;
 
 /** The constant part of each type; a string adds what it holds. */
-const SIZES: Record<ScalarType, number> = { pubkey: 32, string: 4, bool: 1, u8: 1, u16: 2, u32: 4, u64: 8, i64: 8 };
+const SIZES: Record<ScalarType, number> = {
+  pubkey: 32,
+  string: 4,
+  bool: 1,
+  u8: 1,
+  u16: 2,
+  u32: 4,
+  u64: 8,
+  i64: 8,
+};
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -22,7 +31,13 @@ function place(struct: string): { placed: Placed[]; size: number } {
   let at = 8;
   const placed = fieldsOf(struct).map(({ name, type }) => {
     const size = sizeOf(type);
-    const field: Placed = { name, key: camelCase(name), type: typeof type === 'string' ? type : 'bytes', size, at };
+    const field: Placed = {
+      name,
+      key: camelCase(name),
+      type: typeof type === 'string' ? type : 'bytes',
+      size,
+      at,
+    };
     at += size;
     return field;
   });
@@ -61,7 +76,8 @@ export function structReader(
       if (field.type === 'string') {
         const length = view.getUint32(at, true);
         shift += length;
-        if (size + shift > data.length) throw malformed(name, field, `a string of ${length} bytes goes past the end`);
+        if (size + shift > data.length)
+          throw malformed(name, field, `a string of ${length} bytes goes past the end`);
         struct[field.key] = text(name, field, data.subarray(at + 4, at + 4 + length));
       } else {
         struct[field.key] = scalar(name, field, data, view, at);

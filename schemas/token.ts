@@ -65,7 +65,8 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount {
  * @throws MalformedError where the bytes are no initialised mint.
  */
 export function decodeMint(data: Uint8Array, address: Uint8Array): Mint {
-  if (tokenProgramKind(data) !== 'mint') throw new MalformedError('mint', `${data.length} bytes that are no mint`);
+  if (tokenProgramKind(data) !== 'mint')
+    throw new MalformedError('mint', `${data.length} bytes that are no mint`);
   if (data[45] !== 1) throw new MalformedError('mint', 'not initialised');
   const view = new DataView(data.buffer, data.byteOffset, data.length);
   const extensions = readExtensions(data);

@@ -1,7 +1,7 @@
-import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
-import { decodeBase58, decodeKey } from './base58.ts';
 import { MalformedError } from './malformed.ts';
 import type { TransactionRecord } from './records.ts';
+import { readGeyserTransaction } from './transaction-geyser.ts';
+import { readJsonTransaction } from './transaction-json.ts';
 
 /** One call in the instruction tree. `depth` 1 is top level. */
 export interface Call {
@@ -25,35 +25,53 @@ export interface ChainTransaction {
   logs: string[] | null;
 }
 
-interface Instruction {
+export interface Instruction {
   programIdIndex: number;
+  /** Indexes into the keys. */
   accounts: ArrayLike<number>;
   data: Uint8Array;
+  /** 2 and up for an inner one; sources older than it leave it out. */
   stackHeight?: number | null | undefined;
 }
 
-interface Parts {
+export interface Header {
+  numRequiredSignatures: number;
+  numReadonlySignedAccounts: number;
+  numReadonlyUnsignedAccounts: number;
+}
+
+/** What both sources say of a transaction, in one shape. */
+export interface TransactionParts {
   failed: boolean;
-  keys: Account[];
+  header: Header;
+  keys: Uint8Array[];
+  /** Addresses that lookup tables added behind the keys, in this order. */
+  loadedWritable: Uint8Array[];
+  loadedReadonly: Uint8Array[];
   instructions: Instruction[];
   inner: { index: number; instructions: Instruction[] }[];
   logs: string[] | null;
 }
+
+/** The runtime nests calls at most nine deep; what claims more is no transaction. */
+const MAX_DEPTH = 64;
 
 /**
  * Reads a transaction record of either format.
  * @throws MalformedError where the payload does not hold a transaction with its meta.
  */
 export function readTransaction(record: Pick<TransactionRecord, 'format' | 'payload'>): ChainTransaction {
-  const parts = record.format === 'geyser' ? readGeyser(record.payload) : readJson(record.payload);
+  const read = record.format === 'geyser' ? readGeyserTransaction : readJsonTransaction;
+  const parts = read(record.payload);
   return { failed: parts.failed, logs: parts.logs, calls: callsOf(parts) };
 }
 
-function callsOf({ keys, instructions, inner }: Parts): Call[] {
+function callsOf(parts: TransactionParts): Call[] {
+  const accounts = accountsOf(parts);
   const account = (index: number): Account => {
-    const key = keys[index];
-    if (key === undefined) throw new MalformedError('transaction', `no account ${index} among ${keys.length}`);
-    return key;
+    const found = accounts[index];
+    if (found === undefined) throw malformed(`no account ${index} among ${accounts.length}`);
+    return found;
   };
   const call = (instruction: Instruction, depth: number): Call => ({
     depth,
@@ -61,111 +79,35 @@ function callsOf({ keys, instructions, inner }: Parts): Call[] {
     accounts: Array.from(instruction.accounts, account),
     data: instruction.data,
   });
-  const below = new Map(inner.map((group) => [group.index, group.instructions]));
-  return instructions.flatMap((instruction, index) => [
-    call(instruction, 1),
-    ...(below.get(index) ?? []).map((child) => call(child, child.stackHeight ?? 2)),
-  ]);
+  const below = parts.instructions.map((): Call[] => []);
+  for (const { index, instructions } of parts.inner) {
+    const calls = below[index];
+    if (calls === undefined) throw malformed(`inner instructions of ${index}, which is not there`);
+    for (const inner of instructions) calls.push(call(inner, depthOf(inner)));
+  }
+  return parts.instructions.flatMap((top, index) => [call(top, 1), ...(below[index] as Call[])]);
 }
 
-interface Header {
-  numRequiredSignatures: number;
-  numReadonlySignedAccounts: number;
-  numReadonlyUnsignedAccounts: number;
+function depthOf({ stackHeight }: Instruction): number {
+  const depth = stackHeight ?? 2;
+  if (depth < 2 || depth > MAX_DEPTH) throw malformed(`an inner instruction at depth ${depth}`);
+  return depth;
 }
 
-function accountsOf(
-  header: Header,
-  statics: Uint8Array[],
-  writable: Uint8Array[],
-  readonly: Uint8Array[],
-): Account[] {
-  const { numRequiredSignatures: signed, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
+function accountsOf({ header, keys, loadedWritable, loadedReadonly }: TransactionParts): Account[] {
+  const signed = header.numRequiredSignatures;
+  const writableSigned = signed - header.numReadonlySignedAccounts;
+  const writableUnsigned = keys.length - header.numReadonlyUnsignedAccounts;
   return [
-    ...statics.map((address, index) => ({
+    ...keys.map((address, index) => ({
       address,
-      writable:
-        index < signed ? index < signed - numReadonlySignedAccounts : index < statics.length - numReadonlyUnsignedAccounts,
+      writable: index < (index < signed ? writableSigned : writableUnsigned),
     })),
-    ...writable.map((address) => ({ address, writable: true })),
-    ...readonly.map((address) => ({ address, writable: false })),
+    ...loadedWritable.map((address) => ({ address, writable: true })),
+    ...loadedReadonly.map((address) => ({ address, writable: false })),
   ];
 }
 
-function readGeyser(payload: Uint8Array): Parts {
-  const info = decodeInfo(payload);
-  const { transaction, meta } = info;
-  const message = transaction?.message;
-  if (message?.header === undefined || meta === undefined) {
-    throw new MalformedError('transaction', 'no message or no meta');
-  }
-  return {
-    failed: meta.err !== undefined,
-    keys: accountsOf(message.header, message.accountKeys, meta.loadedWritableAddresses, meta.loadedReadonlyAddresses),
-    instructions: message.instructions,
-    inner: meta.innerInstructions,
-    logs: meta.logMessagesNone ? null : meta.logMessages,
-  };
-}
-
-function decodeInfo(payload: Uint8Array): SubscribeUpdateTransactionInfo {
-  try {
-    return SubscribeUpdateTransactionInfo.decode(payload);
-  } catch (error) {
-    throw new MalformedError('transaction', `not protobuf: ${(error as Error).message}`);
-  }
-}
-
-interface JsonInstruction {
-  programIdIndex: number;
-  accounts: number[];
-  data: string;
-  stackHeight?: number | null;
-}
-
-interface JsonTransaction {
-  transaction: { message: { header: Header; accountKeys: string[]; instructions: JsonInstruction[] } };
-  meta: {
-    err: unknown;
-    innerInstructions?: { index: number; instructions: JsonInstruction[] }[] | null;
-    logMessages?: string[] | null;
-    loadedAddresses?: { writable: string[]; readonly: string[] };
-  };
-}
-
-function readJson(payload: Uint8Array): Parts {
-  try {
-    const { transaction, meta } = JSON.parse(Buffer.from(payload).toString('utf8')) as JsonTransaction;
-    const { message } = transaction;
-    return {
-      failed: meta.err !== null && meta.err !== undefined,
-      keys: accountsOf(
-        message.header,
-        message.accountKeys.map(key),
-        (meta.loadedAddresses?.writable ?? []).map(key),
-        (meta.loadedAddresses?.readonly ?? []).map(key),
-      ),
-      instructions: message.instructions.map(instruction),
-      inner: (meta.innerInstructions ?? []).map((group) => ({
-        index: group.index,
-        instructions: group.instructions.map(instruction),
-      })),
-      logs: meta.logMessages ?? null,
-    };
-  } catch (error) {
-    if (error instanceof MalformedError) throw error;
-    throw new MalformedError('transaction', `not a getTransaction result: ${(error as Error).message}`);
-  }
-}
-
-function key(text: string): Uint8Array {
-  const bytes = decodeKey(text);
-  if (bytes === null) throw new MalformedError('transaction', 'an account key is no base58 public key');
-  return bytes;
-}
-
-function instruction(json: JsonInstruction): Instruction {
-  const data = decodeBase58(json.data);
-  if (data === null) throw new MalformedError('transaction', 'instruction data is no base58');
-  return { ...json, data };
+function malformed(reason: string): MalformedError {
+  return new MalformedError('transaction', reason);
 }

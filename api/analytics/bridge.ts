@@ -54,8 +54,11 @@ function gapOf(
 ): Figure {
   if (attestedEquity.absent) return absent('computed', `attestedEquity is absent: ${attestedEquity.reason}`);
   if (assetMints.length > 1) {
-    const decimals = assetMints.map((mint) => assets.get(mint)).map((row) => (row?.exists === 1 ? row.decimals : null));
-    if (decimals.includes(null)) return absent('computed', 'the decimals of an asset of these accounts are not read yet');
+    const decimals = assetMints
+      .map((mint) => assets.get(mint))
+      .map((row) => (row?.exists === 1 ? row.decimals : null));
+    if (decimals.includes(null))
+      return absent('computed', 'the decimals of an asset of these accounts are not read yet');
     if (new Set(decimals).size > 1) return absent('computed', 'the decimals of the summed assets differ');
   }
   const gap = BigInt(bridgedOut.value ?? 0) - BigInt(attestedEquity.value ?? 0);

@@ -111,5 +111,7 @@ function counters(policy: PolicyRow): CoinResponse['counters'] {
 /** A write of the account may be applied before its transaction is: the newer of the two. */
 function lastSignature(policy: PolicyRow, last: { signature: string; slot: string } | null): string | null {
   if (last === null) return policy.signature;
-  return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot) ? policy.signature : last.signature;
+  return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot)
+    ? policy.signature
+    : last.signature;
 }

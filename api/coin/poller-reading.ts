@@ -14,7 +14,8 @@ export function pollerReading(
   if (assetClass === OPTION_CLASS) {
     return absent(POLLER_SOURCE, 'the options venue publishes no account equity');
   }
-  if (assetClass !== PERP_CLASS) return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
+  if (assetClass !== PERP_CLASS)
+    return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
   if (row === undefined) return absent(POLLER_SOURCE, 'not polled yet, or PERP_VENUE_URL is not set');
   const asOf = timeOfMillis(row.venue_time);
   const why = row.reason ?? row.error ?? 'the venue gave no number';

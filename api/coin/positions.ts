@@ -13,7 +13,10 @@ const FUTURE_MAX_S = 120;
 
 /** `GET /coins/:mint/positions`: Remote venue accounts that are not revoked. */
 export async function positions({ mint, policy, store, context, deps }: Coin): Promise<PositionsResponse> {
-  const [config, accounts] = await Promise.all([protocolConfig(store), venueAccountsOf(store, policy.address)]);
+  const [config, accounts] = await Promise.all([
+    protocolConfig(store),
+    venueAccountsOf(store, policy.address),
+  ]);
   const remote = accounts.filter((row) => row.kind === 'Remote' && row.revoked === 0);
   const readings = await venueReadings(
     store,

@@ -1,6 +1,12 @@
 import { decodeKey } from '../../schemas/base58.ts';
 import type { Mode } from '../../schemas/responses/parts.ts';
-import { ORDERS, type Order, type RankingFilters, SORTS, type Sort } from '../../schemas/responses/rankings.ts';
+import {
+  ORDERS,
+  type Order,
+  type RankingFilters,
+  SORTS,
+  type Sort,
+} from '../../schemas/responses/rankings.ts';
 import { pageOf } from '../paging.ts';
 
 /** A ranking as asked for, its page as it is used. */
@@ -52,9 +58,8 @@ function flag(text: string | null, what: string): boolean | null {
 
 function integer(text: string | null, what: string): number | null {
   if (text === null) return null;
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw new RangeError(`unknown ${what} "${text}". Valid: an integer`);
-  // Without the sum, minus zero would be echoed.
-  return Number(text) + 0;
+  if (!/^[+-]?\d+$/.test(text)) throw new RangeError(`unknown ${what} "${text}". Valid: an integer`);
+  return Math.min(Math.max(Number(text), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
 function key(text: string | null, what: string): string | null {

@@ -44,12 +44,17 @@ export async function rankingRows(
   if (addresses.length === 0) return [];
   const found = await policiesAt(view.store, addresses);
   const byAddress = new Map(found.map((policy) => [policy.address, policy]));
-  const policies = addresses.map((address) => byAddress.get(address)).filter((policy) => policy !== undefined);
+  const policies = addresses
+    .map((address) => byAddress.get(address))
+    .filter((policy) => policy !== undefined);
   const page = await loadPage(view, policies);
   return policies.map((policy, index) => rowOf(policy, firstRank + index, page, view));
 }
 
-async function loadPage({ store, launchpad, now }: RankingView, policies: readonly PolicyRow[]): Promise<Page> {
+async function loadPage(
+  { store, launchpad, now }: RankingView,
+  policies: readonly PolicyRow[],
+): Promise<Page> {
   const mintKeys = policies.map((policy) => policy.mint);
   const { after, until } = lastDay(now);
   const [originRows, modelRows, mintRows, pools, balances, totals, counts] = await Promise.all([

@@ -29,6 +29,10 @@ export async function indexer(store: Store, state: IndexState): Promise<StatusRe
 /** The first slot from which on nothing is missing; null before anything is indexed. */
 function wholeFrom(state: IndexState): string | null {
   if (state.gaps.length === 0 && state.applied.slot === '0') return null;
-  const ends = state.openGaps.map((gap) => BigInt(gap.to_slot) + 1n);
-  return ends.reduce((highest, end) => (end > highest ? end : highest), 0n).toString();
+  let from = 0n;
+  for (const gap of state.openGaps) {
+    const after = BigInt(gap.to_slot) + 1n;
+    if (after > from) from = after;
+  }
+  return from.toString();
 }

@@ -8,7 +8,11 @@ import { dayReason, type IndexState } from '../index-state.ts';
 import { lastDay, timeOf } from '../times.ts';
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */
-export async function keeper(store: Store, state: IndexState, now: number): Promise<StatusResponse['keeper']> {
+export async function keeper(
+  store: Store,
+  state: IndexState,
+  now: number,
+): Promise<StatusResponse['keeper']> {
   const { after, until } = lastDay(now);
   const [last, kinds, backlog] = await Promise.all([
     lastActions(store),

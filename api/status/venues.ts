@@ -57,6 +57,8 @@ function readingAge(
   }
   const bad = rows.find((row) => row.venue === venue && row.ok === 0);
   const why =
-    bad === undefined ? `not polled yet, or ${variable} is not set` : `never answered: ${bad.error ?? 'no reply'}`;
+    bad === undefined
+      ? `not polled yet, or ${variable} is not set`
+      : `never answered: ${bad.error ?? 'no reply'}`;
   return absent(POLLER_SOURCE, why);
 }

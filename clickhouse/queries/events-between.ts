@@ -50,9 +50,7 @@ export async function keeperEventsBetween(
 }
 
 /** Block times of the newest event of the keeper and of the newest attestation; null where there is none. */
-export async function lastActions(
-  store: Store,
-): Promise<{ keeper: string | null; attestor: string | null }> {
+export async function lastActions(store: Store): Promise<{ keeper: string | null; attestor: string | null }> {
   const [row] = await store.query<{ keeper: string | null; attestor: string | null }>(
     `SELECT maxIf(block_time, actor = 'keeper') AS keeper, maxIf(block_time, kind = 'RemoteEquityReported') AS attestor
      FROM events_by_slot`,

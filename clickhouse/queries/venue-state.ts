@@ -48,7 +48,10 @@ export interface ProgramStatusRow {
 
 /** Whether the accounts of the launchpad's and the AMM's programs were found. */
 export async function programStatuses(store: Store): Promise<ProgramStatusRow[]> {
-  return store.query<ProgramStatusRow>('SELECT program, address, exists, error FROM program_status FINAL', {});
+  return store.query<ProgramStatusRow>(
+    'SELECT program, address, exists, error FROM program_status FINAL',
+    {},
+  );
 }
 
 /** Unix seconds of the newest attestation of a Remote account of each asset class that has one. */

@@ -26,7 +26,10 @@ export function registerVenue(world: World, subject: Subject): Choice {
   const mask = state.origins.get(policy.origin)?.assetClassMask ?? 0;
   const allowed = CLASSES.filter((bit) => random.chance(0.04) || (mask & bit) !== 0);
   const favourite = allowed.filter((bit) => bit === PERP || bit === OPTION);
-  const assetClass = favourite.length > 0 && random.chance(0.6) ? random.pick(favourite) : random.pick(allowed.length > 0 ? allowed : CLASSES);
+  const assetClass =
+    favourite.length > 0 && random.chance(0.6)
+      ? random.pick(favourite)
+      : random.pick(allowed.length > 0 ? allowed : CLASSES);
   const remote = assetClass === PERP || assetClass === OPTION ? random.chance(0.93) : random.chance(0.05);
   const tokenAccount = seededKey(`venue:${policy.mint}:${venues.length}:${random.int(1, 99)}`);
   return [

@@ -122,7 +122,9 @@ export function attest(world: World, subject: Subject): Choice {
 
 /** A Local venue account gains or loses by a trade that the program does not see. */
 export function trade(world: World, subject: Subject): Choice {
-  const local = subject.venues.filter((venue) => world.state.tokens.has(venue.tokenAccount) && venue.kind === 0);
+  const local = subject.venues.filter(
+    (venue) => world.state.tokens.has(venue.tokenAccount) && venue.kind === 0,
+  );
   if (local.length === 0) return attest(world, subject);
   const { tokenAccount, revoked } = world.random.pick(local);
   const balance = held(world, tokenAccount);

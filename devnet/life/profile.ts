@@ -1,6 +1,6 @@
 import { agentKeypair } from '../agent-keys.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../known-programs.ts';
 import { seededKey } from '../keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../known-programs.ts';
 import type { SingleAction } from '../program/actions.ts';
 import type { InitPolicy } from '../program/policy.ts';
 import { AGENT, type Key, PASSIVE, type TokenMetadata } from '../program/state.ts';
@@ -19,7 +19,20 @@ export interface Profile {
   init: InitPolicy;
 }
 
-const WORDS = ['Moon', 'Vault', 'Frog', 'Ledger', 'Paper', 'Tiger', 'Night', 'Copper', 'Wave', 'Echo', 'Ünïcode', '猫'];
+const WORDS = [
+  'Moon',
+  'Vault',
+  'Frog',
+  'Ledger',
+  'Paper',
+  'Tiger',
+  'Night',
+  'Copper',
+  'Wave',
+  'Echo',
+  'Ünïcode',
+  '猫',
+];
 const enabledModels = MODELS.filter((model) => model.enabled);
 
 /** The mint of the n-th launch of a seed's world. */
@@ -30,7 +43,10 @@ export function launchMint(seed: string | number, number: number): Key {
 function metadataOf(random: Random, number: number, base: string): TokenMetadata | null {
   if (random.chance(0.08)) return null;
   const name = `${random.pick(WORDS)} ${random.pick(WORDS)} ${number}`;
-  const symbol = `${name.replace(/[^A-Za-z]/g, '').slice(0, 5).toUpperCase()}${number % 100}`;
+  const symbol = `${name
+    .replace(/[^A-Za-z]/g, '')
+    .slice(0, 5)
+    .toUpperCase()}${number % 100}`;
   const lot = random.next();
   const uri = lot < 0.85 ? `${base}/metadata/${number}.json` : lot < 0.92 ? `ipfs://bafydevnet${number}` : '';
   return { name, symbol, uri };

@@ -1,5 +1,5 @@
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { seededKey } from '../keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import type { Action } from '../program/actions.ts';
 import type { Key } from '../program/state.ts';
 import { quoteAssets } from '../quote-assets.ts';

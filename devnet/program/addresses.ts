@@ -1,6 +1,6 @@
 import { derivePda } from '../../schemas/pda.ts';
-import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { bytesOf, keyOf, seededKey } from '../keys.ts';
+import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import type { Key } from './state.ts';
 
 export interface Located {
@@ -70,7 +70,11 @@ export function createAddresses(programId: Key): Addresses {
       return fresh;
     },
     venue: (policy, tokenAccount) =>
-      located(`venue:${policy}:${tokenAccount}`, () => [text('venue'), bytesOf(policy), bytesOf(tokenAccount)]),
+      located(`venue:${policy}:${tokenAccount}`, () => [
+        text('venue'),
+        bytesOf(policy),
+        bytesOf(tokenAccount),
+      ]),
     pool: (baseMint, quoteMint) =>
       located(
         `pool:${baseMint}:${quoteMint}`,

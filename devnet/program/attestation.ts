@@ -21,12 +21,12 @@ export interface Report {
 export function reportRemoteEquity(call: Call, action: Report): void {
   const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
   const entry = call.addresses.venue(policyKey, action.tokenAccount).address;
-  begin(call, 'report_remote_equity', [action.equity, action.notional, action.asof], [
-    signer(action.by),
-    readonly(call.addresses.config.address),
-    writable(policyKey),
-    writable(entry),
-  ]);
+  begin(
+    call,
+    'report_remote_equity',
+    [action.equity, action.notional, action.asof],
+    [signer(action.by), readonly(call.addresses.config.address), writable(policyKey), writable(entry)],
+  );
   const config = configOf(call);
   must(action.by === config.reporter, 'NotReporter');
   const venue = found(call.draft.get('venues', entry), 'VenueNotAllowed');

@@ -1,5 +1,5 @@
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { seededKey } from '../keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import {
   balanceOf,
   begin,
@@ -13,6 +13,7 @@ import {
   signer,
   writable,
 } from './call.ts';
+import { lesser } from './curve.ts';
 import { must } from './errors.ts';
 import { buyOnCurve } from './pools.ts';
 import type { Key } from './state.ts';
@@ -29,17 +30,22 @@ export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount:
   const vault = seededKey(`pool-vault:${poolKey}`);
   const pool = call.draft.get('pools', poolKey);
   const onCurve = pool?.status === 0;
-  begin(call, 'buyback_and_burn', [action.amount], [
-    signer(action.by),
-    ...[at.policy, at.holderRewards, at.baseEscrow, action.mint, poolKey, vault].map(writable),
-    readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
-  ]);
+  begin(
+    call,
+    'buyback_and_burn',
+    [action.amount],
+    [
+      signer(action.by),
+      ...[at.policy, at.holderRewards, at.baseEscrow, action.mint, poolKey, vault].map(writable),
+      readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
+    ],
+  );
   mustRun(call, policy);
   must(action.amount > 0n && balanceOf(call, at.holderRewards) > 0n, 'NothingToDo');
   must(balanceOf(call, at.holderRewards) >= action.amount, 'InsufficientFunds');
   const bought = onCurve ? buyOnCurve(call, poolKey, action.amount) : action.amount * AMM_RATE;
   const supply = call.draft.get('mints', action.mint)?.supply ?? 0n;
-  const burned = bought < supply / 100n ? bought : supply / 100n;
+  const burned = lesser(bought, supply / 100n);
   const quote = transferTokens(call, {
     from: at.holderRewards,
     to: vault,
@@ -70,10 +76,12 @@ export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount:
 /** Burns the base leg of claimed fees, no share taken. */
 export function burnBaseLeg(call: Call, action: { mint: Key; by: Key }): void {
   const at = call.addresses.ofPolicy(action.mint);
-  begin(call, 'burn_base_leg', [], [
-    signer(action.by),
-    ...[at.policy, at.baseEscrow, action.mint].map(writable),
-  ]);
+  begin(
+    call,
+    'burn_base_leg',
+    [],
+    [signer(action.by), ...[at.policy, at.baseEscrow, action.mint].map(writable)],
+  );
   const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   const burned = balanceOf(call, at.baseEscrow);

@@ -99,7 +99,10 @@ export function balanceOf(call: Call, address: Key): bigint {
   return call.draft.get('tokens', address)?.amount ?? 0n;
 }
 
-export function openTokenAccount(call: Call, account: Omit<TokenAccount, 'amount' | 'program'>): TokenAccount {
+export function openTokenAccount(
+  call: Call,
+  account: Omit<TokenAccount, 'amount' | 'program'>,
+): TokenAccount {
   const program = found(call.draft.get('mints', account.mint)).program;
   return call.draft.put('tokens', { ...account, program, amount: 0n });
 }

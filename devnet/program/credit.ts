@@ -4,10 +4,12 @@ import { AGENT, type Key } from './state.ts';
 
 /** The agent's inference spend: a meter, no money moves, so a pause does not stop it. */
 export function noteCredit(call: Call, action: { mint: Key; by: Key; amount: bigint }): void {
-  begin(call, 'note_credit', [action.amount], [
-    signer(action.by),
-    writable(call.addresses.ofPolicy(action.mint).policy),
-  ]);
+  begin(
+    call,
+    'note_credit',
+    [action.amount],
+    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
+  );
   const policy = policyOf(call, action.mint);
   must(policy.mode === AGENT, 'WrongMode');
   must(action.by === policy.agent, 'NotAgent');

@@ -9,6 +9,12 @@ interface CurveMaths {
   sell(pool: Curve, baseIn: bigint): bigint;
 }
 
+/** The smaller of two amounts. */
+export function lesser(left: bigint, right: bigint): bigint {
+  if (left < right) return left;
+  return right;
+}
+
 /** Integer square root, rounded down. */
 function squareRoot(value: bigint): bigint {
   if (value < 2n) return value;

@@ -1,4 +1,15 @@
-import { balanceOf, begin, type Call, emit, mustRun, named, policyOf, readonly, signer, writable } from './call.ts';
+import {
+  balanceOf,
+  begin,
+  type Call,
+  emit,
+  mustRun,
+  named,
+  policyOf,
+  readonly,
+  signer,
+  writable,
+} from './call.ts';
 import { pairMetas, readDeployed, type VenuePair } from './equity.ts';
 import { found, must } from './errors.ts';
 import { AGENT, type Key, PASSIVE, type Policy, REMOTE } from './state.ts';
@@ -16,15 +27,20 @@ export interface Deploy {
 function open(call: Call, name: string, action: Deploy): Policy {
   const at = call.addresses.ofPolicy(action.mint);
   const entry = call.addresses.venue(at.policy, action.tokenAccount).address;
-  begin(call, name, [action.amount], [
-    signer(action.by),
-    readonly(call.addresses.config.address),
-    writable(at.policy),
-    writable(at.bankroll),
-    writable(entry),
-    writable(action.tokenAccount),
-    ...pairMetas(action.venues),
-  ]);
+  begin(
+    call,
+    name,
+    [action.amount],
+    [
+      signer(action.by),
+      readonly(call.addresses.config.address),
+      writable(at.policy),
+      writable(at.bankroll),
+      writable(entry),
+      writable(action.tokenAccount),
+      ...pairMetas(action.venues),
+    ],
+  );
   const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   return policy;

@@ -8,7 +8,13 @@ interface OfPolicy {
 }
 
 export interface EventFields {
-  PolicyInitialised: OfPolicy & { authority: Key; agent: Key; originId: number; modelId: number; mode: number };
+  PolicyInitialised: OfPolicy & {
+    authority: Key;
+    agent: Key;
+    originId: number;
+    modelId: number;
+    mode: number;
+  };
   VenueRegistered: OfPolicy & { tokenAccount: Key; assetMint: Key; kind: number; assetClass: number };
   VenueRevoked: OfPolicy & { tokenAccount: Key };
   FeesClaimed: OfPolicy & { quoteAmount: bigint; baseAmount: bigint };

@@ -1,5 +1,5 @@
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { seededKey } from '../keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import {
   balanceOf,
   begin,
@@ -28,14 +28,19 @@ export function claimFees(
 ): void {
   const at = call.addresses.ofPolicy(action.mint);
   const vault = seededKey(`fee-vault:${action.mint}`);
-  begin(call, 'claim_fees', [], [
-    signer(action.by),
-    writable(at.policy),
-    writable(at.quoteEscrow),
-    writable(at.baseEscrow),
-    writable(vault),
-    readonly(LAUNCHPAD_PROGRAM),
-  ]);
+  begin(
+    call,
+    'claim_fees',
+    [],
+    [
+      signer(action.by),
+      writable(at.policy),
+      writable(at.quoteEscrow),
+      writable(at.baseEscrow),
+      writable(vault),
+      readonly(LAUNCHPAD_PROGRAM),
+    ],
+  );
   const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   policy.feesClaimed += action.quoteAmount;
@@ -65,11 +70,16 @@ export function route(call: Call, action: { mint: Key; by: Key }): void {
   const policy = policyOf(call, action.mint);
   const config = configOf(call);
   const feeAccount = call.addresses.feeAccount(config.feeDestination, policy.quoteMint);
-  begin(call, 'route', [], [
-    signer(action.by),
-    readonly(call.addresses.config.address),
-    ...[at.policy, at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
-  ]);
+  begin(
+    call,
+    'route',
+    [],
+    [
+      signer(action.by),
+      readonly(call.addresses.config.address),
+      ...[at.policy, at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
+    ],
+  );
   mustRun(call, policy);
   const amount = balanceOf(call, at.quoteEscrow);
   must(amount > 0n, 'NothingToDo');
@@ -93,13 +103,12 @@ export function route(call: Call, action: { mint: Key; by: Key }): void {
 export function compoundLp(call: Call, action: { mint: Key; by: Key; amount: bigint }): void {
   const at = call.addresses.ofPolicy(action.mint);
   const position = seededKey(`lp-vault:${action.mint}`);
-  begin(call, 'compound_lp', [action.amount], [
-    signer(action.by),
-    writable(at.policy),
-    writable(at.lpQuote),
-    writable(position),
-    readonly(AMM_PROGRAM),
-  ]);
+  begin(
+    call,
+    'compound_lp',
+    [action.amount],
+    [signer(action.by), writable(at.policy), writable(at.lpQuote), writable(position), readonly(AMM_PROGRAM)],
+  );
   const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   const before = balanceOf(call, at.lpQuote);

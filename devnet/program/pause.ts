@@ -8,10 +8,12 @@ export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */
 export function setPaused(call: Call, action: { mint: Key; by: Key; paused: boolean }): void {
-  begin(call, 'set_paused', [action.paused], [
-    signer(action.by),
-    writable(call.addresses.ofPolicy(action.mint).policy),
-  ]);
+  begin(
+    call,
+    'set_paused',
+    [action.paused],
+    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
+  );
   const policy = policyOf(call, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   policy.paused = action.paused;
@@ -22,10 +24,12 @@ export function setPaused(call: Call, action: { mint: Key; by: Key; paused: bool
 }
 
 export function guardianPause(call: Call, action: { mint: Key; by: Key }): void {
-  begin(call, 'guardian_pause', [], [
-    signer(action.by),
-    writable(call.addresses.ofPolicy(action.mint).policy),
-  ]);
+  begin(
+    call,
+    'guardian_pause',
+    [],
+    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
+  );
   const policy = policyOf(call, action.mint);
   must(action.by === policy.guardian, 'NotGuardian');
   policy.paused = true;

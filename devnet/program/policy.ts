@@ -1,5 +1,5 @@
-import { TOKEN_2022_PROGRAM } from '../known-programs.ts';
 import { ZERO_KEY } from '../keys.ts';
+import { TOKEN_2022_PROGRAM } from '../known-programs.ts';
 import {
   begin,
   type Call,
@@ -59,15 +59,20 @@ function mustBeSound(call: Call, terms: PolicyTerms, originId: number, mode: num
 export function initPolicy(call: Call, action: InitPolicy): void {
   const at = call.addresses.ofPolicy(action.mint);
   const origin = call.addresses.origin(action.originId).address;
-  begin(call, 'init_policy', [action.originId, action.mode, action.modelId, action.risk], [
-    signer(action.authority),
-    writable(at.policy),
-    readonly(action.mint),
-    readonly(action.quoteMint),
-    readonly(origin),
-    readonly(call.addresses.config.address),
-    ...[at.bankroll, at.quoteEscrow, at.baseEscrow, at.holderRewards, at.lpQuote].map(writable),
-  ]);
+  begin(
+    call,
+    'init_policy',
+    [action.originId, action.mode, action.modelId, action.risk],
+    [
+      signer(action.authority),
+      writable(at.policy),
+      readonly(action.mint),
+      readonly(action.quoteMint),
+      readonly(origin),
+      readonly(call.addresses.config.address),
+      ...[at.bankroll, at.quoteEscrow, at.baseEscrow, at.holderRewards, at.lpQuote].map(writable),
+    ],
+  );
   must(call.draft.get('policies', at.policy) === undefined, 'AccountInUse');
   found(call.draft.get('mints', action.mint));
   mustBeSound(call, action, action.originId, action.mode);

@@ -1,7 +1,7 @@
-import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { seededKey } from '../keys.ts';
+import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { type Call, type Instruction, type Meta, readonly, signer, writable } from './call.ts';
-import { curveMaths, openingReserves } from './curve.ts';
+import { curveMaths, lesser, openingReserves } from './curve.ts';
 import { found, must } from './errors.ts';
 import { createMint, type NewMint } from './mints.ts';
 import type { Key, Pool } from './state.ts';
@@ -71,8 +71,7 @@ export function buyOnCurve(call: Call, address: Key, quoteIn: bigint): bigint {
   const pool = call.draft.edit('pools', address);
   must(pool.status === FUND, 'PoolClosed');
   const left = pool.totalBaseSell - pool.realBase;
-  const wanted = curveOf(call, pool).buy(pool, quoteIn);
-  const bought = wanted < left ? wanted : left;
+  const bought = lesser(curveOf(call, pool).buy(pool, quoteIn), left);
   pool.realBase += bought;
   pool.realQuote += quoteIn;
   if (pool.realQuote >= pool.totalQuoteFundRaising || bought === left) pool.status = MIGRATE;
@@ -80,7 +79,10 @@ export function buyOnCurve(call: Call, address: Key, quoteIn: bigint): bigint {
 }
 
 /** Somebody trades on the curve: `amount` is quote for a buy and base for a sell. */
-export function tradePool(call: Call, action: { pool: Key; by: Key; side: 'buy' | 'sell'; amount: bigint }): void {
+export function tradePool(
+  call: Call,
+  action: { pool: Key; by: Key; side: 'buy' | 'sell'; amount: bigint },
+): void {
   call.instruction = launchpad(action.side === 'buy' ? 'BuyExactIn' : 'SellExactIn', 3, [
     signer(action.by),
     writable(action.pool),
@@ -97,7 +99,7 @@ export function tradePool(call: Call, action: { pool: Key; by: Key; side: 'buy' 
   const pool = call.draft.edit('pools', action.pool);
   const out = curveOf(call, pool).sell(pool, action.amount);
   pool.realBase -= action.amount;
-  pool.realQuote -= out < pool.realQuote ? out : pool.realQuote;
+  pool.realQuote -= lesser(out, pool.realQuote);
 }
 
 /** Moves a pool's liquidity to the AMM: from Migrate to Trade. */
@@ -113,10 +115,7 @@ export function migratePool(call: Call, action: { pool: Key }): void {
 
 /** Takes a graduated pool's account away. */
 export function closePool(call: Call, action: { pool: Key }): void {
-  call.instruction = launchpad('ClosePool', 5, [
-    signer(seededKey('launchpad-admin')),
-    writable(action.pool),
-  ]);
+  call.instruction = launchpad('ClosePool', 5, [signer(seededKey('launchpad-admin')), writable(action.pool)]);
   must(call.draft.get('pools', action.pool)?.status === TRADE, 'PoolClosed');
   call.draft.remove('pools', action.pool);
 }

@@ -23,11 +23,16 @@ export function splitProfit(
 /** Splits what equity holds above the high water mark, and raises the mark to what stays. */
 export function sweepProfit(call: Call, action: { mint: Key; by: Key; venues: readonly VenuePair[] }): void {
   const at = call.addresses.ofPolicy(action.mint);
-  begin(call, 'sweep_profit', [], [
-    signer(action.by),
-    ...[at.policy, at.bankroll, at.lpQuote, at.holderRewards].map(writable),
-    ...pairMetas(action.venues),
-  ]);
+  begin(
+    call,
+    'sweep_profit',
+    [],
+    [
+      signer(action.by),
+      ...[at.policy, at.bankroll, at.lpQuote, at.holderRewards].map(writable),
+      ...pairMetas(action.venues),
+    ],
+  );
   const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   const bankroll = balanceOf(call, at.bankroll);

@@ -7,7 +7,12 @@ const MAX_BPS = 10_000;
 
 export type ProtocolParams = Pick<
   ProtocolConfig,
-  'reporter' | 'feeDestination' | 'protocolFeeBps' | 'maxBankrollBps' | 'maxDeviationBps' | 'maxRemoteStaleness'
+  | 'reporter'
+  | 'feeDestination'
+  | 'protocolFeeBps'
+  | 'maxBankrollBps'
+  | 'maxDeviationBps'
+  | 'maxRemoteStaleness'
 >;
 
 function mustBeSound(params: ProtocolParams): void {

@@ -36,7 +36,12 @@ export function transferTokens(
     program: mint.program,
     name: 'TransferChecked',
     data: amountData(TRANSFER_CHECKED, transfer.amount, mint.decimals),
-    metas: [writable(transfer.from), readonly(transfer.mint), writable(transfer.to), signer(transfer.authority)],
+    metas: [
+      writable(transfer.from),
+      readonly(transfer.mint),
+      writable(transfer.to),
+      signer(transfer.authority),
+    ],
     steps: [],
   };
 }
@@ -66,7 +71,10 @@ export function burnTokens(call: Call, burn: { from: Key; mint: Key; authority: 
 }
 
 /** A plain transfer into or out of a token account, of which the bankroll program knows nothing. */
-export function transfer(call: Call, action: { account: Key; amount: bigint; direction: 'in' | 'out' }): void {
+export function transfer(
+  call: Call,
+  action: { account: Key; amount: bigint; direction: 'in' | 'out' },
+): void {
   const account = found(call.draft.get('tokens', action.account));
   const outside = `${action.direction === 'in' ? account.mint : account.owner}`;
   call.instruction = transferTokens(call, {

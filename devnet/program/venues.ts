@@ -30,14 +30,19 @@ export interface RegisterVenue {
 export function registerVenue(call: Call, action: RegisterVenue): void {
   const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
   const entry = call.addresses.venue(policyKey, action.tokenAccount);
-  begin(call, 'register_venue_account', [action.venueKind, action.assetClass, ...bytesOf(action.remoteAccount)], [
-    signer(action.by),
-    readonly(call.addresses.config.address),
-    writable(policyKey),
-    writable(entry.address),
-    writable(action.tokenAccount),
-    readonly(action.assetMint),
-  ]);
+  begin(
+    call,
+    'register_venue_account',
+    [action.venueKind, action.assetClass, ...bytesOf(action.remoteAccount)],
+    [
+      signer(action.by),
+      readonly(call.addresses.config.address),
+      writable(policyKey),
+      writable(entry.address),
+      writable(action.tokenAccount),
+      readonly(action.assetMint),
+    ],
+  );
   const policy = policyOf(call, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   const bit = Math.log2(action.assetClass);

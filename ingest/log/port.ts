@@ -8,7 +8,8 @@ export const TOPICS: readonly Topic[] = ['accounts', 'transactions', 'readings',
 export interface LogWriter {
   /**
    * Appends records to the topic of their kind, at the partition of their key. Resolves once the log has
-   * acknowledged all of them; waits where the log is full. Markers go to every partition of accounts and
+   * acknowledged all of them; waits where the log is full. A marker is sent once everything before it in `records`
+   * is acknowledged. Markers go to every partition of accounts and
    * transactions, gap records to every partition of transactions.
    */
   append(records: readonly LogRecord[]): Promise<void>;

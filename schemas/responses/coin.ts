@@ -1,14 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import {
-  BooleanOrNull,
-  closed,
-  ModelRef,
-  Mode,
-  NumberOrNull,
-  TextOrNull,
-  TimeOrNull,
-} from './parts.ts';
+import { BooleanOrNull, closed, Mode, ModelRef, NumberOrNull, TextOrNull, TimeOrNull } from './parts.ts';
 
 /** Spec 2.3. Each figure is absent for a reason of its own. */
 export const MarketCap = Type.Object(
@@ -49,10 +41,7 @@ const venueAccount = {
 };
 export const VenueAccount = Type.Union([
   Type.Object({ ...venueAccount, kind: Type.Literal('Local'), local: Figure }, closed),
-  Type.Object(
-    { ...venueAccount, kind: Type.Literal('Remote'), remote: Figure, bridgedOut: Figure },
-    closed,
-  ),
+  Type.Object({ ...venueAccount, kind: Type.Literal('Remote'), remote: Figure, bridgedOut: Figure }, closed),
 ]);
 export type VenueAccount = Static<typeof VenueAccount>;
 

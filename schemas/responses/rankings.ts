@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
 import { MarketCap } from './coin.ts';
-import { BooleanOrNull, closed, ModelRef, Mode, NumberOrNull, orNull, TextOrNull, TimeOrNull } from './parts.ts';
+import {
+  BooleanOrNull,
+  closed,
+  Mode,
+  ModelRef,
+  NumberOrNull,
+  orNull,
+  TextOrNull,
+  TimeOrNull,
+} from './parts.ts';
 
 /** In the order in which a refusal lists them. */
 export const SORTS = ['marketCap', 'profit', 'fees', 'burned', 'bankroll', 'activity', 'newest'] as const;

@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+
+/**
+ * The address that limits count a client by: `trustProxy` entries from the right of X-Forwarded-For, else the peer
+ * of the connection. IPv6 counts per /64, IPv4 inside IPv6 as IPv4.
+ */
+export function clientAddress(peer: string | undefined, forwardedFor: string, trustProxy: number): string {
+  const entries = forwardedFor === '' || trustProxy === 0 ? [] : forwardedFor.split(',');
+  // Fewer entries than proxies: the request came in behind the first of them.
+  const entry = entries.length === 0 ? '' : (entries.at(-Math.min(trustProxy, entries.length)) ?? '');
+  const forwarded = bare(entry.trim());
+  const address = isIP(forwarded) === 0 ? (peer ?? '') : forwarded;
+  return isIP(address) === 6 ? subnet(address) : address;
+}
+
+function bare(entry: string): string {
+  if (isIP(entry) !== 0) return entry;
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
+}
+
+function subnet(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail] = (address.split('%')[0] as string).split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const embedded = right.at(-1)?.includes('.') ? 1 : 0;
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length - embedded;
+  const groups = [...left, ...Array<string>(Math.max(zeros, 0)).fill('0'), ...right].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,17 @@
+const DETAIL_MAX = 300;
+/** Any URL, so that neither its password nor a key in its path or query is told. */
+const URLS = /\b([a-z][a-z0-9+.-]*):\/\/(?:[^\s/@"'<>]*@)?([^\s/?#"'<>]+)[^\s"'<>]*/gi;
+const BEARER = /\bBearer\s+\S+/gi;
+
+/**
+ * The `detail` of a 500: what went wrong, without anything of the configuration that is secret.
+ * @param secrets texts that must not appear, as configured.
+ */
+export function publicDetail(error: unknown, secrets: readonly string[]): string {
+  let text = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown failure';
+  for (const secret of secrets) {
+    if (secret !== '') text = text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***');
+  }
+  text = text.replace(URLS, '$1://$2').replace(BEARER, 'Bearer ***').replace(/\s+/g, ' ').trim();
+  return text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text;
+}

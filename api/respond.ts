@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import type { RouteReply } from './route.ts';
+
+/** An answer as it goes over the wire. */
+export interface Answer {
+  status: number;
+  bytes: Buffer;
+  etag: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** JSON with two spaces of indentation and a newline at its end. */
+export function jsonBytes(body: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(body, null, 2)}\n`);
+}
+
+export function answerOf(reply: RouteReply): Answer {
+  const bytes = jsonBytes(reply.body);
+  const etag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
+  return { status: reply.status, bytes, etag, headers: reply.headers ?? {} };
+}
+
+/** Sends the answer; 304 where the client of a shared answer has it already. */
+export function send(ctx: Context, answer: Answer, shared: boolean): void {
+  ctx.status = answer.status;
+  ctx.set(answer.headers);
+  ctx.set('Cache-Control', shared ? 'no-cache' : 'no-store');
+  if (shared && answer.status === 200) {
+    ctx.set('ETag', answer.etag);
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = answer.bytes;
+}
+
+/** Sends an answer made on the spot: an error, or one that is nobody else's. */
+export function sendJson(ctx: Context, status: number, body: unknown): void {
+  send(ctx, answerOf({ status, body }), false);
+}

@@ -1,0 +1,146 @@
+import { type TSchema, Type } from 'typebox';
+import { ActivityResponse } from '../schemas/responses/activity.ts';
+import { AnalyticsResponse } from '../schemas/responses/analytics.ts';
+import { CoinResponse } from '../schemas/responses/coin.ts';
+import { CurrenciesResponse } from '../schemas/responses/currencies.ts';
+import { FeesResponse } from '../schemas/responses/fees.ts';
+import { HealthResponse } from '../schemas/responses/health.ts';
+import { HoldersResponse } from '../schemas/responses/holders.ts';
+import { LoopResponse } from '../schemas/responses/loop.ts';
+import { ErrorBody } from '../schemas/responses/parts.ts';
+import { PositionsResponse } from '../schemas/responses/positions.ts';
+import { PostsResponse } from '../schemas/responses/posts.ts';
+import { RankingsQuery, RankingsResponse } from '../schemas/responses/rankings.ts';
+import {
+  ModelsResponse,
+  OriginsResponse,
+  QuotesQuery,
+  QuotesResponse,
+} from '../schemas/responses/registries.ts';
+import { StatusResponse } from '../schemas/responses/status.ts';
+import { analytics } from './analytics/analytics.ts';
+import { activity } from './coin/activity.ts';
+import { coin } from './coin/coin.ts';
+import { fees } from './coin/fees.ts';
+import { type Coin, coinHandler } from './coin/find.ts';
+import { holders } from './coin/holders.ts';
+import { loop } from './coin/loop.ts';
+import { positions } from './coin/positions.ts';
+import { posts } from './coin/posts.ts';
+import { currencyList } from './currencies.ts';
+import type { ReadDeps } from './deps.ts';
+import { health } from './health.ts';
+import { rankings } from './rankings/rankings.ts';
+import { modelList, originList, quoteList } from './registries.ts';
+import type { Route, RouteContext } from './route.ts';
+import { status } from './status/status.ts';
+
+const paging = (limit: string) =>
+  Type.Object({
+    limit: Type.Optional(Type.String({ description: limit })),
+    offset: Type.Optional(Type.String({ description: '0 to 100000, default 0; clamped.' })),
+  });
+
+/** Every public read route. */
+export function readRoutes(deps: ReadDeps): Route[] {
+  const { serviceName, optionsVenueId } = deps.settings;
+  const list = (
+    path: string,
+    summary: string,
+    response: TSchema,
+    answer: (context: RouteContext) => Promise<unknown>,
+  ): Route => ({
+    method: 'GET',
+    path,
+    summary,
+    responses: { 200: response },
+    cached: true,
+    handler: async (context) => ({ status: 200, body: await answer(context) }),
+  });
+  const alive = (path: string): Route => ({
+    ...list(path, 'Whether the process answers; no database work.', HealthResponse, async () =>
+      health(serviceName),
+    ),
+    cached: false,
+  });
+  const ofCoin = (
+    path: string,
+    summary: string,
+    response: TSchema,
+    answer: (coin: Coin) => Promise<unknown>,
+  ): Route => ({
+    method: 'GET',
+    path: `/coins/:mint${path}`,
+    summary,
+    responses: { 200: response, 404: ErrorBody },
+    cached: true,
+    handler: coinHandler(deps, answer),
+  });
+  return [
+    alive('/'),
+    alive('/health'),
+    list('/status', 'How far the index is and how fresh its sources are.', StatusResponse, ({ now }) =>
+      status(deps, now),
+    ),
+    list('/origins', 'The origins, by id.', OriginsResponse, () => originList(deps)),
+    list('/models', 'The models, by id.', ModelsResponse, () => modelList(deps)),
+    {
+      ...list('/quotes', 'The quote assets a token can be launched against.', QuotesResponse, ({ query }) =>
+        quoteList(deps, query.get('search') ?? ''),
+      ),
+      query: QuotesQuery,
+    },
+    ofCoin('', 'One policy, with every figure of it.', CoinResponse, coin),
+    ofCoin('/positions', 'What a policy holds at venues the chain cannot see.', PositionsResponse, positions),
+    ofCoin('/fees', 'Creator fees claimed, in both legs.', FeesResponse, fees),
+    ofCoin('/loop', 'The way of the money, step by step.', LoopResponse, loop),
+    {
+      ...ofCoin('/activity', 'The events of a policy, newest first.', ActivityResponse, activity),
+      query: paging('1 to 200, default 50; clamped.'),
+    },
+    ofCoin('/holders', 'What was burned for the holders.', HoldersResponse, holders),
+    {
+      ...ofCoin('/posts', 'What the agent of a policy wrote, newest first.', PostsResponse, posts),
+      query: paging('1 to 100, default 20; clamped.'),
+      // A post appears without the index moving.
+      cached: false,
+    },
+    {
+      method: 'GET',
+      path: '/rankings',
+      summary: 'The policies, by one of seven sorts, through any of seven filters.',
+      query: RankingsQuery,
+      responses: { 200: RankingsResponse, 400: ErrorBody },
+      cached: true,
+      handler: (context) => rankings(deps, context),
+    },
+    list(
+      '/analytics',
+      'Totals of the protocol, its configuration and a series of days.',
+      AnalyticsResponse,
+      ({ now }) => analytics(deps, now),
+    ),
+    list(
+      `/venues/${optionsVenueId}/currencies`,
+      'The currencies that have options.',
+      CurrenciesResponse,
+      () => currencyList(deps),
+    ),
+  ];
+}
+
+/** `GET /openapi.json`: the page is made once, from the table it is itself a line of. */
+export function openApiRoute(page: () => unknown): Route {
+  let made: unknown;
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This page.',
+    responses: { 200: Type.Object({ openapi: Type.String(), paths: Type.Unknown() }) },
+    cached: true,
+    handler: async () => {
+      made ??= page();
+      return { status: 200, body: made };
+    },
+  };
+}

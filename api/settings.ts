@@ -1,0 +1,32 @@
+import type { Config } from '../runtime/config.ts';
+import type { ReadSettings } from './deps.ts';
+
+/** What the read routes know of the configuration; `programId` is the program that is indexed, base58. */
+export function readSettings(config: Config, programId: string): ReadSettings {
+  const { serviceName, launchpadProgramId, ammProgramId } = config;
+  const { perpVenueId, optionsVenueId, launchpadVenueId, ammVenueId } = config;
+  return {
+    serviceName,
+    programId,
+    launchpadProgramId,
+    ammProgramId,
+    perpVenueId,
+    optionsVenueId,
+    launchpadVenueId,
+    ammVenueId,
+  };
+}
+
+/** Texts of the configuration that no answer may hold; whole URLs, because keys stand in their paths too. */
+export function secretsOf(config: Config): string[] {
+  const urls = [config.clickhouseUrl, config.postgresUrl, config.solanaRpcUrl, config.yellowstoneEndpoint];
+  const passwords = urls.map((url) => (url !== null && URL.canParse(url) ? new URL(url).password : null));
+  const all = [
+    config.yellowstoneXToken,
+    config.kafkaSaslPassword,
+    ...urls,
+    ...passwords,
+    ...passwords.map((password) => (password === null ? null : decodeURIComponent(password))),
+  ];
+  return all.filter((text) => text !== null && text !== '') as string[];
+}

@@ -1,0 +1,126 @@
+import anchor, { type Idl } from '@coral-xyz/anchor';
+import { decodeAccount, type Policy } from '../schemas/accounts.ts';
+import idl from '../schemas/bankroll.idl.json' with { type: 'json' };
+import { encodeBase58 } from '../schemas/base58.ts';
+import { decodeEvent } from '../schemas/events.ts';
+import { extractEvents } from '../schemas/extract.ts';
+import type { ChainTransaction } from '../schemas/transaction.ts';
+import { kitCodec } from '../test/schemas/support/kit-codecs.ts';
+import { PROGRAM, policyBytes, routedBytes, routeTransaction } from './decode-input.ts';
+
+export interface DecodeBench {
+  name: string;
+  /** Decodes per second. */
+  ours: number;
+  baseline: number;
+  ratio: number;
+  /** The ratio that must be reached; null where there is none. */
+  bar: number | null;
+}
+
+interface Pair {
+  name: string;
+  bar: number | null;
+  ours: () => unknown;
+  baseline: () => unknown;
+}
+
+const ROUND_MS = 60;
+const ROUNDS = 7;
+
+/**
+ * Decoding an account, an event and a transaction's log, ours and the usual decoders in turns, so that whatever else
+ * the machine does meets both. Rates are the median of the rounds.
+ */
+export async function benchDecode(): Promise<DecodeBench[]> {
+  const results: DecodeBench[] = [];
+  for (const pair of pairs()) {
+    turn(pair.ours, ROUND_MS);
+    turn(pair.baseline, ROUND_MS);
+    const ours: number[] = [];
+    const baseline: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      ours.push(turn(pair.ours, ROUND_MS));
+      baseline.push(turn(pair.baseline, ROUND_MS));
+      await new Promise(setImmediate);
+    }
+    const [a, b] = [median(ours), median(baseline)];
+    results.push({ name: pair.name, ours: a, baseline: b, ratio: a / b, bar: pair.bar });
+  }
+  return results;
+}
+
+function pairs(): Pair[] {
+  const account = policyBytes();
+  const event = routedBytes();
+  const tx: ChainTransaction = routeTransaction();
+  const logs = tx.logs as string[];
+  const kitPolicy = kitCodec('Policy');
+  const kitRouted = kitCodec('Routed');
+  const coder = new anchor.BorshCoder({ ...idl, address: encodeBase58(PROGRAM) } as unknown as Idl);
+  const parser = new anchor.EventParser(new anchor.web3.PublicKey(PROGRAM), coder);
+  const accountBuffer = Buffer.from(account);
+  return [
+    {
+      name: 'account, base58 keys, against kit struct codec',
+      bar: 8,
+      ours: () => withTextKeys(decodeAccount(account) as Policy),
+      baseline: () => kitPolicy.decode(account),
+    },
+    {
+      name: 'account, raw keys, against kit struct codec',
+      bar: 40,
+      ours: () => decodeAccount(account),
+      baseline: () => kitPolicy.decode(account),
+    },
+    {
+      name: 'account, raw keys, against Anchor BorshCoder',
+      bar: null,
+      ours: () => decodeAccount(account),
+      baseline: () => coder.accounts.decode('Policy', accountBuffer),
+    },
+    {
+      name: 'one event, raw keys, against kit struct codec',
+      bar: null,
+      ours: () => decodeEvent(event),
+      baseline: () => kitRouted.decode(event),
+    },
+    {
+      name: 'log of 20 lines and two events, against Anchor EventParser',
+      bar: 15,
+      ours: () => extractEvents(tx, PROGRAM),
+      baseline: () => [...parser.parseLogs(logs)],
+    },
+  ];
+}
+
+function withTextKeys(policy: Policy): object {
+  return {
+    ...policy,
+    mint: encodeBase58(policy.mint),
+    quoteMint: encodeBase58(policy.quoteMint),
+    feeKeyMint: encodeBase58(policy.feeKeyMint),
+    authority: encodeBase58(policy.authority),
+    agent: encodeBase58(policy.agent),
+    guardian: encodeBase58(policy.guardian),
+    origin: encodeBase58(policy.origin),
+    targetAsset: encodeBase58(policy.targetAsset),
+  };
+}
+
+/** Runs per second over about `ms`. */
+function turn(run: () => unknown, ms: number): number {
+  const start = performance.now();
+  let runs = 0;
+  let spent = 0;
+  while (spent < ms) {
+    for (let batch = 0; batch < 50; batch += 1) run();
+    runs += 50;
+    spent = performance.now() - start;
+  }
+  return (runs / spent) * 1000;
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1] as number;
+}

@@ -1,0 +1,80 @@
+import type { Store } from '../client.ts';
+
+const UNKNOWN = -1n;
+
+/** The offset after the last applied one, by topic, for a log that keeps none of its own. */
+export async function startOffsets(store: Store): Promise<Record<string, bigint>> {
+  const rows = await store.query<{ topic: string; next: string }>(
+    'SELECT topic, max(log_offset) + 1 AS next FROM applied FINAL GROUP BY topic',
+  );
+  return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
+}
+
+/** The lowest last marker over all partitions of accounts and transactions; null before each has one. */
+export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string; partitions: string }>(
+    `SELECT min(slot) AS slot, count() AS partitions FROM applied FINAL
+     WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
+  );
+  const slot = BigInt(row?.slot ?? UNKNOWN);
+  return Number(row?.partitions ?? 0) < partitions * 2 || slot < 0n ? null : slot;
+}
+
+const FOLLOWED = {
+  policies: 'program',
+  venue_accounts: 'program',
+  protocol_config: 'program',
+  origins: 'program',
+  models: 'program',
+  token_accounts: 'token_account',
+  mints: 'mint',
+  metadata_accounts: 'metadata',
+  pools: 'pool',
+  curve_configs: 'curve_config',
+} as const;
+
+export type FollowedAs = (typeof FOLLOWED)[keyof typeof FOLLOWED];
+
+/** Every address that has a row, and what it is followed as. */
+export async function followedAccounts(store: Store): Promise<{ address: string; expected: FollowedAs }[]> {
+  const parts = Object.entries(FOLLOWED).map(
+    ([table, expected]) => `SELECT DISTINCT address, '${expected}' AS expected FROM ${table}`,
+  );
+  return store.query(parts.join('\nUNION ALL\n'));
+}
+
+export interface OpenGap {
+  fromSlot: bigint;
+  toSlot: bigint;
+  toTime: number | null;
+}
+
+/** Gaps that some partition has not seen closed, with the farthest that any has come. */
+export async function openGaps(store: Store): Promise<OpenGap[]> {
+  const rows = await store.query<{ from_slot: string; to_slot: string; to_time: string | null }>(
+    `SELECT from_slot, argMax(to_slot, to_slot) AS to_slot, argMax(to_time, to_slot) AS to_time
+     FROM gaps FINAL GROUP BY from_slot HAVING min(closed) = 0 ORDER BY from_slot`,
+  );
+  return rows.map((row) => ({
+    fromSlot: BigInt(row.from_slot),
+    toSlot: BigInt(row.to_slot),
+    toTime: row.to_time === null ? null : Number(row.to_time),
+  }));
+}
+
+/** Transactions with cut logs that no whole reading has resolved. */
+export async function unresolvedTransactions(
+  store: Store,
+): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {
+  const rows = await store.query<{ signature: string; slot: string; block_time: string | null }>(
+    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL
+     WHERE signature NOT IN (
+       SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)
+     )`,
+  );
+  return rows.map((row) => ({
+    signature: row.signature,
+    slot: BigInt(row.slot),
+    blockTime: row.block_time === null ? null : Number(row.block_time),
+  }));
+}

@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import { SLOT_MS } from './chain.ts';
+
+export interface DevnetOptions {
+  seed: string;
+  policies: number;
+  /** Slots of past that a fresh chain starts with. */
+  historySlots: number;
+  /** Milliseconds of slot 0. */
+  genesisTime: number;
+  /** Pace of live blocks; block times advance 400 ms a slot whatever this is. */
+  slotMs: number;
+  /** Actions a slot, on average. */
+  rate: number;
+  dir: string | null;
+  host: string;
+  /** Null: the fixed ports. 0: any free ones. Else: this one and the two after it. */
+  portBase: number | null;
+  xToken: string | null;
+  /** Slots that the stream can replay. */
+  retentionSlots: number;
+  parentPid: number | null;
+}
+
+export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and venues.
+
+  --seed TEXT           the same seed makes the same chain (default 1)
+  --policies N          policies, created over time (default 40)
+  --history SLOTS       a past of this many slots at the first start (default 0)
+  --genesis-time TIME   of slot 0: ISO 8601 or unix milliseconds (default: so that the past ends now)
+  --slot-ms MS          pace of new slots (default 400)
+  --rate N              actions a slot, on average (default 2)
+  --dir PATH            keeps the ledger there and goes on from it (default: in memory)
+  --host ADDRESS        to listen on (default 127.0.0.1)
+  --port-base PORT      stream, RPC and venues on this port and the two after it; 0 takes free ones
+                        (default: 10000, 8899 and 8900)
+  --x-token TEXT        what the stream asks of its clients (default: nothing)
+  --retention SLOTS     how far back the stream replays (default 600)
+  --parent-pid PID      ends when that process ends
+  --help                this text
+
+Prints one line of JSON with all addresses once everything answers.
+`;
+
+const FLAGS = {
+  seed: { type: 'string', default: '1' },
+  policies: { type: 'string', default: '40' },
+  history: { type: 'string', default: '0' },
+  'genesis-time': { type: 'string' },
+  'slot-ms': { type: 'string', default: String(SLOT_MS) },
+  rate: { type: 'string', default: '2' },
+  dir: { type: 'string' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'port-base': { type: 'string' },
+  'x-token': { type: 'string' },
+  retention: { type: 'string', default: '600' },
+  'parent-pid': { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+function whole(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new RangeError(`--${flag} must be a whole number from ${least} to ${most}, not "${text}"`);
+  }
+  return value;
+}
+
+function genesis(text: string | undefined, historySlots: number, nowMs: number): number {
+  if (text === undefined) return nowMs - historySlots * SLOT_MS;
+  const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (!Number.isFinite(time)) throw new RangeError(`--genesis-time is no time: "${text}"`);
+  return time;
+}
+
+/** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
+export function readOptions(args: readonly string[], nowMs: number): DevnetOptions | null {
+  const { values } = parseArgs({ args: [...args], options: FLAGS, strict: true, allowPositionals: false });
+  if (values.help) return null;
+  const historySlots = whole('history', values.history, 0, 50_000_000);
+  const rate = Number(values.rate);
+  if (!(rate >= 0 && rate <= 1000))
+    throw new RangeError(`--rate must be from 0 to 1000, not "${values.rate}"`);
+  const portBase = values['port-base'];
+  const parentPid = values['parent-pid'];
+  return {
+    seed: values.seed,
+    policies: whole('policies', values.policies, 1, 1_000_000),
+    historySlots,
+    genesisTime: genesis(values['genesis-time'], historySlots, nowMs),
+    slotMs: whole('slot-ms', values['slot-ms'], 1, 60_000),
+    rate,
+    dir: values.dir ?? null,
+    host: values.host,
+    portBase: portBase === undefined ? null : whole('port-base', portBase, 0, 65_000),
+    xToken: values['x-token'] ?? null,
+    retentionSlots: whole('retention', values.retention, 1, 1_000_000),
+    parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
+  };
+}

@@ -1,0 +1,109 @@
+import type { LogRecord } from '../../schemas/records.ts';
+import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
+
+export interface MemoryLogOptions {
+  /** Offset that each topic goes on with; a topic not named starts at 0. */
+  startOffsets: Partial<Record<Topic, bigint>>;
+  /** Bytes that may wait unread; `append` waits above it. */
+  maxBytes?: number;
+  /** A batch is cut at this many records, behind a slot's marker, or where no more is there. */
+  maxBatch?: number;
+}
+
+export type MemoryLog = LogWriter & LogReader & { waitingBytes(): number };
+
+const TOPIC_OF: Record<LogRecord['kind'], readonly Topic[]> = {
+  account: ['accounts'],
+  transaction: ['transactions'],
+  marker: ['accounts', 'transactions'],
+  gap: ['transactions'],
+  reading: ['readings'],
+  'dead-letter': ['dead-letters'],
+};
+
+interface Queue {
+  topic: Topic;
+  next: bigint;
+  entries: LogEntry[];
+  wake: (() => void) | null;
+}
+
+/**
+ * The log inside one process: one partition a topic, bounded, and nothing of it outlives the process. What was not
+ * materialised is streamed again from the stored position.
+ */
+export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
+  const { maxBytes = 128 * 1024 * 1024, maxBatch = 5_000 } = options;
+  let waiting = 0;
+  let room: (() => void)[] = [];
+  const queues = new Map<Topic, Queue>(
+    TOPICS.map((topic) => [topic, { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null }]),
+  );
+
+  const push = (record: LogRecord) => {
+    for (const topic of TOPIC_OF[record.kind]) {
+      const queue = queues.get(topic) as Queue;
+      queue.entries.push({ offset: queue.next, record });
+      queue.next += 1n;
+      queue.wake?.();
+    }
+    waiting += sizeOf(record) * TOPIC_OF[record.kind].length;
+  };
+
+  const applied = (entries: readonly LogEntry[]) => {
+    for (const { record } of entries) waiting -= sizeOf(record);
+    if (waiting > maxBytes) return;
+    const woken = room;
+    room = [];
+    for (const wake of woken) wake();
+  };
+
+  async function consume(queue: Queue, apply: (batch: LogBatch) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (queue.entries.length === 0) {
+        await new Promise<void>((resolve) => {
+          queue.wake = resolve;
+        });
+        queue.wake = null;
+        continue;
+      }
+      // A batch that is being written when the signal comes is finished: nobody takes the partition away.
+      const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
+      await apply({ topic: queue.topic, partition: 0, entries, owned: () => true });
+      queue.entries.splice(0, entries.length);
+      applied(entries);
+    }
+  }
+
+  return {
+    waitingBytes: () => waiting,
+    append: async (records) => {
+      while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
+      for (const record of records) push(record);
+    },
+    close: async () => {},
+    run: async (apply, signal) => {
+      const wakeAll = () => {
+        for (const queue of queues.values()) queue.wake?.();
+      };
+      signal.addEventListener('abort', wakeAll, { once: true });
+      await Promise.all([...queues.values()].map((queue) => consume(queue, apply, signal)));
+    },
+  };
+}
+
+/** Up to the last marker inside the limit, so that a slot shows at once; up to the limit where there is none. */
+function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
+  const limit = Math.min(entries.length, maxBatch);
+  for (let length = limit; length > 0; length -= 1) {
+    if (entries[length - 1]?.record.kind === 'marker') return length;
+  }
+  return limit;
+}
+
+function sizeOf(record: LogRecord): number {
+  if (record.kind === 'account') return record.data.length + 256;
+  if (record.kind === 'transaction') return record.payload.length + 256;
+  if (record.kind === 'dead-letter') return record.bytes.length + 256;
+  return 256;
+}

@@ -1,0 +1,217 @@
+import type { AccountUpdate, TransactionUpdate, Update } from '../geyser/update.ts';
+
+/** A slot that is complete and has reached the commitment, with the last state of each account in it. */
+export interface ReleasedSlot {
+  slot: bigint;
+  parent: bigint;
+  blockTime: number | null;
+  accounts: AccountUpdate[];
+  transactions: TransactionUpdate[];
+}
+
+export type SlotsOutput =
+  | { type: 'released'; slot: ReleasedSlot }
+  /** An update of a slot that was released before; `blockTime` where it is still remembered. */
+  | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null };
+
+interface Pending {
+  slot: bigint;
+  meta: { parent: bigint; blockTime: number | null } | null;
+  confirmed: boolean;
+  accounts: Map<string, AccountUpdate>;
+  transactions: Map<string, TransactionUpdate>;
+}
+
+export interface SlotsLimits {
+  maxPendingBytes: number;
+  /** Block times of released slots that are remembered for late updates. */
+  rememberedSlots: number;
+}
+
+const DEFAULT_LIMITS: SlotsLimits = { maxPendingBytes: 256 * 1024 * 1024, rememberedSlots: 4096 };
+
+const keyOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
+  (update.type === 'account' ? update.data.length : update.payload.length) + 512;
+
+/**
+ * Orders what the stream brings. A slot is released once its block meta is here and it, or a descendant, has reached
+ * the commitment, and its parent was released before it. Pure: no clock, no I/O.
+ */
+export class Slots {
+  readonly #commitment: 'confirmed' | 'finalized';
+  readonly #limits: SlotsLimits;
+  readonly #pending = new Map<bigint, Pending>();
+  readonly #times = new Map<bigint, number | null>();
+  #bytes = 0;
+  #last: bigint | null;
+  #highest = 0n;
+
+  /** @param last the slot released last, on which the next must follow; null: the first complete slot becomes it. */
+  constructor(commitment: 'confirmed' | 'finalized', last: bigint | null, limits: Partial<SlotsLimits> = {}) {
+    this.#commitment = commitment;
+    this.#last = last;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+  }
+
+  /** The slot released last. */
+  get last(): bigint | null {
+    return this.#last;
+  }
+
+  /** The highest slot that was heard of. */
+  get highest(): bigint {
+    return this.#highest;
+  }
+
+  /** More waits than may: cancel the stream and replay from the last released slot. */
+  get overflowing(): boolean {
+    return this.#bytes > this.#limits.maxPendingBytes;
+  }
+
+  /**
+   * A complete slot waits for a parent that is not here: the interval in between is missing. Null where nothing
+   * waits or the parent may still come.
+   */
+  missing(): { fromSlot: bigint; toSlot: bigint; waiting: number } | null {
+    if (this.#last === null) return null;
+    const ready = this.#ready();
+    const first = ready[0];
+    if (first === undefined || first.meta === null || first.meta.parent <= this.#last) return null;
+    return { fromSlot: this.#last + 1n, toSlot: first.slot - 1n, waiting: ready.length };
+  }
+
+  /** Gives an interval up as a gap: the next slot to release follows on `slot`. */
+  skipTo(slot: bigint): SlotsOutput[] {
+    this.#last = slot;
+    this.#forgetUpTo(slot);
+    return this.#release();
+  }
+
+  /** Forgets what is pending: the stream starts again behind the last released slot. */
+  restart(): void {
+    this.#pending.clear();
+    this.#bytes = 0;
+  }
+
+  /** Takes one update; answers what it sets free, in order. */
+  take(update: Update): SlotsOutput[] {
+    if (update.type === 'ping' || update.type === 'other') return [];
+    if (update.slot > this.#highest) this.#highest = update.slot;
+    if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);
+    if (this.#last !== null && update.slot <= this.#last) return [];
+    if (update.type === 'slot' && update.state === 'dead') {
+      this.#forget(update.slot);
+      return [];
+    }
+    const pending = this.#at(update.slot);
+    if (update.type === 'blockMeta') pending.meta = { parent: update.parent, blockTime: update.blockTime };
+    else if (this.#reaches(update.state)) pending.confirmed = true;
+    else return [];
+    return this.#release();
+  }
+
+  #takeRecord(update: AccountUpdate | TransactionUpdate): SlotsOutput[] {
+    if (this.#last !== null && update.slot <= this.#last) {
+      return [{ type: 'late', update, blockTime: this.#times.get(update.slot) ?? null }];
+    }
+    const pending = this.#at(update.slot);
+    if (update.type === 'transaction') {
+      const key = keyOf(update.signature);
+      if (!pending.transactions.has(key)) this.#bytes += sizeOf(update);
+      pending.transactions.set(key, update);
+      return [];
+    }
+    const key = keyOf(update.address);
+    const known = pending.accounts.get(key);
+    if (known !== undefined && known.writeVersion > update.writeVersion) return [];
+    this.#bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));
+    pending.accounts.set(key, update);
+    return [];
+  }
+
+  #reaches(state: string): boolean {
+    return state === 'finalized' || (state === 'confirmed' && this.#commitment === 'confirmed');
+  }
+
+  #at(slot: bigint): Pending {
+    let pending = this.#pending.get(slot);
+    if (pending === undefined) {
+      pending = { slot, meta: null, confirmed: false, accounts: new Map(), transactions: new Map() };
+      this.#pending.set(slot, pending);
+    }
+    return pending;
+  }
+
+  /** Complete slots of the commitment in ascending order; a descendant's standing is its ancestors'. */
+  #ready(): Pending[] {
+    const standing = [...this.#pending.values()].filter(({ confirmed }) => confirmed);
+    for (let at = 0; at < standing.length; at += 1) {
+      const parent = standing[at]?.meta?.parent;
+      const ancestor = parent === undefined ? undefined : this.#pending.get(parent);
+      if (ancestor === undefined || ancestor.confirmed) continue;
+      ancestor.confirmed = true;
+      standing.push(ancestor);
+    }
+    return standing
+      .filter(({ meta }) => meta !== null)
+      .sort((a, b) => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0));
+  }
+
+  #release(): SlotsOutput[] {
+    const outputs: SlotsOutput[] = [];
+    for (const pending of this.#ready()) {
+      const { slot, meta } = pending;
+      if (meta === null) break;
+      if (this.#last === null) {
+        // What came of the first slot may have begun before the stream did.
+        this.#remember(slot, meta.blockTime);
+        continue;
+      }
+      if (slot <= this.#last || meta.parent < this.#last) {
+        this.#forget(slot);
+        continue;
+      }
+      if (meta.parent !== this.#last) break;
+      this.#remember(slot, meta.blockTime);
+      outputs.push({
+        type: 'released',
+        slot: {
+          slot,
+          parent: meta.parent,
+          blockTime: meta.blockTime,
+          accounts: [...pending.accounts.values()],
+          transactions: [...pending.transactions.values()].sort((a, b) => a.index - b.index),
+        },
+      });
+      this.#forgetUpTo(slot);
+    }
+    return outputs;
+  }
+
+  #remember(slot: bigint, blockTime: number | null): void {
+    this.#last = slot;
+    this.#times.set(slot, blockTime);
+    if (this.#times.size > this.#limits.rememberedSlots) {
+      this.#times.delete(this.#times.keys().next().value as bigint);
+    }
+    this.#forgetUpTo(slot);
+  }
+
+  /** Block time of a slot that was released or taken as the start; null where it is not remembered. */
+  timeOf(slot: bigint): number | null {
+    return this.#times.get(slot) ?? null;
+  }
+
+  #forgetUpTo(slot: bigint): void {
+    for (const pending of this.#pending.values()) if (pending.slot <= slot) this.#forget(pending.slot);
+  }
+
+  #forget(slot: bigint): void {
+    const pending = this.#pending.get(slot);
+    if (pending === undefined) return;
+    for (const update of pending.accounts.values()) this.#bytes -= sizeOf(update);
+    for (const update of pending.transactions.values()) this.#bytes -= sizeOf(update);
+    this.#pending.delete(slot);
+  }
+}

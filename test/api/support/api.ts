@@ -1,0 +1,107 @@
+import { Value } from 'typebox/value';
+import { expect } from 'vitest';
+import { type AppOptions, createApp } from '../../../api/app.ts';
+import { createAppliedSignal } from '../../../api/applied.ts';
+import type { ReadSettings } from '../../../api/deps.ts';
+import { listen } from '../../../api/listen.ts';
+import type { Route } from '../../../api/route.ts';
+import { readRoutes } from '../../../api/routes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { InternalError } from '../../../schemas/responses/parts.ts';
+import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
+
+export const SETTINGS: ReadSettings = {
+  serviceName: 'test-indexer',
+  programId: encodeBase58(PROGRAM),
+  launchpadProgramId: encodeBase58(LAUNCHPAD),
+  ammProgramId: key('amm'),
+  perpVenueId: 'perp_x',
+  optionsVenueId: 'options_x',
+  launchpadVenueId: 'launch_x',
+  ammVenueId: 'amm_x',
+};
+
+/** 500 s after the states of the rows. */
+export const NOW = (TIME + 500) * 1000;
+
+/** JSON whose shape the schema of the route has checked. */
+export interface Body {
+  [name: string]: Body & string & number & boolean & null & Body[];
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: Body;
+}
+
+export interface TestApi {
+  url: string;
+  /** The answer, after its body was checked against the schema its route declares for the status. */
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  request(method: string, path: string, init?: RequestInit): Promise<Reply>;
+  at(now: number): void;
+  insert(table: string, rows: object[]): Promise<void>;
+  truncate(...tables: string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startApi(store: Store, options: Partial<AppOptions> = {}): Promise<TestApi> {
+  let now = NOW;
+  const applied = createAppliedSignal();
+  const app = createApp({
+    currentStore: () => store,
+    settings: SETTINGS,
+    clock: () => now,
+    applied,
+    ...options,
+  });
+  const routes = readRoutes({ currentStore: () => store, settings: SETTINGS, readPosts: null });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  const url = `http://127.0.0.1:${port}`;
+
+  async function request(method: string, path: string, init: RequestInit = {}): Promise<Reply> {
+    const response = await fetch(url + path, { method, ...init });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+  }
+
+  return {
+    url,
+    request,
+    get: async (path, headers = {}) => {
+      const reply = await request('GET', path, { headers });
+      checkAgainstRoute(routes, path, reply);
+      return reply;
+    },
+    at: (millis) => {
+      now = millis;
+      applied.advance();
+    },
+    insert: async (table, rows) => {
+      await store.insert(table, rows);
+      applied.advance();
+    },
+    truncate: async (...tables) => {
+      for (const table of tables) await store.command(`TRUNCATE TABLE ${table}`);
+      applied.advance();
+    },
+    close,
+  };
+}
+
+function checkAgainstRoute(routes: readonly Route[], path: string, reply: Reply): void {
+  const pathname = new URL(path, 'http://x').pathname;
+  const route = routes.find((candidate) =>
+    new RegExp(`^${candidate.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(pathname),
+  );
+  if (route === undefined || reply.status === 304) return;
+  const schema = reply.status === 500 ? InternalError : route.responses[reply.status];
+  expect(schema, `${path} answered ${reply.status}, which it does not declare: ${reply.text}`).toBeDefined();
+  if (schema === undefined) return;
+  const errors = Value.Check(schema, reply.body) ? [] : Value.Errors(schema, reply.body);
+  expect(errors, `${path} ${reply.text.slice(0, 2000)}`).toEqual([]);
+}
