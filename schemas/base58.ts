@@ -5,7 +5,6 @@ for (let value = 0; value < 58; value += 1) VALUES[CODES[value] as number] = val
 
 /** Five digits at a time: the largest power of 58 whose product with 2^16 stays an exact number, 32 times summed. */
 const LIMB = 58 ** 5;
-const LIMB_BITS = Math.log2(LIMB);
 /** Longest text that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
 const MAX_LENGTH = 16_384;
 
@@ -17,7 +16,7 @@ interface Table {
 }
 
 function tableFor(words: number): Table {
-  const limbs = Math.ceil((words * 16) / LIMB_BITS);
+  const limbs = Math.ceil((words * 16) / Math.log2(LIMB));
   const weights = new Float64Array(words * limbs);
   for (let word = 0; word < words; word += 1) {
     let rest = 1n << BigInt(16 * (words - 1 - word));
@@ -50,12 +49,9 @@ function encodeFixed(bytes: Uint8Array, { limbs, weights, sums }: Table): string
   sums.fill(0);
   for (let at = 0, weight = 0; at < bytes.length; at += 2) {
     const word = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
-    // A lower word reaches fewer of the high limbs.
-    const first = Math.floor((at * 8) / LIMB_BITS);
-    for (let limb = first; limb < limbs; limb += 1) {
-      (sums[limb] as number) += word * (weights[weight + limb] as number);
+    for (let limb = 0; limb < limbs; limb += 1, weight += 1) {
+      (sums[limb] as number) += word * (weights[weight] as number);
     }
-    weight += limbs;
   }
   let end = limbs * 5;
   let carry = 0;

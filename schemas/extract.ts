@@ -42,7 +42,7 @@ export type Extract =
 export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extract {
   if (tx.failed) return { status: 'whole', events: [], badEvents: [], writable: [] };
   const own = ownCalls(tx.calls, programId);
-  const read = walkLogs(tx.logs ?? [], own, textOf(programId)).map(readEmission);
+  const read = readEmissions(tx, own, programId);
 
   const undecoded = read.filter(({ event, known }) => event === null && known);
   const silent = logsCut(tx.logs) ? silentCalls(own, read) : [];
@@ -83,13 +83,19 @@ function textOf(programId: Uint8Array): string {
   return text;
 }
 
-interface Read {
+/** One thing that the program emitted, decoded or with the reason why not. */
+export interface Read {
   event: ProgramEvent | null;
   bytes: Uint8Array;
   reason: string;
   /** Whether the discriminator is one of ours, or the line was spoilt. */
   known: boolean;
   call: Call | undefined;
+}
+
+/** What the program emitted, in execution order. @param own the program's calls among those of `tx`. */
+export function readEmissions(tx: ChainTransaction, own: readonly OwnCall[], programId: Uint8Array): Read[] {
+  return walkLogs(tx.logs ?? [], own, textOf(programId)).map(readEmission);
 }
 
 function readEmission({ bytes, call, whole }: Emission): Read {

@@ -29,6 +29,8 @@ export interface Mint {
 
 const MINT_SIZE = 82;
 const ACCOUNT_SIZE = 165;
+/** A multisig, the one account of the programs with no type byte; nothing else is ever this long. */
+const MULTISIG_SIZE = 355;
 /** Of an account with extensions: 1 mint, 2 token account. */
 const TYPE_AT = 165;
 const TLV_AT = 166;
@@ -37,13 +39,13 @@ const TOKEN_METADATA = 19;
 /** Longer names are no names; the mint stands, its metadata does not. */
 const MAX_TEXT = 10_000;
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** What an account of a token program is, by its length and account type. */
 export function tokenProgramKind(data: Uint8Array): 'mint' | 'account' | null {
   if (data.length === MINT_SIZE) return 'mint';
   if (data.length === ACCOUNT_SIZE) return 'account';
-  if (data.length <= TYPE_AT) return null;
+  if (data.length <= TYPE_AT || data.length === MULTISIG_SIZE) return null;
   if (data[TYPE_AT] === 1) return 'mint';
   return data[TYPE_AT] === 2 ? 'account' : null;
 }

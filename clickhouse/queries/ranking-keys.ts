@@ -31,9 +31,9 @@ const CAPS = `LEFT JOIN (
          multiIf(
            c.curve_type = 0 AND l.virtual_base > l.real_base,
              intDiv(toUInt256(l.supply) * (toUInt256(l.virtual_quote) + l.real_quote),
-               greatest(toUInt256(l.virtual_base) - least(l.real_base, l.virtual_base), 1)),
+               toUInt256(greatest(toInt256(l.virtual_base) - l.real_base, 1))),
            c.curve_type = 1 AND l.virtual_base > 0,
-             intDiv(toUInt256(l.supply) * l.virtual_quote, greatest(toUInt256(l.virtual_base), 1)),
+             intDiv(toUInt256(l.supply) * l.virtual_quote, toUInt256(greatest(l.virtual_base, 1))),
            c.curve_type = 2,
              intDiv(toUInt256(l.supply) * l.virtual_base * l.real_base, toUInt256('18446744073709551616')),
            NULL) AS cap

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { policyAddress } from '../../schemas/pda.ts';
+import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import type { PositionsResponse } from '../../schemas/responses/positions.ts';
 import { isoMillis, isoTime } from '../../schemas/units.ts';
 import { NOW, startApi, type TestApi } from './support/api.ts';
 import {
@@ -16,8 +18,8 @@ import {
   poolKey,
   poolRow,
   rawKey,
-  signature,
   SLOT,
+  signature,
   TIME,
   tokenAccountRow,
   venueAccountRow,
@@ -46,7 +48,7 @@ beforeEach(async () => {
   await api.insert('policies', [policyRow('coin', 'usd')]);
 });
 
-const coin = async () => (await api.get(`/coins/${mint}`)).body;
+const coin = async () => (await api.get<CoinResponse>(`/coins/${mint}`)).body;
 const price = (change: object = {}) => ({
   mint: key('usd'),
   source: 'catalogue',
@@ -89,8 +91,8 @@ describe('the policy of a coin', () => {
     const change = { fees_claimed: '0', hwm: '18446744073709551615' };
     await api.insert('policies', [policyRow('coin', 'usd', change)]);
     const { counters, hwm } = await coin();
-    expect(counters?.feesClaimedQuote).toEqual({ value: '0', source: 'chain:Policy account', asOf: ASOF });
-    expect(hwm?.value).toBe('18446744073709551615');
+    expect(counters.feesClaimedQuote).toEqual({ value: '0', source: 'chain:Policy account', asOf: ASOF });
+    expect(hwm.value).toBe('18446744073709551615');
   });
 
   test('a state whose block time no source knows is a present figure without a time', async () => {
@@ -165,7 +167,10 @@ describe('the policy of a coin', () => {
       { ...transaction, slot: '1005', signature: signature('c'), tx_index: 9 },
       { ...transaction, slot: '1001', signature: signature('a'), tx_index: 50 },
     ]);
-    expect(await coin()).toMatchObject({ lastIndexedSignature: signature('c'), updatedAt: isoTime(TIME + 5) });
+    expect(await coin()).toMatchObject({
+      lastIndexedSignature: signature('c'),
+      updatedAt: isoTime(TIME + 5),
+    });
     const later = { signature: signature('d'), slot: '1006', version: String(1006n << 64n) };
     await api.insert('policies', [policyRow('coin', 'usd', later)]);
     expect((await coin()).lastIndexedSignature).toBe(signature('d'));
@@ -202,8 +207,20 @@ describe('names and images', () => {
   });
 
   test('metadata that a pointer names is used only if it names the mint', async () => {
-    const pointed = { ...mintRow('coin', 6), address: key('elsewhere'), name: 'Far', symbol: 'F', uri: 'https://m/f' };
-    const { token_program: _, decimals: __, supply: ___, metadata_pointer: ____, ...account } = pointed as Record<string, unknown>;
+    const pointed = {
+      ...mintRow('coin', 6),
+      address: key('elsewhere'),
+      name: 'Far',
+      symbol: 'F',
+      uri: 'https://m/f',
+    };
+    const {
+      token_program: _,
+      decimals: __,
+      supply: ___,
+      metadata_pointer: ____,
+      ...account
+    } = pointed as Record<string, unknown>;
     await api.insert('mints', [mintRow('coin', 6, { metadata_pointer: key('elsewhere') })]);
     await api.insert('metadata_accounts', [{ ...account, mint: key('another') }]);
     expect((await coin()).name).toBeNull();
@@ -236,8 +253,8 @@ describe('the quote asset', () => {
   test('where neither place names it, the reason names both', async () => {
     const { quote } = await coin();
     expect(quote).toMatchObject({ symbol: null, name: null, symbolSource: null });
-    expect(quote?.symbolAbsentReason).toContain('launch_x:/pairs catalogue');
-    expect(quote?.symbolAbsentReason).toContain('chain:quote mint Token-2022 metadata');
+    expect(quote.symbolAbsentReason).toContain('launch_x:/pairs catalogue');
+    expect(quote.symbolAbsentReason).toContain('chain:quote mint Token-2022 metadata');
   });
 
   test('the catalogue prices it first, the second source where it has no price that is fresh', async () => {
@@ -249,35 +266,39 @@ describe('the quote asset', () => {
 
   test('a price of 15 minutes is served, an older one is null with that reason', async () => {
     await api.insert('prices', [price({ observed_at: isoMillis(NOW - 900_000) })]);
-    expect((await coin()).quote?.priceUsd).toBe('2.5');
+    expect((await coin()).quote.priceUsd).toBe('2.5');
     api.at(NOW + 1);
     const { quote } = await coin();
     expect(quote).toMatchObject({ priceUsd: null, priceObservedAt: null });
-    expect(quote?.priceAbsentReason).toContain('older than 15 minutes');
+    expect(quote.priceAbsentReason).toContain('older than 15 minutes');
   });
 });
 
 describe('the market cap', () => {
-  const cap = async () => (await coin()).marketCap as never as Record<string, Record<string, unknown>>;
+  const cap = async () => (await coin()).marketCap;
 
   test('before the pool is read, the address is there and both figures say why they are not', async () => {
     const block = await cap();
     expect(block).toMatchObject({ pool: poolKey('coin', 'usd'), poolStatus: null, priceQuotePerBase: null });
-    expect(block.quote?.reason).toContain('not read yet');
-    expect(block.usd?.reason).toBe('marketCap.quote is absent, so it has no dollar value');
+    expect(block.quote.reason).toContain('not read yet');
+    expect(block.usd.reason).toBe('marketCap.quote is absent, so it has no dollar value');
   });
 
   test('without an account at the address it says so', async () => {
     await api.insert('pools', [poolRow('coin', 'usd', { exists: 0 })]);
     const block = await cap();
     expect(block.poolStatus).toBeNull();
-    expect(block.quote).toMatchObject({ value: null, absent: true, reason: `no account at ${poolKey('coin', 'usd')}` });
+    expect(block.quote).toMatchObject({
+      value: null,
+      absent: true,
+      reason: `no account at ${poolKey('coin', 'usd')}`,
+    });
   });
 
   test('on the curve it is exact, in dollars six digits rounded down, as old as the older of its inputs', async () => {
     await api.insert('pools', [poolRow('coin', 'usd')]);
     await api.insert('curve_configs', [curveRow()]);
-    expect((await cap()).usd?.reason).toContain('no USD price');
+    expect((await cap()).usd.reason).toContain('no USD price');
     await api.insert('mints', [mintRow('usd', 6)]);
     await api.insert('prices', [price({ usd: '0.9997' })]);
     const quote = (1_000_000_000_000_000n * 30_000_852_951n) / 1_073_025_605_596_382n;
@@ -297,8 +318,8 @@ describe('the market cap', () => {
     await api.insert('curve_configs', [curveRow()]);
     await api.insert('prices', [price()]);
     const block = await cap();
-    expect(block.quote?.absent).toBeUndefined();
-    expect(block.usd?.reason).toContain('decimals');
+    expect(block.quote.absent).toBeUndefined();
+    expect(block.usd.reason).toContain('decimals');
   });
 
   test.each([1, 2])('at pool status %i it is absent and the status is served', async (status) => {
@@ -306,14 +327,14 @@ describe('the market cap', () => {
     await api.insert('curve_configs', [curveRow()]);
     const block = await cap();
     expect(block.poolStatus).toBe(status);
-    expect(block.quote?.reason).toContain('not implemented');
+    expect(block.quote.reason).toContain('not implemented');
   });
 
   test('a curve whose config is not read, or whose reserve is empty, has no price', async () => {
     await api.insert('pools', [poolRow('coin', 'usd', { virtual_base: '5', real_base: '5' })]);
-    expect((await cap()).quote?.reason).toContain('config is not read yet');
+    expect((await cap()).quote.reason).toContain('config is not read yet');
     await api.insert('curve_configs', [curveRow()]);
-    expect((await cap()).quote?.reason).toContain('no price');
+    expect((await cap()).quote.reason).toContain('no price');
   });
 });
 
@@ -329,14 +350,24 @@ describe('venue accounts and balances', () => {
     const source = 'chain:getTokenAccountBalance';
     const gone = (reason: string) => ({ value: null, source, asOf: null, absent: true, reason });
     expect((await coin()).pdaBalances).toEqual([
-      { kind: 'bankroll', tokenAccount: row.bankroll, balance: { value: '100', source, asOf: ASOF }, decimals: 8 },
+      {
+        kind: 'bankroll',
+        tokenAccount: row.bankroll,
+        balance: { value: '100', source, asOf: ASOF },
+        decimals: 8,
+      },
       {
         kind: 'quote_escrow',
         tokenAccount: row.quote_escrow,
         balance: gone(`not read yet: ${row.quote_escrow}`),
         decimals: 8,
       },
-      { kind: 'base_escrow', tokenAccount: row.base_escrow, balance: { value: '0', source, asOf: ASOF }, decimals: 6 },
+      {
+        kind: 'base_escrow',
+        tokenAccount: row.base_escrow,
+        balance: { value: '0', source, asOf: ASOF },
+        decimals: 6,
+      },
       {
         kind: 'holder_rewards',
         tokenAccount: row.holder_rewards,
@@ -354,7 +385,7 @@ describe('venue accounts and balances', () => {
       venueAccountRow('other', 'theirs'),
     ]);
     await api.insert('token_accounts', [tokenAccountRow(key('local'), '5')]);
-    const accounts = (await coin()).venueAccounts as never as Record<string, unknown>[];
+    const accounts = (await coin()).venueAccounts;
     const at = (name: string) => accounts.find((account) => account.tokenAccount === key(name));
     expect(accounts).toHaveLength(3);
     expect(at('local')).toEqual({
@@ -379,7 +410,7 @@ describe('venue accounts and balances', () => {
 });
 
 describe('positions', () => {
-  const positions = async () => (await api.get(`/coins/${mint}/positions`)).body.positions as never as never[];
+  const positions = async () => (await api.get<PositionsResponse>(`/coins/${mint}/positions`)).body.positions;
   const asof = (age: number) => Math.floor(NOW / 1000) - age;
 
   test('an empty list is a real empty list', async () => {
@@ -394,7 +425,7 @@ describe('positions', () => {
       venueAccountRow('coin', 'option', { asset_class: 32 }),
       venueAccountRow('coin', 'stock', { asset_class: 8 }),
     ]);
-    const found = Object.fromEntries((await positions()).map((row: Record<string, unknown>) => [row.venueAccount, row]));
+    const found = Object.fromEntries((await positions()).map((row) => [row.venueAccount, row]));
     expect(Object.keys(found).sort()).toEqual([key('perp'), key('option'), key('stock')].sort());
     expect(found[key('perp')]).toMatchObject({
       venue: 'perp_x',
@@ -449,10 +480,23 @@ describe('positions', () => {
     expect(await positions()).toMatchObject([
       { livePollerReading: { reachable: true, error: null, equity: figure('123'), notional: figure('456') } },
     ]);
-    const failed = { ...reading, read_at: '6', reachable: 0, error: 'timed out', equity: null, notional: null };
+    const failed = {
+      ...reading,
+      read_at: '6',
+      reachable: 0,
+      error: 'timed out',
+      equity: null,
+      notional: null,
+    };
     await api.insert('venue_readings', [failed]);
     expect(await positions()).toMatchObject([
-      { livePollerReading: { reachable: false, error: 'timed out', equity: { absent: true, reason: 'timed out' } } },
+      {
+        livePollerReading: {
+          reachable: false,
+          error: 'timed out',
+          equity: { absent: true, reason: 'timed out' },
+        },
+      },
     ]);
     await api.truncate('venue_readings');
   });
@@ -461,7 +505,13 @@ describe('positions', () => {
 describe('a mint without a policy', () => {
   const names = ['', '/positions', '/fees', '/loop', '/activity', '/holders', '/posts'];
   test.each(names)('%s answers 404 with the mint', async (name) => {
-    for (const unknown of [key('nobody'), 'x', encodeBase58(policyAddress(PROGRAM, rawKey('coin'))), '%00', 'a%2Fb']) {
+    for (const unknown of [
+      key('nobody'),
+      'x',
+      encodeBase58(policyAddress(PROGRAM, rawKey('coin'))),
+      '%00',
+      'a%2Fb',
+    ]) {
       const reply = await api.get(`/coins/${unknown}${name}`);
       expect(reply.status).toBe(404);
       expect(reply.body).toEqual({ error: `no policy indexed for mint ${decodeURIComponent(unknown)}` });

@@ -25,22 +25,17 @@ export const SETTINGS: ReadSettings = {
 /** 500 s after the states of the rows. */
 export const NOW = (TIME + 500) * 1000;
 
-/** JSON whose shape the schema of the route has checked. */
-export interface Body {
-  [name: string]: Body & string & number & boolean & null & Body[];
-}
-
-export interface Reply {
+export interface Reply<T = unknown> {
   status: number;
   headers: Headers;
   text: string;
-  body: Body;
+  body: T;
 }
 
 export interface TestApi {
   url: string;
   /** The answer, after its body was checked against the schema its route declares for the status. */
-  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  get<T>(path: string, headers?: Record<string, string>): Promise<Reply<T>>;
   request(method: string, path: string, init?: RequestInit): Promise<Reply>;
   at(now: number): void;
   insert(table: string, rows: object[]): Promise<void>;
@@ -65,17 +60,18 @@ export async function startApi(store: Store, options: Partial<AppOptions> = {}):
   async function request(method: string, path: string, init: RequestInit = {}): Promise<Reply> {
     const response = await fetch(url + path, { method, ...init });
     const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+    const isJson =
+      response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
   }
 
   return {
     url,
     request,
-    get: async (path, headers = {}) => {
+    get: async <T>(path: string, headers: Record<string, string> = {}) => {
       const reply = await request('GET', path, { headers });
       checkAgainstRoute(routes, path, reply);
-      return reply;
+      return reply as Reply<T>;
     },
     at: (millis) => {
       now = millis;

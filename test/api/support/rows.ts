@@ -14,8 +14,7 @@ import {
 
 export const rawKey = (name: string): Uint8Array => createHash('sha256').update(name).digest();
 export const key = (name: string): string => encodeBase58(rawKey(name));
-export const signature = (name: string): string =>
-  encodeBase58(createHash('sha512').update(name).digest());
+export const signature = (name: string): string => encodeBase58(createHash('sha512').update(name).digest());
 
 export const PROGRAM = rawKey('program');
 export const LAUNCHPAD = rawKey('launchpad');
@@ -142,7 +141,12 @@ export function poolRow(mint: string, quote: string, change: Row = {}): Row {
   };
 }
 
-export const curveRow = (change: Row = {}): Row => ({ address: key('curve'), ...state(SLOT), curve_type: 0, ...change });
+export const curveRow = (change: Row = {}): Row => ({
+  address: key('curve'),
+  ...state(SLOT),
+  curve_type: 0,
+  ...change,
+});
 
 export function configRow(change: Row = {}): Row {
   return {
@@ -197,7 +201,15 @@ export function eventRow(mint: string, kind: string, index: number, change: Row 
 }
 
 export function totalsRow(mint: string, change: Row = {}): Row {
-  const sums = ['fees_quote', 'fees_base', 'claim_count', 'routed', 'protocol_cut', 'routed_to_lp', 'routed_to_bankroll'];
+  const sums = [
+    'fees_quote',
+    'fees_base',
+    'claim_count',
+    'routed',
+    'protocol_cut',
+    'routed_to_lp',
+    'routed_to_bankroll',
+  ];
   sums.push('profit', 'profit_to_lp', 'profit_to_holders', 'buyback_spent', 'buyback_burned', 'event_count');
   const lasts = ['last_claim', 'last_routed', 'last_swept', 'last_buyback'];
   return {
@@ -226,5 +238,13 @@ export function appliedRow(topic: 'accounts' | 'transactions', partition: number
 }
 
 export function gapRow(toSlot: string, change: Row = {}): Row {
-  return { from_slot: '0', log_partition: 0, log_offset: '1', to_slot: toSlot, to_time: null, closed: 0, ...change };
+  return {
+    from_slot: '0',
+    log_partition: 0,
+    log_offset: '1',
+    to_slot: toSlot,
+    to_time: null,
+    closed: 0,
+    ...change,
+  };
 }

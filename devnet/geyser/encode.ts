@@ -1,0 +1,167 @@
+import {
+  SlotStatus,
+  SubscribeUpdate,
+  SubscribeUpdateAccount,
+  SubscribeUpdateTransaction,
+} from '@triton-one/yellowstone-grpc';
+import type { AccountWrite, Block, LedgerTransaction } from '../ledger.ts';
+
+/** An update without its filter names, ready to be sent to any subscriber. */
+export interface EncodedUpdate {
+  bytes: Buffer;
+  /** Field number of the update inside SubscribeUpdate. */
+  field: number;
+}
+
+export interface EncodedAccount extends EncodedUpdate {
+  address: string;
+  owner: string;
+}
+
+export interface EncodedTransaction extends EncodedUpdate {
+  /** Every account the transaction names, latin1 of the bytes. */
+  accounts: Set<string>;
+  failed: boolean;
+}
+
+export interface EncodedBlock {
+  accounts: EncodedAccount[];
+  transactions: EncodedTransaction[];
+  meta: EncodedUpdate;
+}
+
+export const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest & 0x7f) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}
+
+function field(number: number, message: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(message.length)]), message]);
+}
+
+/** `filters`, the names of the subscriber's filters that matched, precede the shared bytes. */
+export function withFilters(update: EncodedUpdate, filters: readonly string[]): Buffer {
+  return Buffer.concat([...filters.map((name) => field(1, Buffer.from(name))), update.bytes]);
+}
+
+export function encodeBlock(block: Block): EncodedBlock {
+  return {
+    accounts: block.writes.map((write) => encodeAccount(block, write)),
+    transactions: block.transactions.map((tx) => encodeTransaction(block, tx)),
+    meta: encodeMeta(block),
+  };
+}
+
+function encodeAccount(block: Block, write: AccountWrite): EncodedAccount {
+  const message = SubscribeUpdateAccount.fromPartial({
+    slot: block.slot.toString(),
+    isStartup: false,
+    account: {
+      pubkey: write.address,
+      lamports: write.lamports.toString(),
+      owner: write.owner,
+      executable: write.executable,
+      rentEpoch: '18446744073709551615',
+      data: write.data,
+      writeVersion: write.writeVersion.toString(),
+      ...(write.signature === null ? {} : { txnSignature: write.signature }),
+    },
+  });
+  const bytes = field(2, SubscribeUpdateAccount.encode(message).finish());
+  return { bytes, field: 2, address: latin1(write.address), owner: latin1(write.owner) };
+}
+
+function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransaction {
+  const { message, loaded } = tx;
+  const compiled = ({ programIdIndex, accounts, data }: { programIdIndex: number; accounts: number[]; data: Uint8Array }) => ({
+    programIdIndex,
+    accounts: Uint8Array.from(accounts),
+    data,
+  });
+  const update = SubscribeUpdateTransaction.fromPartial({
+    slot: block.slot.toString(),
+    transaction: {
+      signature: tx.signature,
+      isVote: false,
+      index: tx.index.toString(),
+      transaction: {
+        signatures: [tx.signature],
+        message: {
+          header: {
+            numRequiredSignatures: message.header.numRequiredSignatures,
+            numReadonlySignedAccounts: message.header.numReadonlySigned,
+            numReadonlyUnsignedAccounts: message.header.numReadonlyUnsigned,
+          },
+          accountKeys: message.accountKeys,
+          recentBlockhash: message.recentBlockhash,
+          instructions: message.instructions.map(compiled),
+          versioned: message.lookups !== undefined,
+          addressTableLookups: (message.lookups ?? []).map(({ table, writable, readonly }) => ({
+            accountKey: table,
+            writableIndexes: Uint8Array.from(writable),
+            readonlyIndexes: Uint8Array.from(readonly),
+          })),
+        },
+      },
+      meta: {
+        ...(tx.failed === null ? {} : { err: { err: failureBytes(tx) } }),
+        fee: '5000',
+        innerInstructions: tx.inner.map(({ index, instructions }) => ({
+          index,
+          instructions: instructions.map((inner) => ({ ...compiled(inner), stackHeight: inner.stackHeight })),
+        })),
+        logMessages: tx.streamLogs,
+        loadedWritableAddresses: loaded.writable,
+        loadedReadonlyAddresses: loaded.readonly,
+        computeUnitsConsumed: '50000',
+      },
+    },
+  });
+  const accounts = [...message.accountKeys, ...loaded.writable, ...loaded.readonly].map(latin1);
+  const bytes = field(4, SubscribeUpdateTransaction.encode(update).finish());
+  return { bytes, field: 4, accounts: new Set(accounts), failed: tx.failed !== null };
+}
+
+/** TransactionError::InstructionError(index, Custom(code)), as bincode writes it. */
+function failureBytes(tx: LedgerTransaction): Buffer {
+  const bytes = Buffer.alloc(13);
+  bytes.writeUInt32LE(8, 0);
+  bytes.writeUInt8(tx.failure?.instruction ?? 0, 4);
+  bytes.writeUInt32LE(25, 5);
+  bytes.writeUInt32LE(tx.failure?.code ?? 0, 9);
+  return bytes;
+}
+
+function encodeMeta(block: Block): EncodedUpdate {
+  const update = SubscribeUpdate.fromPartial({
+    blockMeta: {
+      slot: block.slot.toString(),
+      blockhash: Buffer.from(block.blockhash).toString('hex'),
+      blockTime: { timestamp: block.blockTime.toString() },
+      blockHeight: { blockHeight: block.slot.toString() },
+      parentSlot: block.parent.toString(),
+      parentBlockhash: Buffer.from(block.parentBlockhash).toString('hex'),
+      executedTransactionCount: block.transactions.length.toString(),
+      entriesCount: '1',
+    },
+  });
+  return { bytes: Buffer.from(SubscribeUpdate.encode(update).finish()), field: 7 };
+}
+
+export function encodeSlot(slot: bigint, parent: bigint, status: SlotStatus): EncodedUpdate {
+  const update = SubscribeUpdate.fromPartial({ slot: { slot: slot.toString(), parent: parent.toString(), status } });
+  return { bytes: Buffer.from(SubscribeUpdate.encode(update).finish()), field: 3 };
+}
+
+export function encodePing(): Buffer {
+  return Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ping: {} })).finish());
+}
+
+export function encodePong(id: number): Buffer {
+  return Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ pong: { id } })).finish());
+}

@@ -1,0 +1,69 @@
+import { createChain } from './chain.ts';
+import { serveGeyser } from './geyser/server.ts';
+import { createLife } from './life.ts';
+import { type DevnetOptions, HELP, readOptions } from './options.ts';
+import { keepProducing, makeHistory } from './pace.ts';
+import { watchParent } from './parent.ts';
+import { serveRpc } from './rpc/server.ts';
+import { serveVenues } from './venues/server.ts';
+
+const FIXED_PORTS = { geyser: 10_000, rpc: 8899, venues: 8900 };
+
+function portsOf(base: number | null): typeof FIXED_PORTS {
+  if (base === null) return FIXED_PORTS;
+  if (base === 0) return { geyser: 0, rpc: 0, venues: 0 };
+  return { geyser: base, rpc: base + 1, venues: base + 2 };
+}
+
+async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
+  const { dir, seed, genesisTime, host, policies, rate, xToken, retentionSlots } = options;
+  const chain = createChain({ dir, seed, genesisTime });
+  const ports = portsOf(options.portBase);
+  const venues = await serveVenues({ chain, host, port: ports.venues });
+  const life = createLife(chain, { seed, policies, rate, metadataBase: venues.metadataUrl });
+  await makeHistory(chain, life, options.historySlots, signal, (slot) => {
+    process.stderr.write(`devnet: history up to slot ${slot} of ${options.historySlots}\n`);
+  });
+  const geyser = await serveGeyser({ ledger: chain, host, port: ports.geyser, xToken, retentionSlots });
+  const rpc = await serveRpc({ ledger: chain, host, port: ports.rpc });
+  const devnet = {
+    geyser: `${host}:${geyser.port}`,
+    rpc: rpc.url,
+    perp: venues.perpUrl,
+    options: venues.optionsUrl,
+    catalogue: venues.catalogueUrl,
+    price: venues.priceUrl,
+    metadata: venues.metadataUrl,
+    programId: chain.programId,
+    seed: chain.seed,
+    slot: String(chain.tip().slot),
+  };
+  process.stdout.write(`${JSON.stringify({ devnet })}\n`);
+  await keepProducing(chain, life, options.slotMs, signal);
+  await Promise.all([geyser.close(), rpc.close(), venues.close()]);
+  chain.close();
+}
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2), Date.now());
+  if (options === null) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  process.once('SIGTERM', end);
+  process.once('SIGINT', end);
+  const unwatch = watchParent(options.parentPid, end);
+  await run(options, stop.signal);
+  unwatch();
+}
+
+main().then(
+  // The IPC channel of a parent that is still there would keep the process.
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`devnet: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

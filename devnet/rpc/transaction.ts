@@ -1,0 +1,62 @@
+import { encodeBase58 } from '../../schemas/base58.ts';
+import type { Block, CompiledInstruction, LedgerTransaction } from '../ledger.ts';
+
+/** A transaction as getTransaction answers it with encoding json. */
+export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: boolean): object {
+  const { message, loaded } = tx;
+  const err = errorJson(tx);
+  return {
+    slot: Number(block.slot),
+    blockTime: block.blockTime,
+    ...(withIndex ? { transactionIndex: tx.index } : {}),
+    version: message.lookups === undefined ? 'legacy' : 0,
+    meta: {
+      err,
+      status: err === null ? { Ok: null } : { Err: err },
+      fee: 5000,
+      innerInstructions: tx.inner.map(({ index, instructions }) => ({
+        index,
+        instructions: instructions.map((inner) => ({ ...instructionJson(inner), stackHeight: inner.stackHeight })),
+      })),
+      logMessages: tx.logs,
+      loadedAddresses: { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) },
+      preBalances: [],
+      postBalances: [],
+      preTokenBalances: [],
+      postTokenBalances: [],
+      rewards: [],
+      computeUnitsConsumed: 50000,
+    },
+    transaction: {
+      signatures: [encodeBase58(tx.signature)],
+      message: {
+        header: {
+          numRequiredSignatures: message.header.numRequiredSignatures,
+          numReadonlySignedAccounts: message.header.numReadonlySigned,
+          numReadonlyUnsignedAccounts: message.header.numReadonlyUnsigned,
+        },
+        accountKeys: message.accountKeys.map(encodeBase58),
+        recentBlockhash: encodeBase58(message.recentBlockhash),
+        instructions: message.instructions.map((instruction) => ({ ...instructionJson(instruction), stackHeight: 1 })),
+        ...(message.lookups === undefined
+          ? {}
+          : {
+              addressTableLookups: message.lookups.map(({ table, writable, readonly }) => ({
+                accountKey: encodeBase58(table),
+                writableIndexes: writable,
+                readonlyIndexes: readonly,
+              })),
+            }),
+      },
+    },
+  };
+}
+
+function instructionJson({ programIdIndex, accounts, data }: CompiledInstruction): object {
+  return { programIdIndex, accounts, data: encodeBase58(data) };
+}
+
+export function errorJson({ failed, failure }: Pick<LedgerTransaction, 'failed' | 'failure'>): object | null {
+  if (failed === null) return null;
+  return { InstructionError: [failure?.instruction ?? 0, { Custom: failure?.code ?? 0 }] };
+}

@@ -1,0 +1,101 @@
+import { verify } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { agentKeypair, agentKeypairOf } from '../../devnet/agent-keys.ts';
+import { type Chain, createChain } from '../../devnet/chain.ts';
+import { bytesOf, keyOf } from '../../devnet/keys.ts';
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from '../../devnet/known-programs.ts';
+import type { Block } from '../../devnet/ledger.ts';
+import { createLife } from '../../devnet/life.ts';
+
+const SEED = 'ledger 1';
+let chain: Chain;
+const heard: Block[] = [];
+
+beforeAll(async () => {
+  chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
+  chain.subscribe((block) => heard.push(block));
+  const life = createLife(chain, { seed: SEED, policies: 20, rate: 4 });
+  for (let made = 0; made < 1200; made += 1) await chain.produce(life.next());
+});
+
+describe(`the ledger of seed "${SEED}"`, () => {
+  test('every block names the one before it, and subscribers hear each once, in order', () => {
+    let parent = chain.firstSlot;
+    for (const block of heard) {
+      expect(block.parent).toBe(parent);
+      parent = block.slot;
+    }
+    expect(parent).toBe(chain.tip().slot);
+  });
+
+  test('signatures of the program come newest first, page by page, without a hole', () => {
+    const program = bytesOf(chain.programId);
+    const all = chain.signaturesFor(program, null, 1_000_000);
+    const paged: typeof all = [];
+    for (let page = chain.signaturesFor(program, null, 97); page.length > 0; ) {
+      paged.push(...page);
+      page = chain.signaturesFor(program, page.at(-1)?.signature ?? null, 97);
+    }
+    expect(paged).toEqual(all);
+    const ours = heard.flatMap((block) => block.transactions.filter((tx) => tx.ours));
+    const listed = new Set(all.map((entry) => String(entry.signature)));
+    for (const tx of ours) expect(listed.has(String(tx.signature))).toBe(true);
+    for (const [at, entry] of all.slice(1).entries()) {
+      const newer = all[at];
+      if (newer === undefined) throw new Error('hole');
+      expect(newer.slot > entry.slot || (newer.slot === entry.slot && newer.index > entry.index)).toBe(true);
+    }
+  });
+
+  test('a transaction is found by its signature, as it was in its block', () => {
+    for (const block of heard.slice(0, 50)) {
+      for (const tx of block.transactions) {
+        expect(chain.transaction(tx.signature)).toEqual({ block, tx });
+      }
+    }
+    expect(chain.transaction(new Uint8Array(64))).toBeNull();
+  });
+
+  test('the account at the tip is its last write, and a closed one belongs to the system program', () => {
+    const last = new Map(
+      heard.flatMap((block) => block.writes.map((write) => [keyOf(write.address), { write, block }])),
+    );
+    let closed = 0;
+    for (const [address, { write, block }] of last) {
+      expect(chain.account(bytesOf(address))).toEqual({ ...write, slot: block.slot });
+      if (write.lamports > 0n) continue;
+      closed += 1;
+      expect([keyOf(write.owner), write.data.length]).toEqual([SYSTEM_PROGRAM, 0]);
+    }
+    expect(closed).toBeGreaterThan(0);
+  });
+
+  test('accounts by owner are the ones that exist', () => {
+    const { configs, origins, models, policies, venues, tokens, mints, metadata } = chain.state();
+    const own = configs.size + origins.size + models.size + policies.size + venues.size;
+    expect(chain.accountsByOwner(bytesOf(chain.programId)).length).toBe(own);
+    const classic = [...mints.values()].filter((mint) => mint.program !== TOKEN_2022_PROGRAM).length;
+    const extended = chain.accountsByOwner(bytesOf(TOKEN_2022_PROGRAM)).length;
+    expect(extended).toBe(tokens.size + mints.size + metadata.size - classic);
+  });
+
+  test('the history an oracle reads is what the blocks hold', () => {
+    const told = [...chain.history()];
+    expect(told.map((block) => block.slot)).toEqual(heard.map((block) => block.slot));
+    expect(told.flatMap((block) => block.transactions.flatMap((tx) => tx.events))).toEqual(
+      heard.flatMap((block) => block.transactions.flatMap((tx) => tx.events)),
+    );
+  });
+});
+
+describe('agent keys', () => {
+  test('are real: what they sign verifies under the key on chain', () => {
+    const mint = keyOf(new Uint8Array(32).fill(5));
+    const agent = agentKeypair(SEED, mint, 2);
+    const message = Buffer.from('a challenge');
+    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), agent.publicKey]);
+    expect(verify(null, message, { key: der, format: 'der', type: 'spki' }, agent.sign(message))).toBe(true);
+    expect(agentKeypairOf(SEED, mint, agent.key)).toBe(agent);
+    expect(agentKeypairOf(SEED, mint, mint)).toBeNull();
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { readOptions } from '../../devnet/options.ts';
+
+const NOW = 1_760_000_000_000;
+
+describe('the flags of devnet', () => {
+  test('default to a small chain in memory on fixed ports whose past ends now', () => {
+    expect(readOptions([], NOW)).toMatchObject({ seed: '1', dir: null, portBase: null, genesisTime: NOW });
+    expect(readOptions(['--history', '100'], NOW)?.genesisTime).toBe(NOW - 40_000);
+  });
+
+  test('take a genesis time as ISO 8601 or milliseconds', () => {
+    expect(readOptions(['--genesis-time', '2026-01-01T00:00:00Z'], NOW)?.genesisTime).toBe(1_767_225_600_000);
+    expect(readOptions(['--genesis-time', '5000'], NOW)?.genesisTime).toBe(5000);
+  });
+
+  test.each([
+    [['--policies', 'many'], /--policies must be a whole number/],
+    [['--rate', '-1'], /rate/],
+    [['--genesis-time', 'soon'], /--genesis-time is no time/],
+    [['--unheard-of'], /Unknown option/],
+    [['stray'], /positional/],
+  ])('refuse %j with a sentence', (args, sentence) => {
+    expect(() => readOptions(args, NOW)).toThrow(sentence);
+  });
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import { actorOf, amountsOf, decodeEvent, summaryOf } from '../../schemas/events.ts';
+import { EVENTS } from '../../schemas/idl.ts';
+import { MalformedError } from '../../schemas/malformed.ts';
+import { anyEvent, anyStruct, SEED } from './support/arbitraries.ts';
+import { type KitValue, kitEncode } from './support/kit-codecs.ts';
+
+const NAMES = [...EVENTS.values()];
+const KEY = encodeBase58(new Uint8Array(32).fill(9));
+const OF = { policy: KEY, mint: KEY, quoteMint: KEY };
+
+const event = (name: string, fields: KitValue) => decodeEvent(kitEncode(name, { ...OF, ...fields }));
+
+/** Fields of enumerations, as kit writes them. */
+const NAMES_OF: Record<string, readonly string[]> = {
+  mode: ['Passive', 'Agent'],
+  kind: ['Local', 'Remote'],
+  by: ['authority', 'guardian', 'attestation'],
+};
+
+function asServed([key, value]: [string, unknown]): [string, unknown] {
+  return [key, value instanceof Uint8Array ? encodeBase58(value) : value];
+}
+
+test('an event of any kind is read as kit wrote it', () => {
+  fc.assert(
+    fc.property(anyEvent, ({ name, fields }) => {
+      const read = decodeEvent(kitEncode(name, fields));
+      const all = Object.fromEntries(Object.entries({ ...read.of, ...read.fields }).map(asServed));
+      const expected = Object.entries(fields).map(([key, value]) => [
+        key,
+        NAMES_OF[key]?.[value as number] ?? value,
+      ]);
+      expect(read.event).toBe(name);
+      expect(all).toEqual(Object.fromEntries(expected));
+    }),
+    { seed: SEED, numRuns: 2000 },
+  );
+});
+
+test('an event of any kind has an actor, a summary without keys of its policy, and amounts', () => {
+  for (const name of NAMES) {
+    const [fields] = fc.sample(anyStruct(name), { seed: SEED, numRuns: 1 }) as [KitValue];
+    const read = decodeEvent(kitEncode(name, fields));
+    expect(actorOf(read)).toMatch(/^(authority|keeper|agent|reporter|guardian|admin)$/);
+    expect(Object.keys(summaryOf(read)).filter((key) => key in OF)).toEqual([]);
+    for (const amount of Object.values(amountsOf(read))) expect(amount).toBeTypeOf('bigint');
+  }
+});
+
+describe('a summary', () => {
+  test('of a kind that the specification tabulates shows those fields and no others', () => {
+    const init = { authority: KEY, agent: KEY, originId: 2, modelId: 3, mode: 1 };
+    expect(summaryOf(event('PolicyInitialised', init))).toEqual({ mode: 'Agent' });
+    const registered = { tokenAccount: KEY, assetMint: KEY, kind: 1, assetClass: 16 };
+    expect(summaryOf(event('VenueRegistered', registered))).toEqual({ kind: 'Remote', tokenAccount: KEY });
+    const routed = { amount: 10n, protocolCut: 1n, toLp: 3n, toBankroll: 6n };
+    expect(summaryOf(event('Routed', routed))).toEqual({ toLp: '3', toBankroll: '6' });
+    expect(summaryOf(event('PassiveDeployed', { tokenAccount: KEY, amount: 4n }))).toEqual({ amount: '4' });
+    const swept = { equity: 9n, profit: 8n, toLp: 2n, toHolders: 3n, hwm: 4n };
+    expect(summaryOf(event('ProfitSwept', swept))).toEqual({ toLp: '2', profit: '8', toHolders: '3' });
+    expect(summaryOf(event('BuybackBurned', { spent: 5n, burned: 7n }))).toEqual({ spent: '5', burned: '7' });
+    const claimed = { quoteAmount: 5n, baseAmount: 0n };
+    expect(summaryOf(event('FeesClaimed', claimed))).toEqual({ quoteAmount: '5', baseAmount: '0' });
+  });
+
+  test('of another kind shows every field: keys base58, amounts as text, times ISO 8601, names of enumerations', () => {
+    const report = {
+      tokenAccount: KEY,
+      equity: 2n ** 64n - 1n,
+      notional: 0n,
+      asof: 1_790_000_000n,
+      paused: true,
+    };
+    expect(summaryOf(event('RemoteEquityReported', report))).toEqual({
+      tokenAccount: KEY,
+      equity: '18446744073709551615',
+      notional: '0',
+      asof: '2026-09-21T14:13:20.000Z',
+      paused: true,
+    });
+    expect(summaryOf(event('PolicyPaused', { paused: false, by: 1 }))).toEqual({
+      paused: false,
+      by: 'guardian',
+    });
+    expect(summaryOf(event('PolicyLocked', {}))).toEqual({});
+  });
+});
+
+test('the actor of a pause is the one who paused', () => {
+  const by = [0, 1, 2].map((who) => actorOf(event('PolicyPaused', { paused: true, by: who })));
+  expect(by).toEqual(['authority', 'guardian', 'reporter']);
+});
+
+test('the amounts stand in the order of the columns of the events table', () => {
+  const routed = { amount: 10n, protocolCut: 1n, toLp: 3n, toBankroll: 6n };
+  expect(amountsOf(event('Routed', routed))).toEqual({ a: 10n, b: 1n, c: 3n, d: 6n });
+  const swept = { equity: 9n, profit: 8n, toLp: 2n, toHolders: 3n, hwm: 4n };
+  expect(amountsOf(event('ProfitSwept', swept))).toEqual({ a: 8n, b: 2n, c: 3n, d: 0n });
+  expect(amountsOf(event('BuybackBurned', { spent: 5n, burned: 7n }))).toEqual({
+    a: 5n,
+    b: 7n,
+    c: 0n,
+    d: 0n,
+  });
+});
+
+test('an event is malformed where it is cut, unknown, or holds a value out of range', () => {
+  const bytes = kitEncode('PolicyPaused', { ...OF, paused: true, by: 0 });
+  for (let length = 0; length < bytes.length; length += 1) {
+    expect(() => decodeEvent(bytes.subarray(0, length))).toThrow(MalformedError);
+  }
+  expect(() => event('PolicyPaused', { paused: true, by: 3 })).toThrow('PolicyPaused.by: 3 is out of range');
+  const registered = { tokenAccount: KEY, assetMint: KEY, kind: 0, assetClass: 5 };
+  expect(() => event('VenueRegistered', registered)).toThrow('not one class bit');
+});

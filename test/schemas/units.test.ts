@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { isoMillis, isoTime, parseDecimal, sixDigits, usdValue } from '../../schemas/units.ts';
+
+describe('times', () => {
+  test('have one form, with milliseconds', () => {
+    expect(isoTime(1_790_282_932n)).toBe('2026-09-24T20:48:52.000Z');
+    expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z');
+    expect(isoMillis(1_790_282_932_123)).toBe('2026-09-24T20:48:52.123Z');
+  });
+
+  test('outside the years that the form can express stay inside them', () => {
+    expect(isoTime(2n ** 63n - 1n)).toBe('9999-12-31T23:59:59.999Z');
+    expect(isoTime(-(2n ** 63n))).toBe('0000-01-01T00:00:00.000Z');
+  });
+});
+
+describe('decimals', () => {
+  test('are read with a point and an exponent', () => {
+    expect(parseDecimal('12.50')).toEqual({ digits: 1250n, scale: 2 });
+    expect(parseDecimal('1e-7')).toEqual({ digits: 1n, scale: 7 });
+    expect(parseDecimal('1.5E+3')).toEqual({ digits: 1500n, scale: 0 });
+    expect(parseDecimal('-0.1')).toEqual({ digits: -1n, scale: 1 });
+  });
+
+  test('are nothing else', () => {
+    for (const text of ['', '.5', '5.', '1,000', 'NaN', '0x10', '1e1000', ' 1', '1'.repeat(61)]) {
+      expect(parseDecimal(text)).toBeNull();
+    }
+  });
+
+  test('of six digits are rounded down', () => {
+    expect(sixDigits(2n, 3n)).toBe('0.666666');
+    expect(sixDigits(10n, 1n)).toBe('10.000000');
+  });
+});
+
+describe('US dollars', () => {
+  test('of an amount are exact and rounded down at six digits', () => {
+    expect(usdValue(1_500_000n, 6, '2.5')).toBe('3.750000');
+    expect(usdValue(1n, 9, '0.999')).toBe('0.000000');
+    expect(usdValue(18_446_744_073_709_551_615n, 0, '1e-7')).toBe('1844674407370.955161');
+  });
+
+  test('are refused without a price', () => {
+    expect(() => usdValue(1n, 6, 'free')).toThrow(RangeError);
+    expect(() => usdValue(1n, 6, '-1')).toThrow(RangeError);
+  });
+});
