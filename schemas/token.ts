@@ -138,7 +138,8 @@ function decodeTokenMetadata(value: Uint8Array): TokenMetadata {
     const bytes = value.subarray(at + 4, at + 4 + length);
     at += 4 + length;
     try {
-      return UTF8.decode(bytes);
+      // Recorded mints end a uri with a zero character, which is padding and no part of the address.
+      return UTF8.decode(bytes).replaceAll('\0', '');
     } catch {
       throw new MalformedError('token metadata', `${field} is not UTF-8`);
     }

@@ -12,11 +12,11 @@ export async function startOffsets(store: Store): Promise<Record<string, bigint>
 
 /** The lowest last marker over all partitions of accounts and transactions; null before each has one. */
 export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
-  const [row] = await store.query<{ slot: string; partitions: string }>(
-    `SELECT min(slot) AS slot, count() AS partitions FROM applied FINAL
+  const [row] = await store.query<{ lowest: string; partitions: string }>(
+    `SELECT min(slot) AS lowest, count() AS partitions FROM applied FINAL
      WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
   );
-  const slot = BigInt(row?.slot ?? UNKNOWN);
+  const slot = BigInt(row?.lowest ?? UNKNOWN);
   return Number(row?.partitions ?? 0) < partitions * 2 || slot < 0n ? null : slot;
 }
 
@@ -51,14 +51,14 @@ export interface OpenGap {
 
 /** Gaps that some partition has not seen closed, with the farthest that any has come. */
 export async function openGaps(store: Store): Promise<OpenGap[]> {
-  const rows = await store.query<{ from_slot: string; to_slot: string; to_time: string | null }>(
-    `SELECT from_slot, argMax(to_slot, to_slot) AS to_slot, argMax(to_time, to_slot) AS to_time
+  const rows = await store.query<{ from_slot: string; highest: string; highest_time: string | null }>(
+    `SELECT from_slot, max(to_slot) AS highest, argMax(to_time, to_slot) AS highest_time
      FROM gaps FINAL GROUP BY from_slot HAVING min(closed) = 0 ORDER BY from_slot`,
   );
   return rows.map((row) => ({
     fromSlot: BigInt(row.from_slot),
-    toSlot: BigInt(row.to_slot),
-    toTime: row.to_time === null ? null : Number(row.to_time),
+    toSlot: BigInt(row.highest),
+    toTime: row.highest_time === null ? null : Number(row.highest_time),
   }));
 }
 

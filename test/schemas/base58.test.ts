@@ -13,9 +13,7 @@ const anyBytes = fc
       fc.uint8Array({ minLength: 64, maxLength: 64 }),
     ),
   )
-  .map(([zeros, bytes]) =>
-    bytes.fill(0, 0, Math.min(zeros - 8, bytes.length) > 0 ? Math.min(zeros - 8, bytes.length) : 0),
-  );
+  .map(([zeros, bytes]) => bytes.fill(0, 0, Math.max(0, zeros - 8)));
 
 describe('base58', () => {
   test('writes what bs58 writes and reads it back, zeros in front included', () => {

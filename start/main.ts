@@ -1,0 +1,67 @@
+import '../runtime/node-version.ts';
+import path from 'node:path';
+import { type Config, loadConfig, required } from '../runtime/config.ts';
+import { lockDataDir } from '../runtime/data-lock.ts';
+import { readFlags, wholeNumber } from '../runtime/flags.ts';
+import { runMain } from '../runtime/lifecycle.ts';
+import { createLogger } from '../runtime/log.ts';
+import { type DevnetChild, startDevnet } from './devnet-child.ts';
+import { showProgress } from './screen.ts';
+import { startSystem } from './system.ts';
+
+const COMMAND = {
+  usage: 'npm start',
+  about:
+    'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. Everything is kept in DATA_DIR and goes on from there.',
+  flags: {
+    policies: { type: 'string', value: 'N', help: 'policies of the local chain (default 40)' },
+    history: { type: 'string', value: 'SLOTS', help: 'past that a fresh local chain starts with (default 1500)' },
+    rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
+    seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
+  },
+} as const;
+
+await runMain(async (signal) => {
+  const flags = readFlags(COMMAND, process.argv.slice(2));
+  const config = loadConfig();
+  const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, 'start');
+  const unlock = lockDataDir(path.resolve(config.dataDir));
+  let devnet: DevnetChild | null = null;
+  try {
+    if (config.yellowstoneEndpoint === null) devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
+    const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
+    const system = await startSystem(settings, { logger, signal, devnet: devnet !== null });
+    await showProgress(system, settings, signal, devnet?.ended ?? null);
+    await system.stop();
+  } finally {
+    await devnet?.stop();
+    unlock();
+  }
+});
+
+function devnetFlags(flags: Record<string, string | boolean | undefined>): string[] {
+  const given = (name: string, unset: string) => [`--${name}`, String(flags[name] ?? unset)];
+  if (flags.policies !== undefined) wholeNumber('policies', String(flags.policies), 1);
+  return [...given('policies', '40'), ...given('history', '1500'), ...given('rate', '2'), ...given('seed', '1')];
+}
+
+/** What the devnet serves stands in for every address that is not set. */
+function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
+  return {
+    ...config,
+    yellowstoneEndpoint: devnet.geyser,
+    solanaRpcUrl: devnet.rpc,
+    programId: devnet.programId,
+    perpVenueUrl: config.perpVenueUrl ?? devnet.perp,
+    optionsVenueUrl: config.optionsVenueUrl ?? devnet.options,
+    launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,
+    priceUrl: config.priceUrl ?? devnet.price,
+    metadataAllowPrivate: true,
+  };
+}
+
+function followed(config: Config): Config {
+  required(config.programId, 'PROGRAM_ID', 'name the program to index, or unset YELLOWSTONE_ENDPOINT for the local chain');
+  required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history and the agents need a JSON-RPC node beside the stream');
+  return config;
+}

@@ -1,0 +1,79 @@
+import type { Config } from '../runtime/config.ts';
+import { pause } from '../runtime/lifecycle.ts';
+import type { System } from './system.ts';
+
+const EVERY_MS = 1_000;
+/** Without a terminal a line is a record: fewer of them. */
+const LINES_EVERY_MS = 10_000;
+
+/** Prints what is running and five addresses worth opening, then how far the index is, until the signal is given. */
+export async function showProgress(
+  system: System,
+  config: Config,
+  signal: AbortSignal,
+  devnetEnded: Promise<void> | null,
+): Promise<void> {
+  const base = `http://${config.host}:${system.api.port}`;
+  const mint = await firstMint(system, signal);
+  process.stdout.write(firstScreen(base, config, mint, devnetEnded !== null));
+  const terminal = process.stdout.isTTY === true;
+  let before = { updates: system.counters.updates, at: performance.now() };
+  const ended = Promise.race([
+    system.failed,
+    (devnetEnded ?? new Promise<void>(() => {})).then(() => {
+      if (!signal.aborted) throw new Error('the local chain ended');
+    }),
+  ]);
+  while (!signal.aborted) {
+    await Promise.race([pause(terminal ? EVERY_MS : LINES_EVERY_MS, signal), ended]);
+    const now = { updates: system.counters.updates, at: performance.now() };
+    const perSecond = ((now.updates - before.updates) * 1000) / (now.at - before.at);
+    before = now;
+    const line = progressLine(system, perSecond);
+    process.stdout.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+  }
+  if (terminal) process.stdout.write('\n');
+}
+
+/** The mint of an indexed policy, waited for a short while. */
+async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
+  for (let attempt = 0; attempt < 20 && !signal.aborted; attempt += 1) {
+    const [row] = await store.query<{ mint: string }>(
+      'SELECT mint FROM policies FINAL WHERE exists ORDER BY profit_swept DESC, mint LIMIT 1',
+    );
+    if (row !== undefined) return row.mint;
+    await pause(150, signal);
+  }
+  return null;
+}
+
+function firstScreen(base: string, config: Config, mint: string | null, devnet: boolean): string {
+  const coin = `${base}/coins/${mint ?? ':mint'}`;
+  const chain = devnet ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
+  return `
+${config.serviceName} is serving ${base}
+
+  chain       ${chain}
+  program     ${config.programId}
+  log         in this process
+  ClickHouse  ${config.clickhouseUrl === null ? `embedded, in ${config.dataDir}` : 'server of CLICKHOUSE_URL'}
+
+  ${base}/status
+  ${base}/rankings?sort=profit
+  ${coin}
+  ${coin}/activity
+  ${base}/analytics
+
+Ctrl-C stops it; the next start goes on from ${config.dataDir}.
+
+`;
+}
+
+function progressLine({ counters }: System, perSecond: number): string {
+  const { tipSlot, appliedSlot, gaps, connected } = counters;
+  const lag = appliedSlot === 0n ? '–' : String(tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n);
+  const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
+  const history = open.length === 0 ? 'history complete' : `history: ${open.join(', ')}`;
+  const stream = connected ? '' : ' · stream not connected';
+  return `slot ${appliedSlot} · ${lag} slots behind · ${perSecond.toFixed(0)} updates/s · ${history}${stream}`;
+}

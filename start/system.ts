@@ -1,0 +1,122 @@
+import path from 'node:path';
+import { createApp } from '../api/app.ts';
+import { createAppliedSignal } from '../api/applied.ts';
+import { type Listening, listen } from '../api/listen.ts';
+import { readSettings, secretsOf } from '../api/settings.ts';
+import { openEmbedded, openServer, type Store } from '../clickhouse/client.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import {
+  followedAccounts,
+  lowestMarker,
+  openGaps,
+  startOffsets,
+  unresolvedTransactions,
+} from '../clickhouse/queries/stream-store.ts';
+import { createMemoryLog } from '../ingest/log/memory.ts';
+import { createMaterialiser } from '../ingest/materialise.ts';
+import { runPollers } from '../ingest/poll.ts';
+import { untilDone } from '../ingest/retry.ts';
+import type { StreamStore } from '../ingest/store.ts';
+import { runStream } from '../ingest/stream.ts';
+import { type Config, required } from '../runtime/config.ts';
+import type { Logger } from '../runtime/log.ts';
+import { createRpc } from '../runtime/rpc.ts';
+import { decodeKey } from '../schemas/base58.ts';
+import { createCounters, type Counters } from './counters.ts';
+
+export interface System {
+  store: Store;
+  api: Listening;
+  counters: Counters;
+  /** Rejects where a stage ended though nobody asked it to. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  logger: Logger;
+  signal: AbortSignal;
+  devnet: boolean;
+}
+
+/** All stages in one process, over the in-process log: the same code as the separate processes run. */
+export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
+  const programId = required(config.programId, 'PROGRAM_ID', 'it names the program to index');
+  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
+  const endpoint = required(config.yellowstoneEndpoint, 'YELLOWSTONE_ENDPOINT', 'the chain is streamed from it');
+  const store =
+    config.clickhouseUrl === null
+      ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))
+      : await openServer(config.clickhouseUrl, config.clickhouseCluster);
+  await migrate(store, config.clickhouseCluster);
+
+  const counters = createCounters();
+  const applied = createAppliedSignal();
+  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  const materialise = createMaterialiser({
+    store,
+    programId: decodeKey(programId) as Uint8Array,
+    onApplied: (batch) => {
+      counters.applied(batch);
+      applied.advance();
+    },
+  });
+  const stopLog = new AbortController();
+  const stages = [
+    log.run(async (batch) => {
+      await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
+    }, stopLog.signal),
+    runStream({
+      endpoint,
+      xToken: config.yellowstoneXToken,
+      programId,
+      launchpadProgramId: config.launchpadProgramId,
+      commitment: config.commitment,
+      rpc,
+      log,
+      store: streamStore(store),
+      logger,
+      signal,
+      onEvent: counters.streamed,
+    }),
+    runPollers({ config, programId, store, log, rpc, logger, signal }),
+  ];
+  const api = await listen(
+    createApp({
+      currentStore: () => store,
+      settings: readSettings(config, programId),
+      clock: Date.now,
+      applied,
+      secrets: secretsOf(config),
+      trustProxy: config.trustProxy,
+      onError: (error, at) => logger.error({ err: error, at }, 'an answer failed'),
+    }),
+    config.host,
+    config.port,
+  );
+  return {
+    store,
+    api,
+    counters,
+    failed: new Promise((_, reject) => {
+      for (const stage of stages) stage.catch(reject);
+    }),
+    stop: async () => {
+      await api.close();
+      await Promise.allSettled(stages.slice(1));
+      stopLog.abort();
+      await stages[0];
+      await store.close();
+    },
+  };
+}
+
+function streamStore(store: Store): StreamStore {
+  return {
+    position: () => lowestMarker(store, 1),
+    knownAccounts: () => followedAccounts(store),
+    openGaps: () => openGaps(store),
+    incompleteTransactions: () => unresolvedTransactions(store),
+  };
+}
