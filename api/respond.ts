@@ -28,7 +28,7 @@ export function send(ctx: Context, answer: Answer, shared: boolean): void {
   ctx.set('Cache-Control', shared ? 'no-cache' : 'no-store');
   if (shared && answer.status === 200) {
     ctx.set('ETag', answer.etag);
-    if (ctx.fresh) {
+    if (hasIt(ctx.get('If-None-Match'), answer.etag)) {
       ctx.status = 304;
       return;
     }
@@ -40,4 +40,10 @@ export function send(ctx: Context, answer: Answer, shared: boolean): void {
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */
 export function sendJson(ctx: Context, status: number, body: unknown): void {
   send(ctx, answerOf({ status, body }), false);
+}
+
+/** Not Koa's `fresh`: a client that sends both a tag and `Cache-Control: no-cache`, as fetch does, may have its 304. */
+function hasIt(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
 }

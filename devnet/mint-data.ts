@@ -4,6 +4,7 @@ import type { MetadataAccount, Mint, TokenAccount, TokenMetadata } from './progr
 
 const MINT_SIZE = 82;
 const TOKEN_ACCOUNT_SIZE = 165;
+const MULTISIG_SIZE = 355;
 const ACCOUNT_TYPE = { mint: 1, account: 2 };
 const EXTENSION = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19, unheardOf: 4242 };
 /** `spl_token_metadata_interface:token_metadata`, hashed: what an account of its own starts with. */
@@ -53,7 +54,10 @@ export function mintData(mint: Mint): Uint8Array {
   }
   if (extensions.length === 0) return new Uint8Array(base);
   const padding = Buffer.alloc(TOKEN_ACCOUNT_SIZE - MINT_SIZE);
-  return new Uint8Array(Buffer.concat([base, padding, Uint8Array.of(ACCOUNT_TYPE.mint), ...extensions]));
+  const data = Buffer.concat([base, padding, Uint8Array.of(ACCOUNT_TYPE.mint), ...extensions]);
+  // The token program lengthens what would otherwise be taken for a multisig account.
+  const spare = Buffer.alloc(data.length === MULTISIG_SIZE ? 2 : 0);
+  return new Uint8Array(Buffer.concat([data, spare]));
 }
 
 /** A token account of either token program. */

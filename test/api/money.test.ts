@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Figure } from '../../schemas/figure.ts';
 import type { ActivityResponse } from '../../schemas/responses/activity.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import type { HoldersResponse } from '../../schemas/responses/holders.ts';

@@ -1,0 +1,1 @@
+import '../runtime/node-version.ts';

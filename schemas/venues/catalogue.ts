@@ -1,0 +1,91 @@
+import { MalformedError } from '../malformed.ts';
+import { decodeKey } from '../base58.ts';
+import type { CatalogueRow } from '../records.ts';
+import { objectOf, textOf } from './decimal.ts';
+
+export const CATEGORIES = [
+  'custom',
+  'backpack',
+  'xstock',
+  'prestock',
+  'currency',
+  'solana',
+  'collectible',
+  'tessera',
+  'leverage',
+] as const;
+
+const MOST_PAIRS = 10_000;
+
+/** The rows of a catalogue page; a row that is none is left out and counted. @throws MalformedError */
+export function readPairs(reply: unknown, base: string): { rows: CatalogueRow[]; bad: number } {
+  const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
+  if (!Array.isArray(pairs) || pairs.length > MOST_PAIRS) throw new MalformedError('pairs.data.pairs', 'no list');
+  const rows = new Map<string, CatalogueRow>();
+  let bad = 0;
+  for (const pair of pairs) {
+    try {
+      const row = readPair(pair, base);
+      rows.set(row.mint, row);
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      bad += 1;
+    }
+  }
+  return { rows: [...rows.values()], bad };
+}
+
+function readPair(value: unknown, base: string): CatalogueRow {
+  const row = objectOf(value, 'pair');
+  const mint = textOf(row.mint, 'pair.mint');
+  if (decodeKey(mint) === null) throw new MalformedError('pair.mint', 'no public key');
+  const { decimals } = row;
+  if (!Number.isInteger(decimals) || (decimals as number) < 0 || (decimals as number) > 255) {
+    throw new MalformedError('pair.decimals', 'no number of decimals');
+  }
+  const category = CATEGORIES.find((known) => known === row.category);
+  if (category === undefined) throw new MalformedError('pair.category', 'unknown');
+  return {
+    mint,
+    symbol: textOf(row.symbol, 'pair.symbol'),
+    name: textOf(row.name, 'pair.name'),
+    decimals: decimals as number,
+    category,
+    launchable: row.launchable === true,
+    launchpadReady: row.launchLabReady === true,
+    logoUrl: absoluteUrl(row.logoUrl, base),
+  };
+}
+
+function absoluteUrl(value: unknown, base: string): string | null {
+  if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value, base)) return null;
+  const url = new URL(value, base);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
+}
+
+export interface Pricing {
+  /** Shortest text of the number the source gave. */
+  usd: string | null;
+  observedAt: string | null;
+  startMarketCapUsd: number | null;
+  graduationMarketCapUsd: number | null;
+  graduationMultiple: number | null;
+}
+
+/** Reads a pricing answer. A price that is not above zero is none. @throws MalformedError */
+export function readPricing(reply: unknown): Pricing {
+  const data = objectOf(objectOf(reply, 'pricing').data, 'pricing.data');
+  const prices = data.prices == null ? {} : objectOf(data.prices, 'pricing.data.prices');
+  const cap = data.marketCap == null ? {} : objectOf(data.marketCap, 'pricing.data.marketCap');
+  const positive = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null);
+  const usd = positive(prices.quoteUsd);
+  const observed = prices.observedAt;
+  const at = typeof observed === 'string' || typeof observed === 'number' ? new Date(observed).getTime() : Number.NaN;
+  return {
+    usd: usd === null ? null : String(usd),
+    observedAt: Number.isFinite(at) ? new Date(at).toISOString() : null,
+    startMarketCapUsd: positive(cap.startUsd),
+    graduationMarketCapUsd: positive(cap.graduationUsd),
+    graduationMultiple: positive(cap.graduationMultiple),
+  };
+}

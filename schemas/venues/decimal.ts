@@ -1,0 +1,40 @@
+import { MalformedError } from '../malformed.ts';
+import { parseDecimal } from '../units.ts';
+
+/** A decimal string of a reply, kept as written. @throws MalformedError where it is none. */
+export function decimalText(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value.length > 80 || parseDecimal(value) === null) {
+    throw new MalformedError(what, 'no decimal string');
+  }
+  return value;
+}
+
+/** floor(value × 10^scale) in exact decimals. */
+export function scaledFloor(text: string, scale: number): bigint {
+  const { digits, scale: own } = parseDecimal(text) as { digits: bigint; scale: number };
+  if (own <= scale) return digits * 10n ** BigInt(scale - own);
+  const divisor = 10n ** BigInt(own - scale);
+  const quotient = digits / divisor;
+  return digits < 0n && quotient * divisor !== digits ? quotient - 1n : quotient;
+}
+
+/** An object of a reply. @throws MalformedError */
+export function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new MalformedError(what, 'no object');
+  return value as Record<string, unknown>;
+}
+
+/** A text of a reply, bounded. @throws MalformedError */
+export function textOf(value: unknown, what: string, most = 500): string {
+  if (typeof value !== 'string' || value.length > most) throw new MalformedError(what, `no text of up to ${most}`);
+  return value;
+}
+
+/** JSON of a reply's bytes. @throws MalformedError */
+export function jsonOf(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new MalformedError(what, 'not JSON');
+  }
+}

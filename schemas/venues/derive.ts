@@ -1,0 +1,131 @@
+import { MalformedError } from '../malformed.ts';
+import type { CurrencyRow } from '../records.ts';
+import { decimalText, objectOf, textOf } from './decimal.ts';
+
+/** An error that the venue answered. */
+export class VenueRefusal extends Error {
+  override name = 'VenueRefusal';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const INSTRUMENT_NOT_FOUND = 12001;
+export const NOT_LIVE = 11021;
+export const RATE_LIMITED = -32000;
+
+/** The result of a reply: judged by `error`, not by the HTTP status. @throws VenueRefusal, MalformedError */
+export function resultOf(reply: unknown): unknown {
+  const { result, error } = objectOf(reply, 'reply');
+  if (error !== undefined && error !== null) {
+    const { code, message } = objectOf(error, 'reply.error');
+    const number = Number(code);
+    if (!Number.isSafeInteger(number)) throw new MalformedError('reply.error.code', 'no number');
+    throw new VenueRefusal(number, String(message).slice(0, 500));
+  }
+  if (result === undefined) throw new MalformedError('reply', 'neither result nor error');
+  return result;
+}
+
+export interface OptionInstrument {
+  name: string;
+  live: boolean;
+  minimumAmount: string;
+  maximumAmount: string;
+  amountStep: string;
+  underlying: string;
+  optionType: 'C' | 'P';
+  strike: string;
+  /** Unix seconds. */
+  expiry: number;
+}
+
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+function seconds(value: unknown, what: string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new MalformedError(what, 'no time');
+  return Math.min(number, FOREVER);
+}
+
+/** Reads an option instrument, in the second or third version's shape. @throws MalformedError */
+export function readInstrument(value: unknown, nowMs: number): OptionInstrument {
+  const row = objectOf(value, 'instrument');
+  const details = objectOf(row.option_details, 'instrument.option_details');
+  const { option_type: optionType } = details;
+  if (optionType !== 'C' && optionType !== 'P') throw new MalformedError('option_details.option_type', 'neither C nor P');
+  const now = nowMs / 1000;
+  return {
+    name: textOf(row.instrument_name, 'instrument.instrument_name'),
+    live:
+      row.is_active === true &&
+      seconds(row.scheduled_activation, 'instrument.scheduled_activation') <= now &&
+      now < seconds(row.scheduled_deactivation, 'instrument.scheduled_deactivation'),
+    minimumAmount: decimalText(row.minimum_amount, 'instrument.minimum_amount'),
+    maximumAmount: decimalText(row.maximum_amount, 'instrument.maximum_amount'),
+    amountStep: decimalText(row.amount_step, 'instrument.amount_step'),
+    underlying: textOf(row.base_currency, 'instrument.base_currency'),
+    optionType,
+    strike: decimalText(details.strike, 'option_details.strike'),
+    expiry: seconds(details.expiry, 'option_details.expiry'),
+  };
+}
+
+export interface OptionTicker {
+  bestBidPrice: string;
+  bestBidAmount: string;
+  bestAskPrice: string;
+  bestAskAmount: string;
+  markPrice: string;
+  indexPrice: string;
+  delta: string;
+  iv: string;
+  /** Milliseconds of the venue's clock. */
+  timestamp: number;
+}
+
+/** Reads a quote with long or slim keys. An empty side is "0" in price and amount. @throws MalformedError */
+export function readTicker(value: unknown): OptionTicker {
+  const row = objectOf(value, 'ticker');
+  const pricing = objectOf(row.option_pricing, 'ticker.option_pricing');
+  const either = (from: Record<string, unknown>, long: string, slim: string) =>
+    decimalText(from[long] ?? from[slim], `ticker.${long}`);
+  const timestamp = Number(row.timestamp ?? row.t);
+  if (!Number.isSafeInteger(timestamp)) throw new MalformedError('ticker.timestamp', 'no time');
+  return {
+    bestBidPrice: either(row, 'best_bid_price', 'b'),
+    bestBidAmount: either(row, 'best_bid_amount', 'B'),
+    bestAskPrice: either(row, 'best_ask_price', 'a'),
+    bestAskAmount: either(row, 'best_ask_amount', 'A'),
+    markPrice: either(row, 'mark_price', 'M'),
+    indexPrice: either(row, 'index_price', 'I'),
+    delta: either(pricing, 'delta', 'd'),
+    iv: either(pricing, 'iv', 'i'),
+    timestamp,
+  };
+}
+
+const MOST_CURRENCIES = 1_000;
+
+/** The currencies that have options. @throws MalformedError */
+export function readCurrencies(value: unknown): CurrencyRow[] {
+  if (!Array.isArray(value) || value.length > MOST_CURRENCIES) throw new MalformedError('currencies', 'no list');
+  return value.flatMap((entry) => {
+    const row = objectOf(entry, 'currency');
+    const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;
+    const has = (type: 'option' | 'perp') => (types === null ? row[type] != null : types.includes(type));
+    if (!has('option')) return [];
+    const spot = row.spot_price;
+    return [
+      {
+        currency: textOf(row.currency, 'currency.currency', 50),
+        spotPrice: spot == null ? null : decimalText(spot, 'currency.spot_price'),
+        hasOptions: true,
+        hasPerps: has('perp'),
+      },
+    ];
+  });
+}

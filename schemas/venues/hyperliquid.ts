@@ -1,0 +1,40 @@
+import { MalformedError } from '../malformed.ts';
+import { decimalText, objectOf, scaledFloor } from './decimal.ts';
+
+/** What an account is worth at the perpetuals venue, at scale 1e6. */
+export interface PerpState {
+  equity: bigint;
+  notional: bigint;
+  /** Milliseconds of the venue's clock, null where the reply has none. */
+  time: number | null;
+}
+
+const SCALE = 6;
+
+/** Reads a clearinghouseState reply. Cross margin alone would omit isolated positions. @throws MalformedError */
+export function readClearinghouseState(reply: unknown): PerpState {
+  const state = objectOf(reply, 'clearinghouseState');
+  const margin = objectOf(state.marginSummary, 'clearinghouseState.marginSummary');
+  const { time } = state;
+  if (time !== undefined && !Number.isSafeInteger(time)) throw new MalformedError('clearinghouseState.time', 'no time');
+  return {
+    equity: scaledFloor(decimalText(margin.accountValue, 'marginSummary.accountValue'), SCALE),
+    notional: scaledFloor(decimalText(margin.totalNtlPos, 'marginSummary.totalNtlPos'), SCALE),
+    time: (time as number | undefined) ?? null,
+  };
+}
+
+/** Under these an account's value understates its equity. */
+const UNIFIED = new Set(['unifiedAccount', 'portfolioMargin']);
+const KNOWN = new Set([...UNIFIED, 'disabled', 'default']);
+
+/** Whether the account's value is its equity. @throws MalformedError for a mode nobody knows. */
+export function valueIsEquity(reply: unknown): boolean {
+  if (typeof reply !== 'string' || !KNOWN.has(reply)) throw new MalformedError('userAbstraction', 'unknown mode');
+  return !UNIFIED.has(reply);
+}
+
+/** The venue's address in a remote account's 32 bytes: 20 bytes, right-aligned. Null where the rest is not empty. */
+export function perpAddress(remoteAccountHex: string): string | null {
+  return /^0{24}[0-9a-f]{40}$/.test(remoteAccountHex) ? `0x${remoteAccountHex.slice(24)}` : null;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { createAppliedSignal, pollApplied } from '../../api/applied.ts';
+import { createAnswerCache } from '../../api/cache.ts';
+import { publicDetail } from '../../api/detail.ts';
+import { priceOf, rateOf } from '../../api/price.ts';
+import { answerOf } from '../../api/respond.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { usdValue } from '../../schemas/units.ts';
+
+describe('the cache of answers', () => {
+  function setUp() {
+    const state = { marker: 'a', now: 0, made: 0 };
+    const cache = createAnswerCache({
+      marker: () => state.marker,
+      maxAgeMs: 1000,
+      maxBytes: 10_000,
+      monotonic: () => state.now,
+    });
+    const ask = () =>
+      cache('key', async () => {
+        state.made += 1;
+        return answerOf({ status: 200, body: state.made });
+      });
+    return { state, cache, ask };
+  }
+
+  test('an answer is used for a second of its marker and no longer', async () => {
+    const { state, ask } = setUp();
+    const first = await ask();
+    state.now = 999;
+    expect(await ask()).toBe(first);
+    state.now = 1000;
+    expect(await ask()).not.toBe(first);
+    state.marker = 'b';
+    await ask();
+    expect(state.made).toBe(3);
+  });
+
+  test('who asks while one is made waits for it; a newer marker makes its own', async () => {
+    const { state, cache } = setUp();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = () =>
+      cache('key', async () => {
+        state.made += 1;
+        await promise;
+        return answerOf({ status: 200, body: null });
+      });
+    const waiting = [slow(), slow()];
+    state.marker = 'b';
+    waiting.push(slow());
+    resolve();
+    await Promise.all(waiting);
+    expect(state.made).toBe(2);
+  });
+
+  test('a failure reaches all who wait for it and is not kept', async () => {
+    const { cache, ask } = setUp();
+    const fail = () => cache('key', () => Promise.reject(new Error('down')));
+    const results = await Promise.allSettled([fail(), fail()]);
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected']);
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('the applied marker', () => {
+  test('told in process, it changes with every advance and tells its listeners', () => {
+    const signal = createAppliedSignal();
+    let told = 0;
+    const stop = signal.subscribe(() => {
+      told += 1;
+    });
+    const before = signal.marker();
+    signal.advance();
+    expect(signal.marker()).not.toBe(before);
+    stop();
+    signal.advance();
+    expect(told).toBe(1);
+  });
+
+  test('polled, it follows the store, its database too, and outlives its failures', async () => {
+    const stopping = new AbortController();
+    let answer = { database: 'one', marker: '1' };
+    let failing = false;
+    let errors = 0;
+    const store = () =>
+      ({
+        database: answer.database,
+        query: async () => {
+          if (failing) throw new Error('down');
+          return [{ marker: answer.marker }];
+        },
+      }) as unknown as Store;
+    const polled = pollApplied({
+      currentStore: store,
+      intervalMs: 1,
+      signal: stopping.signal,
+      onError: () => {
+        errors += 1;
+        failing = false;
+      },
+    });
+    const change = () => new Promise<void>((resolve) => polled.subscribe(resolve));
+    await change();
+    const first = polled.marker();
+    const second = change();
+    answer = { database: 'two', marker: '1' };
+    await second;
+    expect(polled.marker()).not.toBe(first);
+    const third = change();
+    failing = true;
+    answer = { database: 'two', marker: '2' };
+    await third;
+    expect(errors).toBe(1);
+    stopping.abort();
+    await polled.done;
+  });
+});
+
+describe('the detail of a 500', () => {
+  test('keeps what went wrong and drops what is secret', () => {
+    const error = new Error(
+      'GET https://u:p@host:1/path/apikey?x=1 failed with Bearer abc.def and s3cret\n at y',
+    );
+    expect(publicDetail(error, ['s3cret', ''])).toBe(
+      'Error: GET https://host:1 failed with Bearer *** and *** at y',
+    );
+  });
+
+  test('is bounded, and says something of whatever is thrown', () => {
+    expect(publicDetail(new Error('x'.repeat(5000)), []).length).toBeLessThan(310);
+    expect(publicDetail('text', [])).toBe('an unknown failure');
+  });
+});
+
+describe('prices', () => {
+  const row = { mint: 'm', source: 'catalogue', read_at: '0', observed_at: null } as const;
+
+  test.each([
+    ['1', 6],
+    ['1.5e2', 9],
+    ['1e-7', 9],
+    ['5e-324', 18],
+    ['0', 6],
+    ['123456789.987654321', 0],
+    ['1e20', 0],
+  ])('the rate of %s at %i decimals ranks exactly as the dollars that are served', (usd, decimals) => {
+    const rate = rateOf('m', decimals, priceOf([{ ...row, usd }], 0));
+    expect(rate).not.toBeNull();
+    if (rate === null) return;
+    for (const amount of [0n, 1n, 999_999n, 2n ** 64n - 1n, 2n ** 128n - 1n]) {
+      const micro = (amount * rate.multiplier) / rate.divisor;
+      const served = usdValue(amount, decimals, usd).replace('.', '');
+      expect(BigInt(served)).toBe(micro);
+      expect(2n ** 129n * rate.multiplier < 2n ** 256n).toBe(true);
+    }
+  });
+
+  test.each(['-1', 'abc', '1e300', 'Infinity', ''])('a price of %j is none', (usd) => {
+    expect(priceOf([{ ...row, usd }], 0).usd).toBeNull();
+  });
+});

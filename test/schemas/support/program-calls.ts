@@ -1,0 +1,50 @@
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { type Extract, extractEvents } from '../../../schemas/extract.ts';
+import type { ChainTransaction } from '../../../schemas/transaction.ts';
+import { discriminator, type KitValue, kitEncode } from './kit-codecs.ts';
+import type { Run, Step } from './run.ts';
+
+export const key = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
+export const [PROGRAM, OTHER, POLICY, TOKEN] = [key(1), key(2), key(3), key(4)] as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+export const OF = {
+  policy: encodeBase58(POLICY),
+  mint: encodeBase58(key(5)),
+  quoteMint: encodeBase58(key(6)),
+};
+
+export const credit = (amount: number): Uint8Array =>
+  kitEncode('CreditNoted', { ...OF, amount: BigInt(amount) });
+export const encoded = (name: string, fields: KitValue): Uint8Array => kitEncode(name, { ...OF, ...fields });
+export const unknown = Uint8Array.from([9, 9, 9, 9, 9, 9, 9, 9, ...key(7)]);
+
+/** A call of the program that notes credit. */
+export const ours = (...steps: Step[]): Run => ({
+  program: PROGRAM,
+  accounts: [
+    { address: TOKEN, writable: false },
+    { address: POLICY, writable: true },
+  ],
+  data: discriminator('note_credit'),
+  steps,
+});
+export const theirs = (...steps: Step[]): Run => ({ program: OTHER, steps });
+
+export function whole(tx: ChainTransaction): Extract & { status: 'whole' } {
+  const extract = extractEvents(tx, PROGRAM);
+  if (extract.status !== 'whole') throw new Error(extract.reason);
+  return extract;
+}
+
+export function incomplete(tx: ChainTransaction): Extract & { status: 'incomplete' } {
+  const extract = extractEvents(tx, PROGRAM);
+  if (extract.status !== 'incomplete') throw new Error('it is whole');
+  return extract;
+}
+
+export const amounts = (tx: ChainTransaction) =>
+  whole(tx).events.map(({ event }) => (event.event === 'CreditNoted' ? event.fields.amount : event.event));
