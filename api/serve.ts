@@ -1,0 +1,47 @@
+import { Histogram, type Registry } from 'prom-client';
+import type { Store } from '../clickhouse/client.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Logger } from '../runtime/log.ts';
+import { createApp } from './app.ts';
+import type { Applied } from './applied.ts';
+import type { ReadPosts } from './deps.ts';
+import { type Listening, listen } from './listen.ts';
+import type { Route } from './route.ts';
+import { readSettings, secretsOf } from './settings.ts';
+
+export interface ApiParts {
+  config: Config;
+  /** The program that is indexed, base58. */
+  programId: string;
+  currentStore(): Store;
+  applied: Applied;
+  agentRoutes: readonly Route[];
+  readPosts: ReadPosts | null;
+  logger: Logger;
+  registry: Registry;
+}
+
+/** Serves the API on HOST and PORT; rejects where the address is taken. */
+export function serveApi(parts: ApiParts): Promise<Listening> {
+  const { config, logger } = parts;
+  const seconds = new Histogram({
+    name: 'api_answer_seconds',
+    help: 'Time to answer a request, by route and status.',
+    labelNames: ['route', 'status'],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    registers: [parts.registry],
+  });
+  const app = createApp({
+    currentStore: parts.currentStore,
+    settings: readSettings(config, parts.programId),
+    clock: Date.now,
+    applied: parts.applied,
+    agentRoutes: parts.agentRoutes,
+    ...(parts.readPosts === null ? {} : { readPosts: parts.readPosts }),
+    secrets: secretsOf(config),
+    trustProxy: config.trustProxy,
+    onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),
+    onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
+  });
+  return listen(app, config.host, config.port);
+}

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import { isoTime } from '../../schemas/units.ts';
+import { SETTINGS } from './support/api.ts';
+import {
+  appliedRow,
+  configRow,
+  gapRow,
+  key,
+  mintRow,
+  policyRow,
+  signature,
+  TIME,
+  venueAccountRow,
+} from './support/rows.ts';
+import { useApi } from './support/use-api.ts';
+
+const held = useApi();
+const ASOF = isoTime(TIME);
+const analytics = async () => (await held.api.get<AnalyticsResponse>('/analytics')).body;
+
+describe('analytics', () => {
+  beforeEach(async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+  });
+
+  test('the configuration has the staleness as a string', async () => {
+    await held.api.insert('protocol_config', [configRow()]);
+    expect((await analytics()).protocolConfig).toEqual({
+      paused: false,
+      protocolFeeBps: 500,
+      maxBankrollBps: 9000,
+      maxRemoteStaleness: '120',
+      maxDeviationBps: 2000,
+      minRiskForClass: [0, 0, 0, 10, 80, 80, 0, 0],
+      launchpadProgram: SETTINGS.launchpadProgramId,
+      ammProgram: key('amm'),
+      source: 'chain:ProtocolConfig account',
+      asOf: ASOF,
+    });
+  });
+
+  test('totals count policies and sum counters per quote asset without overflow', async () => {
+    const max = '18446744073709551615';
+    await held.api.insert('mints', [mintRow('usd', 6, { name: 'D', symbol: 'USD', uri: '' })]);
+    await held.api.insert('policies', [
+      policyRow('a', 'usd', { fees_claimed: max, mode: 'Agent', locked: 1, block_time: TIME - 9 }),
+      policyRow('b', 'usd', { fees_claimed: max, paused: 1 }),
+      policyRow('c', 'sol'),
+    ]);
+    const { protocolTotals } = await analytics();
+    expect(protocolTotals).toMatchObject({
+      policyCount: 3,
+      agentPolicyCount: 1,
+      passivePolicyCount: 2,
+      lockedPolicyCount: 1,
+      pausedPolicyCount: 1,
+    });
+    const sum = (value: string, field: string) => ({
+      value,
+      source: `chain:Policy.${field}`,
+      asOf: isoTime(TIME - 9),
+    });
+    expect(protocolTotals.byQuote[0]).toEqual({
+      quoteMint: key('usd'),
+      quoteSymbol: 'USD',
+      decimals: 6,
+      policyCount: 2,
+      feesClaimed: sum('36893488147419103230', 'fees_claimed'),
+      protocolFees: sum('24', 'protocol_fees'),
+      routedToLp: sum('26', 'routed_to_lp'),
+      routedToBankroll: sum('28', 'routed_to_bankroll'),
+      profitSwept: sum('30', 'profit_swept'),
+      paidToHolders: sum('32', 'paid_to_holders'),
+      creditSpent: sum('36', 'credit_spent'),
+    });
+    expect(protocolTotals.byQuote[1]).toMatchObject({
+      quoteMint: key('sol'),
+      quoteSymbol: null,
+      decimals: null,
+    });
+  });
+
+  test('bridge flow: what was sent beside what is attested, without revoked accounts', async () => {
+    const usd = { bridged_out: '100', remote_equity: '70', remote_asof: TIME + 5 };
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('a', 'p1', usd),
+      venueAccountRow('b', 'p2', { ...usd, bridged_out: '1', remote_asof: TIME + 3 }),
+      venueAccountRow('b', 'p3', { ...usd, revoked: 1 }),
+    ]);
+    const [perp, options] = (await analytics()).bridgeFlow.perVenue;
+    expect(perp).toEqual({
+      venue: 'perp_x',
+      accountCount: 2,
+      bridgedOut: { value: '101', source: 'chain:VenueAccount.bridged_out', asOf: ASOF },
+      attestedEquity: { value: '140', source: 'chain:VenueAccount.remote_equity', asOf: isoTime(TIME + 3) },
+      gap: { value: '-39', source: 'computed', asOf: ASOF },
+    });
+    expect(options).toMatchObject({ venue: 'options_x', accountCount: 0, gap: { value: '0' } });
+  });
+
+  test('the gap is absent where decimals differ or an account was never attested', async () => {
+    await held.api.insert('mints', [mintRow('usd', 6), mintRow('sol', 9), mintRow('eur', 6)]);
+    const account = (name: string, asset: string) =>
+      venueAccountRow('a', name, { asset_mint: key(asset), remote_asof: TIME, bridged_out: '5' });
+    await held.api.insert('venue_accounts', [account('p1', 'usd'), account('p2', 'eur')]);
+    const perp = async () => (await analytics()).bridgeFlow.perVenue[0];
+    expect((await perp())?.gap.value).toBe('10');
+    await held.api.insert('venue_accounts', [account('p3', 'sol')]);
+    expect((await perp())?.gap).toMatchObject({
+      absent: true,
+      reason: 'the decimals of the summed assets differ',
+    });
+    await held.api.insert('venue_accounts', [venueAccountRow('a', 'p4')]);
+    expect((await perp())?.attestedEquity).toMatchObject({
+      absent: true,
+      reason: '1 of 4 accounts have no attestation yet',
+    });
+    expect((await perp())?.bridgedOut.value).toBe('15');
+  });
+
+  const dayRow = (day: string, quote: string, change: object = {}) => ({
+    day,
+    quote_mint: quote === '' ? '' : key(quote),
+    log_partition: 0,
+    log_offset: '1',
+    routed_to_lp: '1',
+    routed_to_bankroll: '2',
+    protocol_cut: '3',
+    profit: '4',
+    buyback_spent: '5',
+    event_count: '1',
+    last_event: TIME,
+    ...change,
+  });
+
+  test('the day series sums over quotes and partitions, oldest day first, and by quote', async () => {
+    await held.api.insert('mints', [mintRow('usd', 6)]);
+    await held.api.insert('quote_days', [
+      dayRow('2026-09-21', 'usd'),
+      dayRow('2026-09-21', 'usd', { log_partition: 1, profit: '40', last_event: TIME + 4 }),
+      dayRow('2026-09-21', 'sol', { profit: '18446744073709551616' }),
+      dayRow('2026-09-20', ''),
+      dayRow('2026-09-19', 'usd', { event_count: '0' }),
+    ]);
+    const series = (await analytics()).revenueByDayTimeSeries;
+    expect(series.map((entry) => [entry.day, entry.byQuote.length])).toEqual([
+      ['2026-09-20', 0],
+      ['2026-09-21', 2],
+    ]);
+    const sum = (value: string, source: string) => ({ value, source, asOf: isoTime(TIME + 4) });
+    expect(series[1]).toMatchObject({
+      routedToLp: sum('3', 'indexer:Routed events'),
+      routedToBankroll: sum('6', 'indexer:Routed events'),
+      protocolCut: sum('9', 'indexer:Routed events'),
+      profitSwept: sum('18446744073709551660', 'indexer:ProfitSwept events'),
+      spentOnBuybacks: sum('15', 'indexer:BuybackBurned events'),
+    });
+    const usd = series[1]?.byQuote.find((entry) => entry.quoteMint === key('usd'));
+    expect(usd).toMatchObject({ decimals: 6, profitSwept: { value: '44' } });
+  });
+
+  test('the figures of a day with an incomplete transaction are absent, those of others stay', async () => {
+    const day = isoTime(TIME).slice(0, 10);
+    await held.api.insert('quote_days', [dayRow(day, 'usd'), dayRow('2020-01-01', 'usd')]);
+    const cut = { signature: signature('cut'), slot: '5', policies: [], reason: 'cut' };
+    await held.api.insert('incomplete_transactions', [{ ...cut, block_time: TIME }]);
+    const [before, ofDay] = (await analytics()).revenueByDayTimeSeries;
+    expect(before?.profitSwept.value).toBe('4');
+    expect(ofDay?.profitSwept).toMatchObject({ value: null, absent: true });
+    expect(ofDay?.byQuote[0]?.routedToLp).toMatchObject({ absent: true });
+  });
+
+  test('while history is not complete the days are listed and their figures absent', async () => {
+    await held.api.insert('quote_days', [dayRow('2026-09-21', 'usd')]);
+    await held.api.insert('gaps', [gapRow('5')]);
+    expect((await analytics()).revenueByDayTimeSeries).toMatchObject([
+      { day: '2026-09-21', routedToLp: { absent: true } },
+    ]);
+  });
+});

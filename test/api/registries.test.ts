@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
+import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
+import { isoMillis, isoTime } from '../../schemas/units.ts';
+import { NOW } from './support/api.ts';
+import { key, modelRow, originRow, policyRow, TIME } from './support/rows.ts';
+import { useApi } from './support/use-api.ts';
+
+const held = useApi();
+const ASOF = isoTime(TIME);
+
+describe('registries', () => {
+  test('origins are by id, in snake case', async () => {
+    await held.api.insert('origins', [
+      originRow(3, 'options'),
+      originRow(1, 'stocks-only'),
+      originRow(2, 'gone', { exists: 0 }),
+    ]);
+    const { body } = await held.api.get<OriginsResponse>('/origins');
+    expect(body.source).toBe('chain:Origin accounts');
+    expect(body.items.map((item) => item.id)).toEqual([1, 3]);
+    const pubkey = (originRow(1, '') as Record<string, string>).address;
+    expect(body.items[0]).toEqual({
+      id: 1,
+      pubkey,
+      name: 'stocks-only',
+      asset_class_mask: 79,
+      max_risk: 100,
+    });
+  });
+
+  test('models are by id, with the time of the last change in ISO 8601', async () => {
+    await held.api.insert('models', [modelRow(9, 'nine'), modelRow(1, 'one', { enabled: 0 })]);
+    const { body } = await held.api.get<ModelsResponse>('/models');
+    expect(body).toEqual({
+      source: 'chain:Model accounts',
+      items: [
+        { id: 1, name: 'one', provider: 'maker', enabled: false, registeredAt: ASOF },
+        { id: 9, name: 'nine', provider: 'maker', enabled: true, registeredAt: ASOF },
+      ],
+    });
+  });
+
+  test('a registration time no date can express does not fail the list', async () => {
+    await held.api.insert('models', [modelRow(1, 'one', { registered_at: '9223372036854775807' })]);
+    expect((await held.api.get('/models')).status).toBe(200);
+  });
+});
+
+describe('quotes', () => {
+  const pair = (name: string, symbol: string, change: object = {}) => ({
+    mint: key(name),
+    symbol,
+    name: `The ${symbol}`,
+    decimals: 6,
+    category: 'custom',
+    launchable: 1,
+    launchpad_ready: 0,
+    logo_url: null,
+    ...change,
+  });
+  const quotes = async (query = '') => (await held.api.get<QuotesResponse>(`/quotes${query}`)).body;
+
+  test('before the catalogue is read the list is empty and says why', async () => {
+    expect(await quotes()).toMatchObject({ source: 'launch_x:/pairs catalogue', items: [], absent: true });
+  });
+
+  test('most policies first, then symbols by code point, nulls last, then the mint', async () => {
+    await held.api.insert('catalogue', [
+      {
+        read_at: '1',
+        rows: [
+          pair('1', 'b'),
+          pair('2', ''),
+          pair('3', 'Z'),
+          pair('4', 'b'),
+          pair('5', 'é'),
+          pair('usd', 'zz'),
+        ],
+      },
+    ]);
+    await held.api.insert('policies', [policyRow('a', 'usd')]);
+    const rows = (await quotes()).items;
+    const twins = [key('1'), key('4')].sort();
+    expect(rows.map((row) => row.mint)).toEqual([key('usd'), key('3'), ...twins, key('5'), key('2')]);
+    expect(rows[0]?.policyCount).toBe(1);
+    expect(rows.at(-1)?.symbol).toBeNull();
+  });
+
+  test('a row is the catalogue’s, with caps where there is a reading of them', async () => {
+    await held.api.insert('catalogue', [
+      { read_at: '1', rows: [pair('usd', 'U', { logo_url: 'https://l/u.png' })] },
+    ]);
+    const caps = { start_market_cap_usd: 1.5, graduation_market_cap_usd: null, graduation_multiple: 12 };
+    await held.api.insert('prices', [
+      { mint: key('usd'), source: 'catalogue', read_at: '1', usd: '1', observed_at: null, ...caps },
+    ]);
+    expect((await quotes()).items).toEqual([
+      {
+        mint: key('usd'),
+        symbol: 'U',
+        name: 'The U',
+        decimals: 6,
+        category: 'custom',
+        launchable: true,
+        launchpadReady: false,
+        logoUrl: 'https://l/u.png',
+        policyCount: 0,
+        startMarketCapUsd: 1.5,
+        graduationMarketCapUsd: null,
+        graduationMultiple: 12,
+      },
+    ]);
+  });
+
+  test('search is a case-insensitive substring of symbol or name; a pair that left the catalogue is gone', async () => {
+    await held.api.insert('catalogue', [
+      { read_at: '1', rows: [pair('1', 'ABC'), pair('2', 'xyz', { name: 'abcd' }), pair('3', 'q')] },
+    ]);
+    expect((await quotes('?search=bC')).items).toHaveLength(2);
+    expect((await quotes('?search=%25')).items).toHaveLength(0);
+    expect((await quotes('?search=')).items).toHaveLength(3);
+    await held.api.insert('catalogue', [{ read_at: '2', rows: [pair('1', 'ABC')] }]);
+    expect((await quotes()).items).toHaveLength(1);
+  });
+
+  test('at most 600 rows', async () => {
+    const rows = Array.from({ length: 650 }, (_, index) => pair(`m${index}`, `S${index}`));
+    await held.api.insert('catalogue', [{ read_at: '1', rows }]);
+    expect((await quotes('?limit=650&offset=100')).items).toHaveLength(600);
+  });
+});
+
+describe('currencies', () => {
+  const read = async () => (await held.api.get<CurrenciesResponse>('/venues/options_x/currencies')).body;
+
+  test('never read: an empty list with the reason on the envelope', async () => {
+    expect(await read()).toMatchObject({
+      venue: 'options_x',
+      source: 'venue poller',
+      asOf: null,
+      items: [],
+      absent: true,
+    });
+  });
+
+  test('those that have options, with the spot price as a figure', async () => {
+    const row = (currency: string, change: object = {}) => ({
+      currency,
+      spot_price: '3000.5',
+      has_options: 1,
+      has_perps: 1,
+      ...change,
+    });
+    await held.api.insert('currencies', [
+      {
+        read_at: String(NOW),
+        rows: [row('ETH'), row('DOGE', { has_options: 0 }), row('BTC', { spot_price: null, has_perps: 0 })],
+      },
+    ]);
+    const body = await read();
+    expect(body.asOf).toBe(isoMillis(NOW));
+    expect(body.items).toMatchObject([
+      {
+        currency: 'ETH',
+        spotPrice: { value: '3000.5', source: 'venue poller', asOf: isoMillis(NOW) },
+        hasOptions: true,
+        hasPerps: true,
+      },
+      { currency: 'BTC', spotPrice: { absent: true }, hasPerps: false },
+    ]);
+  });
+});

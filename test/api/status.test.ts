@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { isoMillis, isoTime } from '../../schemas/units.ts';
+import { NOW, SETTINGS } from './support/api.ts';
+import {
+  appliedRow,
+  configRow,
+  eventRow,
+  gapRow,
+  key,
+  policyRow,
+  signature,
+  TIME,
+  tokenAccountRow,
+  venueAccountRow,
+} from './support/rows.ts';
+import { useApi } from './support/use-api.ts';
+
+const held = useApi();
+const ASOF = isoTime(TIME);
+const status = async () => (await held.api.get<StatusResponse>('/status')).body;
+const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
+
+describe('status', () => {
+  test('an empty index says of everything that it is not known', async () => {
+    const body = await status();
+    expect(body.protocol).toEqual({ paused: null, source: 'chain:ProtocolConfig account', asOf: null });
+    expect(body.indexer).toMatchObject({
+      lastProcessedSignature: null,
+      lastProcessedSlot: null,
+      lastProcessedBlockTime: null,
+      cursorUpdatedAt: null,
+      history: { complete: false, fromSlot: null },
+    });
+    expect(body.keeper).toMatchObject({ lastActionAt: null, last24h: [] });
+    expect(body.attestor.perVenue).toMatchObject([
+      { venue: 'perp_x', value: null, absent: true },
+      { venue: 'options_x', value: null, absent: true },
+    ]);
+    expect(Object.keys(body.venues)).toEqual(['launch_x', 'amm_x', 'perp_x', 'options_x']);
+    expect(body.venues.perp_x).toMatchObject({ absent: true, source: 'venue poller' });
+  });
+
+  test('the pause of the protocol comes from its config', async () => {
+    await held.api.insert('protocol_config', [configRow({ paused: 1 })]);
+    expect((await status()).protocol).toEqual({
+      paused: true,
+      source: 'chain:ProtocolConfig account',
+      asOf: ASOF,
+    });
+  });
+
+  test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
+    const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
+    await held.api.insert('applied', [
+      appliedRow('transactions', 0),
+      appliedRow('transactions', 1, {
+        ...other,
+        last_signature: signature('newer'),
+        last_signature_slot: '2000',
+        last_signature_index: 4,
+      }),
+      appliedRow('accounts', 0, { ...other, last_signature: null, last_signature_slot: '0' }),
+    ]);
+    expect((await status()).indexer).toMatchObject({
+      lastProcessedSignature: signature('newer'),
+      lastProcessedSlot: '2000',
+      lastProcessedBlockTime: isoTime(TIME + 400),
+      cursorUpdatedAt: isoMillis((TIME + 460) * 1000),
+      history: { complete: true, fromSlot: '0', source: 'stream' },
+      incompleteTransactions: { value: 0 },
+      deadLetters: { value: 0 },
+    });
+  });
+
+  test('history says how far back it is whole', async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+    await held.api.insert('gaps', [gapRow('999')]);
+    expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '1000', source: 'rpc' });
+    await held.api.insert('gaps', [gapRow('499', { log_offset: '2' })]);
+    expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '500', source: 'rpc' });
+    await held.api.insert('gaps', [gapRow('0', { log_offset: '3', closed: 1 })]);
+    expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '0', source: 'rpc' });
+  });
+
+  test('incomplete transactions and dead letters are counted', async () => {
+    const cut = { slot: '5', block_time: TIME, policies: [], reason: 'cut' };
+    await held.api.insert(
+      'incomplete_transactions',
+      ['a', 'b'].map((name) => ({ ...cut, signature: signature(name) })),
+    );
+    const letter = {
+      what: 'event',
+      at: 'x',
+      reason: 'r',
+      source: 'rpc',
+      slot: null,
+      byte_length: '0',
+      bytes: '',
+    };
+    await held.api.insert(
+      'dead_letters',
+      [1, 2].map((time) => ({ ...letter, id: 'one', read_at: time })),
+    );
+    const { indexer } = await status();
+    expect([indexer.incompleteTransactions.value, indexer.deadLetters.value]).toEqual([2, 1]);
+  });
+
+  test('the keeper counts only kinds whose actor is the keeper, over the last 24 hours', async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+    const old = { block_time: Math.floor(NOW / 1000) - 86_400 };
+    await held.api.insert('events', [
+      eventRow('a', 'Routed', 1, { block_time: TIME - 7 }),
+      eventRow('b', 'Routed', 2),
+      eventRow('b', 'FeesClaimed', 3, old),
+      eventRow('b', 'AgentSet', 4, { actor: 'authority', block_time: TIME + 9 }),
+      eventRow('b', 'BuybackBurned', 5, { block_time: TIME - 90 }),
+    ]);
+    const { keeper } = await status();
+    expect(keeper.lastActionAt).toBe(ASOF);
+    expect(keeper.last24h).toEqual([
+      { kind: 'BuybackBurned', count: 1, lastAt: isoTime(TIME - 90) },
+      { kind: 'Routed', count: 2, lastAt: ASOF },
+    ]);
+    await held.api.insert('gaps', [gapRow('9')]);
+    expect((await status()).keeper.last24h.map((row) => row.count)).toEqual([null, null]);
+  });
+
+  test('the backlog counts escrows that hold something and is absent while one is not read', async () => {
+    await held.api.insert(
+      'policies',
+      ['a', 'b', 'c'].map((name) => policyRow(name, 'usd')),
+    );
+    await held.api.insert('token_accounts', [
+      tokenAccountRow(escrow('a'), '5', { block_time: TIME - 3 }),
+      tokenAccountRow(escrow('b'), '0'),
+    ]);
+    const source = 'chain:getTokenAccountBalance';
+    expect((await status()).keeper.unroutedFeeBacklogPolicyCount).toEqual({
+      value: null,
+      source,
+      asOf: null,
+      absent: true,
+      reason: '1 of 3 quote escrows are not read yet',
+    });
+    await held.api.insert('token_accounts', [tokenAccountRow(escrow('c'), '1', { exists: 0 })]);
+    const present = { value: 1, source, asOf: isoTime(TIME - 3) };
+    expect((await status()).keeper.unroutedFeeBacklogPolicyCount).toEqual(present);
+  });
+
+  test('an attestor is as fresh as the newest attestation at each venue', async () => {
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('a', 'p1', { remote_asof: TIME + 400 }),
+      venueAccountRow('b', 'p2', { remote_asof: TIME + 450 }),
+      venueAccountRow('b', 'o1', { asset_class: 32 }),
+    ]);
+    await held.api.insert('events', [eventRow('a', 'RemoteEquityReported', 1, { actor: 'reporter' })]);
+    const { attestor } = await status();
+    expect(attestor.lastActionAt).toBe(ASOF);
+    expect(attestor.perVenue).toMatchObject([
+      { venue: 'perp_x', value: 50, asOf: isoTime(TIME + 450) },
+      { venue: 'options_x', value: null, absent: true },
+    ]);
+  });
+
+  test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
+    await held.api.insert('program_status', [
+      { program: 'launchpad', read_at: '1', address: SETTINGS.launchpadProgramId, exists: 1, error: null },
+      { program: 'amm', read_at: '1', address: key('another'), exists: 1, error: null },
+    ]);
+    await held.api.insert('venue_status', [
+      { venue: 'perp', ok: 1, read_at: String(NOW - 30_500), error: null },
+      { venue: 'perp', ok: 0, read_at: String(NOW - 500), error: 'timed out' },
+      { venue: 'options', ok: 0, read_at: String(NOW - 500), error: 'refused' },
+    ]);
+    const { venues } = await status();
+    const source = 'chain:getAccountInfo';
+    expect(venues.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
+    expect(venues.amm_x).toMatchObject({ reachable: null, programId: key('amm'), source });
+    expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
+    expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
+  });
+});
