@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { devnetPortBase } from './ports.ts';
 
 /** Where the devnet child serves its chain and venues. */
 export interface DevnetAddresses {
@@ -24,9 +25,9 @@ const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
 
 /** Starts the local chain and venues as a child that ends with this process, and waits until it serves. */
 export async function startDevnet(dataDir: string, flags: readonly string[]): Promise<DevnetChild> {
-  const child = spawn(process.execPath, [MAIN, '--dir', path.join(dataDir, 'devnet'), '--port-base', '0', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
+  const ports = String(await devnetPortBase(dataDir));
+  const args = [MAIN, '--dir', path.join(dataDir, 'devnet'), '--port-base', ports, '--parent-pid', String(process.pid)];
+  const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
     child.once('error', reject);

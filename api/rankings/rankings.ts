@@ -36,7 +36,6 @@ export async function rankings(deps: ReadDeps, context: RouteContext): Promise<R
       .filter((rate) => rate !== null),
     window: dayReason(state, context.now) === null ? lastDay(context.now) : null,
     sumsKnown: state.historyReason === null,
-    incomplete: state.incomplete.policies,
   });
   const body: RankingsResponse = {
     sort,

@@ -16,7 +16,9 @@ const TOTALS = `LEFT JOIN (
        SELECT r.mint AS mint, sum(r.routed) AS routed FROM policy_totals AS r FINAL GROUP BY r.mint
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
-       SELECT arrayJoin({incomplete:Array(String)}) AS policy, toUInt8(1) AS found
+       SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_transactions FINAL
+       WHERE signature NOT IN (
+         SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
      ) AS i ON i.policy = p.address`;
 
 const EVENTS = `LEFT JOIN (

@@ -27,9 +27,8 @@ export interface RankingQuestion {
   rates: readonly QuoteRate[];
   /** Window of `activity` in unix seconds; null while the last 24 hours are not covered. */
   window: { after: number; until: number } | null;
-  /** Whether sums of events can be told at all, and the policies whose sums cannot. */
+  /** Whether sums of events can be told at all; those of policies with an incomplete transaction never can. */
   sumsKnown: boolean;
-  incomplete: readonly string[];
 }
 
 /** A filter value no policy has, for an id beyond what the column can hold. */
@@ -112,6 +111,5 @@ function parametersOf(question: RankingQuestion): Params {
     until: question.window?.until ?? 0,
     covered: question.window === null ? 0 : 1,
     sumsKnown: question.sumsKnown ? 1 : 0,
-    incomplete: [...question.incomplete],
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
-import { isoMillis, isoTime } from '../../schemas/units.ts';
+import { isoMillis } from '../../schemas/units.ts';
 import { NOW } from './support/api.ts';
 import {
   appliedRow,
@@ -21,7 +21,6 @@ import { useApi } from './support/use-api.ts';
 const held = useApi(async (api) => {
   await api.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
 });
-const ASOF = isoTime(TIME);
 const rankings = async (query = '') => (await held.api.get<RankingsResponse>(`/rankings${query}`)).body;
 const items = async (query = '') => (await rankings(query)).items;
 const mints = async (query: string) => (await items(query)).map((item) => item.mint);
@@ -232,28 +231,4 @@ describe('sorts', () => {
     ]);
     expect(await mints('?sort=activity&order=asc')).toEqual([key('c'), key('a'), key('b')]);
   });
-
-  test.each(['burned', 'bankroll', 'profit', 'fees', 'marketCap', 'activity', 'newest'])(
-    '%s works with every filter at once',
-    async (sort) => {
-      await twoAssets();
-      await held.api.insert('policies', [policyRow('a', 'usd', { mode: 'Agent', locked: 1 })]);
-      await held.api.insert('mints', [mintRow('a', 6, { name: 'Ämber', symbol: 'AMB', uri: '' })]);
-      const query = `&mode=Agent&origin=1&model=7&quote=${key('usd')}&locked=true&paused=false&search=%C3%A4mb`;
-      for (const order of ['asc', 'desc']) {
-        const body = await rankings(`?sort=${sort}&order=${order}${query}`);
-        expect(body.items).toMatchObject([{ mint: key('a') }]);
-        expect(body.filters).toEqual({
-          mode: 'Agent',
-          origin: 1,
-          model: 7,
-          quote: key('usd'),
-          locked: true,
-          paused: false,
-          search: 'ämb',
-        });
-      }
-      expect((await rankings(`?sort=${sort}${query}&limit=1&offset=5`)).total).toBe(1);
-    },
-  );
 });

@@ -197,4 +197,29 @@ describe('filters', () => {
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ error });
   });
+
+  test.each(['burned', 'bankroll', 'profit', 'fees', 'marketCap', 'activity', 'newest'])(
+    '%s works with every filter at once',
+    async (sort) => {
+      await held.api.truncate('policies', 'mints');
+      await held.api.insert('prices', [price('usd', '1')]);
+      await held.api.insert('policies', [policyRow('a', 'usd', { mode: 'Agent', locked: 1 })]);
+      await held.api.insert('mints', [mintRow('a', 6, { name: 'Ämber', symbol: 'AMB', uri: '' })]);
+      const query = `&mode=Agent&origin=1&model=7&quote=${key('usd')}&locked=true&paused=false&search=%C3%A4mb`;
+      for (const order of ['asc', 'desc']) {
+        const body = await rankings(`?sort=${sort}&order=${order}${query}`);
+        expect(body.items).toMatchObject([{ mint: key('a') }]);
+        expect(body.filters).toEqual({
+          mode: 'Agent',
+          origin: 1,
+          model: 7,
+          quote: key('usd'),
+          locked: true,
+          paused: false,
+          search: 'ämb',
+        });
+      }
+      expect((await rankings(`?sort=${sort}${query}&limit=1&offset=5`)).total).toBe(1);
+    },
+  );
 });

@@ -40,14 +40,24 @@ export interface TestApi {
   at(now: number): void;
   insert(table: string, rows: object[]): Promise<void>;
   truncate(...tables: string[]): Promise<void>;
+  /** How many questions were put to the store so far. */
+  queries(): number;
   close(): Promise<void>;
 }
 
 export async function startApi(store: Store, options: Partial<AppOptions> = {}): Promise<TestApi> {
   let now = NOW;
+  let queries = 0;
   const applied = createAppliedSignal();
+  const counted: Store = {
+    ...store,
+    query: (sql, params) => {
+      queries += 1;
+      return store.query(sql, params);
+    },
+  };
   const app = createApp({
-    currentStore: () => store,
+    currentStore: () => counted,
     settings: SETTINGS,
     clock: () => now,
     applied,
@@ -85,6 +95,7 @@ export async function startApi(store: Store, options: Partial<AppOptions> = {}):
       for (const table of tables) await store.command(`TRUNCATE TABLE ${table}`);
       applied.advance();
     },
+    queries: () => queries,
     close,
   };
 }

@@ -1,0 +1,56 @@
+import { lookup as lookupAll } from 'node:dns';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+
+const PRIVATE = new BlockList();
+for (const [address, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  PRIVATE.addSubnet(address, prefix, 'ipv4');
+}
+for (const [address, prefix] of [
+  ['::', 127],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const) {
+  PRIVATE.addSubnet(address, prefix, 'ipv6');
+}
+
+/** Whether an address belongs to the public internet; IPv4 inside IPv6 counts as what it is. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  return !PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** A lookup that answers public addresses only, so that what was checked is what is connected to. */
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, '', 0);
+    const allowed = addresses.filter(({ address }) => isPublicAddress(address));
+    const [first] = allowed;
+    if (first === undefined) {
+      return callback(Object.assign(new Error(`${hostname} has no public address`), { code: 'EPRIVATE' }), '', 0);
+    }
+    if (options.all === true) callback(null, allowed);
+    else callback(null, first.address, first.family);
+  });
+};
