@@ -2,7 +2,10 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { embeddedConnection } from './embedded/connection.ts';
 import { openSessions } from './embedded/sessions.ts';
 
-export type Params = Record<string, string | number | bigint | boolean | null | readonly (string | number | bigint)[]>;
+export type Params = Record<
+  string,
+  string | number | bigint | boolean | null | readonly (string | number | bigint)[]
+>;
 
 /** One database of one engine, embedded or a server: 64-bit integers come back as strings, 8 to 32 bits as numbers. */
 export interface Store {

@@ -33,12 +33,16 @@ export function migrations(): Migration[] {
 export async function migrate(store: Store, cluster: string | null = null): Promise<string[]> {
   const ledger = `CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3))
     ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
-  for (const statement of cluster === null ? [ledger] : forCluster(ledger, cluster)) await store.command(statement);
-  const applied = await store.query<{ name: string; checksum: string }>('SELECT name, checksum FROM migrations FINAL');
+  for (const statement of cluster === null ? [ledger] : forCluster(ledger, cluster))
+    await store.command(statement);
+  const applied = await store.query<{ name: string; checksum: string }>(
+    'SELECT name, checksum FROM migrations FINAL',
+  );
   const known = migrations();
   for (const { name, checksum } of applied) {
     const file = known.find((migration) => migration.name === name);
-    if (file === undefined) throw new Error(`the database has migration ${name}, which this version does not know`);
+    if (file === undefined)
+      throw new Error(`the database has migration ${name}, which this version does not know`);
     if (file.checksum !== checksum) throw new Error(`migration ${name} was changed after it was applied`);
   }
   const done = new Set(applied.map(({ name }) => name));

@@ -9,12 +9,15 @@ export const MAX_DEAD_BYTES = 900_000;
 export function deadLetterRow(letter: DeadLetterRecord, readAt: number): Row {
   const { what, where, reason, source, slot, bytes } = letter;
   const hash = createHash('sha256').update(bytes).digest();
-  const id = createHash('sha256').update(JSON.stringify([what, where, slot?.toString() ?? null])).update(hash);
+  const id = createHash('sha256')
+    .update(JSON.stringify([what, where, slot?.toString() ?? null]))
+    .update(hash);
   return {
     id: id.digest('hex'),
     what,
     at: where,
-    reason: bytes.length > MAX_DEAD_BYTES ? `${reason} (sha256 of the bytes ${hash.toString('hex')})` : reason,
+    reason:
+      bytes.length > MAX_DEAD_BYTES ? `${reason} (sha256 of the bytes ${hash.toString('hex')})` : reason,
     source,
     slot: slot?.toString() ?? null,
     byte_length: String(bytes.length),

@@ -48,10 +48,14 @@ export function createFollowing(programId: Uint8Array, launchpad: Uint8Array): F
       follow(found, account.assetMint, 'mint');
       if (account.kind === 'Local') follow(found, account.tokenAccount, 'token_account');
     }
-    if (account.type === 'ProtocolConfig' && Buffer.compare(account.launchpadProgram, launchpadProgram) !== 0) {
+    if (
+      account.type === 'ProtocolConfig' &&
+      Buffer.compare(account.launchpadProgram, launchpadProgram) !== 0
+    ) {
       if (Buffer.compare(record.address, configAddress(programId)) !== 0) return;
       launchpadProgram = account.launchpadProgram.slice();
-      for (const [base, quote] of pairs.values()) follow(found, poolAddress(launchpadProgram, base, quote), 'pool');
+      for (const [base, quote] of pairs.values())
+        follow(found, poolAddress(launchpadProgram, base, quote), 'pool');
     }
   };
 

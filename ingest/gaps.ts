@@ -1,6 +1,6 @@
 import { messageOf } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/log.ts';
 import { pause } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/log.ts';
 import type { Rpc } from '../runtime/rpc.ts';
 import { closeGap, type Gap } from './history.ts';
 import type { LogWriter } from './log/port.ts';

@@ -1,6 +1,6 @@
+import type { Rpc, SignatureInfo } from '../runtime/rpc.ts';
 import { decodeBase58 } from '../schemas/base58.ts';
 import type { GapRecord, TransactionRecord } from '../schemas/records.ts';
-import type { Rpc, SignatureInfo } from '../runtime/rpc.ts';
 import type { LogWriter } from './log/port.ts';
 
 export interface Gap {
@@ -33,7 +33,8 @@ const PAGE = 1000;
  */
 export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void> {
   const { rpc, log, programId, signal } = options;
-  if ((await rpc.getSlot()) < gap.toSlot) throw new HistoryUnavailableError(`the node is not at slot ${gap.toSlot} yet`);
+  if ((await rpc.getSlot()) < gap.toSlot)
+    throw new HistoryUnavailableError(`the node is not at slot ${gap.toSlot} yet`);
   let before: string | null = null;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];
@@ -43,7 +44,8 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
     before = page.at(-1)?.signature ?? before;
     const all = [...held, ...page];
     const ended = page.length < PAGE || (page.at(-1)?.slot ?? 0n) < gap.fromSlot;
-    if (page.length < PAGE && (page.at(-1)?.slot ?? gap.fromSlot) >= gap.fromSlot) await historyBegins(rpc, gap);
+    if (page.length < PAGE && (page.at(-1)?.slot ?? gap.fromSlot) >= gap.fromSlot)
+      await historyBegins(rpc, gap);
     const lowest = all.at(-1)?.slot;
     const whole = ended ? all : all.filter(({ slot }) => slot !== lowest);
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
@@ -67,7 +69,9 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
 async function historyBegins(rpc: Rpc, gap: Gap): Promise<void> {
   const first = await rpc.getFirstAvailableBlock();
   if (first > gap.fromSlot && first > 1n) {
-    throw new HistoryUnavailableError(`the node's first block is ${first}, the gap begins at ${gap.fromSlot}`);
+    throw new HistoryUnavailableError(
+      `the node's first block is ${first}, the gap begins at ${gap.fromSlot}`,
+    );
   }
 }
 

@@ -53,7 +53,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
     // 2. Facts, then the sums over them.
-    await Promise.all([insert('events', facts.events), insert('policy_transactions', facts.policyTransactions)]);
+    await Promise.all([
+      insert('events', facts.events),
+      insert('policy_transactions', facts.policyTransactions),
+    ]);
     if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     const at = { partition: batch.partition, offset: last.offset };
     await recomputeRollups(store, at, facts.touchedMints, facts.touchedDays);
@@ -106,7 +109,11 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, R
 }
 
 /** A gap's first row opens it and precedes the facts behind it; later ones narrow or close it. */
-function gapRows(gaps: Parts['gaps'], before: Progress, partition: number): { opened: Row[]; progressed: Row[] } {
+function gapRows(
+  gaps: Parts['gaps'],
+  before: Progress,
+  partition: number,
+): { opened: Row[]; progressed: Row[] } {
   const rows = { opened: [] as Row[], progressed: [] as Row[] };
   const seen = new Set(before.gaps);
   for (const { offset, gap } of gaps) {

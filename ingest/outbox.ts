@@ -1,5 +1,5 @@
-import type { LogRecord } from '../schemas/records.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { LogRecord } from '../schemas/records.ts';
 import type { LogWriter } from './log/port.ts';
 import { untilDone } from './retry.ts';
 

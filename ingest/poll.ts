@@ -50,7 +50,12 @@ export async function runPollers(options: PollOptions): Promise<void> {
 
 type Round = () => Promise<LogRecord[]>;
 
-async function every(name: string, intervalMs: number, { log, logger, signal }: PollOptions, round: Round): Promise<void> {
+async function every(
+  name: string,
+  intervalMs: number,
+  { log, logger, signal }: PollOptions,
+  round: Round,
+): Promise<void> {
   for (let count = 0; !signal.aborted; count += 1) {
     try {
       const records = await round();
@@ -132,7 +137,11 @@ function programsRound({ config, rpc }: PollOptions): Round {
           ({ account }) => ({ exists: account !== null, error: null }),
           (error: unknown) => ({ exists: false, error: messageOf(error) }),
         );
-        return { kind: 'reading', readAt: Date.now(), reading: { type: 'program_status', program, address, ...answer } };
+        return {
+          kind: 'reading',
+          readAt: Date.now(),
+          reading: { type: 'program_status', program, address, ...answer },
+        };
       }),
     );
   };

@@ -43,7 +43,11 @@ export async function readProgress(store: Store, topic: Topic, partition: number
     lastSignature:
       row?.last_signature == null
         ? null
-        : { text: row.last_signature, slot: BigInt(row.last_signature_slot), index: row.last_signature_index },
+        : {
+            text: row.last_signature,
+            slot: BigInt(row.last_signature_slot),
+            index: row.last_signature_index,
+          },
     gaps: new Set(gaps.map(({ from_slot }) => BigInt(from_slot))),
   };
 }

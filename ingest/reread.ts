@@ -1,7 +1,7 @@
-import { encodeBase58 } from '../schemas/base58.ts';
-import type { LogRecord } from '../schemas/records.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Rpc } from '../runtime/rpc.ts';
+import { encodeBase58 } from '../schemas/base58.ts';
+import type { LogRecord } from '../schemas/records.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 import { readTransaction } from './history.ts';
 import { untilDone } from './retry.ts';

@@ -1,6 +1,6 @@
+import type { Rpc, RpcAccount } from '../runtime/rpc.ts';
 import { decodeKey } from '../schemas/base58.ts';
 import type { AccountRecord, ExpectedAccount } from '../schemas/records.ts';
-import type { Rpc, RpcAccount } from '../runtime/rpc.ts';
 
 /** An rpc read stands at the end of its slot. */
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
@@ -18,7 +18,12 @@ export function createAccountReader(
   rpc: Rpc,
   expectedAt: (address: Uint8Array) => ExpectedAccount | null,
 ): AccountReader {
-  const record = (address: string, account: RpcAccount | null, slot: bigint, blockTime: number | null): AccountRecord => {
+  const record = (
+    address: string,
+    account: RpcAccount | null,
+    slot: bigint,
+    blockTime: number | null,
+  ): AccountRecord => {
     const key = decodeKey(address) as Uint8Array;
     return {
       kind: 'account',
@@ -50,7 +55,10 @@ export function createAccountReader(
     readProgram: async (programId, notBefore) => {
       const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
       const blockTime = await rpc.getBlockTime(slot);
-      return { slot, records: accounts.map(({ address, account }) => record(address, account, slot, blockTime)) };
+      return {
+        slot,
+        records: accounts.map(({ address, account }) => record(address, account, slot, blockTime)),
+      };
     },
   };
 }

@@ -1,8 +1,8 @@
+import { pause } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Rpc } from '../runtime/rpc.ts';
 import { decodeKey, encodeBase58 } from '../schemas/base58.ts';
 import type { AccountRecord, LogRecord, TransactionRecord } from '../schemas/records.ts';
-import type { Logger } from '../runtime/log.ts';
-import { pause } from '../runtime/lifecycle.ts';
-import type { Rpc } from '../runtime/rpc.ts';
 import { createFollowing, type Following } from './follow.ts';
 import { createGapCloser } from './gaps.ts';
 import { createGeyserClient, type StreamEndedError } from './geyser/client.ts';
@@ -75,13 +75,22 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const newcomers = createNewcomers({
     rewrite: (fromSlot) => live?.resubscribe(request(fromSlot)),
     read: async (addresses, notBefore) => {
-      const records = await untilDone('reading followed accounts', () => reader.read(addresses, notBefore), options);
+      const records = await untilDone(
+        'reading followed accounts',
+        () => reader.read(addresses, notBefore),
+        options,
+      );
       learn(records ?? []);
       await send(records ?? []);
       return records ?? [];
     },
   });
-  const request = (fromSlot: bigint | null) => ({ programId, addresses: following.addresses(), commitment, fromSlot });
+  const request = (fromSlot: bigint | null) => ({
+    programId,
+    addresses: following.addresses(),
+    commitment,
+    fromSlot,
+  });
 
   let slots = new Slots(commitment, position ?? null);
   let live: { resubscribe(subscription: ReturnType<typeof request>): void } | null = null;
@@ -89,7 +98,11 @@ export async function runStream(options: StreamOptions): Promise<void> {
   let gapFrom: bigint | null = position === null || position === undefined ? 0n : null;
 
   const sweep = async (notBefore: bigint) => {
-    const swept = await untilDone('sweeping accounts', () => reader.readProgram(programId, notBefore), options);
+    const swept = await untilDone(
+      'sweeping accounts',
+      () => reader.readProgram(programId, notBefore),
+      options,
+    );
     if (swept === null) return;
     learn(swept.records);
     const found = new Set(swept.records.map(({ address }) => encodeBase58(address)));
@@ -130,7 +143,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     records.push({ kind: 'marker', slot, parent, blockTime });
     void send(records).then(() =>
-      report({ type: 'released', slot, blockTime, accounts: accounts.length, transactions: transactions.length }),
+      report({
+        type: 'released',
+        slot,
+        blockTime,
+        accounts: accounts.length,
+        transactions: transactions.length,
+      }),
     );
     newcomers.onSlot(slot);
   };
@@ -170,8 +189,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
       newcomers.onNewStream();
     });
 
-  for (const gap of (await untilDone('reading open gaps', () => store.openGaps(), options)) ?? []) gaps.add(gap);
-  const cut = await untilDone('reading incomplete transactions', () => store.incompleteTransactions(), options);
+  for (const gap of (await untilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
+    gaps.add(gap);
+  const cut = await untilDone(
+    'reading incomplete transactions',
+    () => store.incompleteTransactions(),
+    options,
+  );
   for (const transaction of cut ?? []) reread.addKnown(transaction);
   if (position !== null && position !== undefined) void sweep(position);
 
@@ -206,7 +230,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
   await outbox.drained();
 }
 
-async function loadFollowing({ store, programId, launchpadProgramId, ...rest }: StreamOptions): Promise<Following> {
+async function loadFollowing({
+  store,
+  programId,
+  launchpadProgramId,
+  ...rest
+}: StreamOptions): Promise<Following> {
   const following = createFollowing(
     decodeKey(programId) as Uint8Array,
     decodeKey(launchpadProgramId) as Uint8Array,
@@ -221,16 +250,40 @@ function recordOf(
   blockTime: number | null,
   following: Following,
 ): AccountRecord | TransactionRecord {
-  return update.type === 'account' ? accountRecord(update, blockTime, following) : transactionRecord(update, blockTime);
+  return update.type === 'account'
+    ? accountRecord(update, blockTime, following)
+    : transactionRecord(update, blockTime);
 }
 
 function accountRecord(update: AccountUpdate, blockTime: number | null, following: Following): AccountRecord {
   const { slot, address, owner, lamports, data, writeVersion, signature } = update;
   const expected = following.expectedAt(address);
-  return { kind: 'account', source: 'stream', slot, blockTime, address, owner, lamports, data, writeVersion, signature, expected };
+  return {
+    kind: 'account',
+    source: 'stream',
+    slot,
+    blockTime,
+    address,
+    owner,
+    lamports,
+    data,
+    writeVersion,
+    signature,
+    expected,
+  };
 }
 
 function transactionRecord(update: TransactionUpdate, blockTime: number | null): TransactionRecord {
   const { slot, signature, index, payload } = update;
-  return { kind: 'transaction', source: 'stream', slot, blockTime, signature, index, order: 0, format: 'geyser', payload };
+  return {
+    kind: 'transaction',
+    source: 'stream',
+    slot,
+    blockTime,
+    signature,
+    index,
+    order: 0,
+    format: 'geyser',
+    payload,
+  };
 }

@@ -60,7 +60,8 @@ export function readConfig(env: Environment): Config {
   const id = (name: string, unset: string) =>
     read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
   return {
-    serviceName: read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
+    serviceName:
+      read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
     publicUrl: read.url('PUBLIC_URL') ?? `http://${shownHost}:${port}`,
     host,
     port,
@@ -75,14 +76,20 @@ export function readConfig(env: Environment): Config {
     commitment: read.oneOf('COMMITMENT', ['confirmed', 'finalized'] as const) ?? 'confirmed',
     solanaRpcUrl: read.url('SOLANA_RPC_URL'),
     kafkaBrokers: read.brokers('KAFKA_BROKERS'),
-    kafkaTopicPrefix: read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
+    kafkaTopicPrefix:
+      read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
     kafkaTls: read.flag('KAFKA_TLS') ?? false,
-    kafkaSaslMechanism: read.oneOf('KAFKA_SASL_MECHANISM', ['plain', 'scram-sha-256', 'scram-sha-512'] as const),
+    kafkaSaslMechanism: read.oneOf('KAFKA_SASL_MECHANISM', [
+      'plain',
+      'scram-sha-256',
+      'scram-sha-512',
+    ] as const),
     kafkaSaslUsername: read.any('KAFKA_SASL_USERNAME'),
     kafkaSaslPassword: read.any('KAFKA_SASL_PASSWORD'),
     kafkaPartitions: read.whole('KAFKA_PARTITIONS', 1, 10_000) ?? 12,
     kafkaReplication: read.whole('KAFKA_REPLICATION', 1, 100),
-    kafkaRetentionMs: read.text('KAFKA_RETENTION_MS', /^(-1|\d{1,15})$/, 'milliseconds, or -1 for ever') ?? '-1',
+    kafkaRetentionMs:
+      read.text('KAFKA_RETENTION_MS', /^(-1|\d{1,15})$/, 'milliseconds, or -1 for ever') ?? '-1',
     clickhouseUrl: read.url('CLICKHOUSE_URL'),
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
     postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
@@ -138,16 +145,23 @@ function reader(env: Environment) {
   };
   return {
     any,
-    text: (name: string, form: RegExp, want: string) => checked(name, want, (value) => (form.test(value) ? value : null)),
+    text: (name: string, form: RegExp, want: string) =>
+      checked(name, want, (value) => (form.test(value) ? value : null)),
     whole: (name: string, least: number, most: number) =>
       checked(name, `a whole number from ${least} to ${most}`, (value) => {
         const number = Number(value);
         return /^\d{1,12}$/.test(value) && number >= least && number <= most ? number : null;
       }),
     oneOf: <T extends string>(name: string, values: readonly T[]) =>
-      checked(name, `one of ${values.join(', ')}`, (value) => values.find((known) => known === value) ?? null),
+      checked(
+        name,
+        `one of ${values.join(', ')}`,
+        (value) => values.find((known) => known === value) ?? null,
+      ),
     flag: (name: string) =>
-      checked(name, 'true or false', (value) => (value === 'true' || value === 'false' ? value === 'true' : null)),
+      checked(name, 'true or false', (value) =>
+        value === 'true' || value === 'false' ? value === 'true' : null,
+      ),
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
     url: (name: string, protocols: readonly string[] = ['http:', 'https:']) =>
@@ -158,7 +172,9 @@ function reader(env: Environment) {
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {
         const url = value.includes('://') ? value : `http://${value}`;
-        return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? value.replace(/\/+$/, '') : null;
+        return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+          ? value.replace(/\/+$/, '')
+          : null;
       }),
     brokers: (name: string) =>
       checked(name, 'comma-separated host:port', (value) => {

@@ -20,7 +20,10 @@ export interface BoundedReply {
  * @throws RetryableError where nothing answers in time or the reply is over `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
-  const limits = [AbortSignal.timeout(request.timeoutMs), ...(request.signal === undefined ? [] : [request.signal])];
+  const limits = [
+    AbortSignal.timeout(request.timeoutMs),
+    ...(request.signal === undefined ? [] : [request.signal]),
+  ];
   try {
     const response = await fetch(url, {
       method: request.method ?? 'GET',
@@ -29,11 +32,18 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
       ...(request.body === undefined ? {} : { body: request.body }),
       ...(request.headers === undefined ? {} : { headers: request.headers }),
     });
-    return { status: response.status, headers: response.headers, bytes: await readBounded(response, request.maxBytes) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes: await readBounded(response, request.maxBytes),
+    };
   } catch (error) {
     if (error instanceof RetryableError) throw error;
     const cause = (error as { cause?: { code?: string } }).cause?.code;
-    const what = (error as Error).name === 'TimeoutError' ? `no answer in ${request.timeoutMs} ms` : (cause ?? 'no answer');
+    const what =
+      (error as Error).name === 'TimeoutError'
+        ? `no answer in ${request.timeoutMs} ms`
+        : (cause ?? 'no answer');
     throw new RetryableError(`${new URL(url).host}: ${what}`, { cause: error });
   }
 }
@@ -43,7 +53,8 @@ async function readBounded(response: Response, maxBytes: number): Promise<Uint8A
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new RetryableError(`${new URL(response.url).host}: reply over ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new RetryableError(`${new URL(response.url).host}: reply over ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -54,5 +54,7 @@ export async function serveMetrics(
 }
 
 function json(response: http.ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body, null, 2)}\n`);
+  response
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(`${JSON.stringify(body, null, 2)}\n`);
 }

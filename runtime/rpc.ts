@@ -38,7 +38,10 @@ export class RpcError extends Error {
 
 /** A JSON-RPC node, by the methods that the service uses. Addresses are base58; every call throws RpcError. */
 export interface Rpc {
-  getAccountInfo(address: string, options?: ReadOptions): Promise<{ slot: bigint; account: RpcAccount | null }>;
+  getAccountInfo(
+    address: string,
+    options?: ReadOptions,
+  ): Promise<{ slot: bigint; account: RpcAccount | null }>;
   /** At most 100 addresses; answers in their order. */
   getMultipleAccounts(
     addresses: readonly string[],
@@ -78,15 +81,26 @@ export function createRpc(url: string, options: RpcOptions): Rpc {
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const headers = { 'content-type': 'application/json' };
-      const { status, bytes } = await fetchBounded(url, { method: 'POST', body, headers, timeoutMs, maxBytes });
+      const { status, bytes } = await fetchBounded(url, {
+        method: 'POST',
+        body,
+        headers,
+        timeoutMs,
+        maxBytes,
+      });
       reply = JSON.parse(Buffer.from(bytes).toString('utf8')) as typeof reply;
-      if (reply === null || typeof reply !== 'object') throw new TypeError(`HTTP ${status} without a JSON-RPC reply`);
+      if (reply === null || typeof reply !== 'object')
+        throw new TypeError(`HTTP ${status} without a JSON-RPC reply`);
     } catch (error) {
       throw new RpcError('unreachable', `${method}: ${messageOf(error)}`, null, error);
     }
     if (reply.error !== undefined && reply.error !== null) {
       const code = Number(reply.error.code);
-      throw new RpcError(code === BEHIND ? 'behind' : 'refused', `${method}: ${String(reply.error.message)}`, code);
+      throw new RpcError(
+        code === BEHIND ? 'behind' : 'refused',
+        `${method}: ${String(reply.error.message)}`,
+        code,
+      );
     }
     if (!('result' in reply)) throw new RpcError('unreachable', `${method}: a reply without a result`);
     return reply.result;
@@ -111,7 +125,8 @@ export function createRpc(url: string, options: RpcOptions): Rpc {
       const result = await call('getMultipleAccounts', [addresses, base64(read)]);
       return sound('getMultipleAccounts', () => {
         const values = (result as { value: unknown[] }).value;
-        if (values.length !== addresses.length) throw new TypeError(`${values.length} of ${addresses.length} accounts`);
+        if (values.length !== addresses.length)
+          throw new TypeError(`${values.length} of ${addresses.length} accounts`);
         return { slot: contextSlot(result), accounts: values.map(account) };
       });
     },
@@ -182,7 +197,8 @@ function account(value: unknown): RpcAccount | null {
 
 function signatureInfo(value: unknown): SignatureInfo {
   const { signature, slot, blockTime, err } = value as Record<string, unknown>;
-  if (typeof signature !== 'string' || decodeBase58(signature)?.length !== 64) throw new TypeError('no signature');
+  if (typeof signature !== 'string' || decodeBase58(signature)?.length !== 64)
+    throw new TypeError('no signature');
   return {
     signature,
     slot: slotOf(slot),

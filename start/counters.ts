@@ -38,7 +38,8 @@ export function createCounters(): Counters {
     applied: (batch) => {
       if (batch.topic !== 'transactions') return;
       for (const { record } of batch.entries) {
-        if (record.kind === 'marker' && record.slot > counters.appliedSlot) counters.appliedSlot = record.slot;
+        if (record.kind === 'marker' && record.slot > counters.appliedSlot)
+          counters.appliedSlot = record.slot;
       }
     },
   };

@@ -26,12 +26,22 @@ const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
 /** Starts the local chain and venues as a child that ends with this process, and waits until it serves. */
 export async function startDevnet(dataDir: string, flags: readonly string[]): Promise<DevnetChild> {
   const ports = String(await devnetPortBase(dataDir));
-  const args = [MAIN, '--dir', path.join(dataDir, 'devnet'), '--port-base', ports, '--parent-pid', String(process.pid)];
+  const args = [
+    MAIN,
+    '--dir',
+    path.join(dataDir, 'devnet'),
+    '--port-base',
+    ports,
+    '--parent-pid',
+    String(process.pid),
+  ];
   const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(new Error(`devnet ended before it served (${signal ?? code})`)));
+    child.once('exit', (code, signal) =>
+      reject(new Error(`devnet ended before it served (${signal ?? code})`)),
+    );
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       const ready = readyLine(line);
       if (ready !== null) resolve(ready);

@@ -15,7 +15,11 @@ const COMMAND = {
     'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. Everything is kept in DATA_DIR and goes on from there.',
   flags: {
     policies: { type: 'string', value: 'N', help: 'policies of the local chain (default 40)' },
-    history: { type: 'string', value: 'SLOTS', help: 'past that a fresh local chain starts with (default 1500)' },
+    history: {
+      type: 'string',
+      value: 'SLOTS',
+      help: 'past that a fresh local chain starts with (default 1500)',
+    },
     rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
   },
@@ -28,7 +32,8 @@ await runMain(async (signal) => {
   const unlock = lockDataDir(path.resolve(config.dataDir));
   let devnet: DevnetChild | null = null;
   try {
-    if (config.yellowstoneEndpoint === null) devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
+    if (config.yellowstoneEndpoint === null)
+      devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const system = await startSystem(settings, { logger, signal, devnet: devnet !== null });
     await showProgress(system, settings, signal, devnet?.ended ?? null);
@@ -42,7 +47,12 @@ await runMain(async (signal) => {
 function devnetFlags(flags: Record<string, string | boolean | undefined>): string[] {
   const given = (name: string, unset: string) => [`--${name}`, String(flags[name] ?? unset)];
   if (flags.policies !== undefined) wholeNumber('policies', String(flags.policies), 1);
-  return [...given('policies', '40'), ...given('history', '1500'), ...given('rate', '2'), ...given('seed', '1')];
+  return [
+    ...given('policies', '40'),
+    ...given('history', '1500'),
+    ...given('rate', '2'),
+    ...given('seed', '1'),
+  ];
 }
 
 /** What the devnet serves stands in for every address that is not set. */
@@ -61,7 +71,15 @@ function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
 }
 
 function followed(config: Config): Config {
-  required(config.programId, 'PROGRAM_ID', 'name the program to index, or unset YELLOWSTONE_ENDPOINT for the local chain');
-  required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history and the agents need a JSON-RPC node beside the stream');
+  required(
+    config.programId,
+    'PROGRAM_ID',
+    'name the program to index, or unset YELLOWSTONE_ENDPOINT for the local chain',
+  );
+  required(
+    config.solanaRpcUrl,
+    'SOLANA_RPC_URL',
+    'history and the agents need a JSON-RPC node beside the stream',
+  );
   return config;
 }

@@ -22,7 +22,7 @@ import { type Config, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { createRpc } from '../runtime/rpc.ts';
 import { decodeKey } from '../schemas/base58.ts';
-import { createCounters, type Counters } from './counters.ts';
+import { type Counters, createCounters } from './counters.ts';
 
 export interface System {
   store: Store;
@@ -43,7 +43,11 @@ export interface SystemOptions {
 export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
   const programId = required(config.programId, 'PROGRAM_ID', 'it names the program to index');
   const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
-  const endpoint = required(config.yellowstoneEndpoint, 'YELLOWSTONE_ENDPOINT', 'the chain is streamed from it');
+  const endpoint = required(
+    config.yellowstoneEndpoint,
+    'YELLOWSTONE_ENDPOINT',
+    'the chain is streamed from it',
+  );
   const store =
     config.clickhouseUrl === null
       ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))

@@ -45,7 +45,12 @@ export function embeddedConnection(sessions: Sessions): Connection {
     exec: async ({ query, query_params, values }) => {
       const body = values === undefined ? '' : `\n${await text(values)}`;
       const answer = await run(query + body, query_params);
-      return { stream: Readable.from([Buffer.from(answer)]), query_id: randomUUID(), summary: SUMMARY, ...ANSWER };
+      return {
+        stream: Readable.from([Buffer.from(answer)]),
+        query_id: randomUUID(),
+        summary: SUMMARY,
+        ...ANSWER,
+      };
     },
     command: async ({ query, query_params }) => {
       await run(query, query_params);

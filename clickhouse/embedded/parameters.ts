@@ -1,4 +1,11 @@
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '\\0', "'": "\\'" };
+const ESCAPES: Record<string, string> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\\0',
+  "'": "\\'",
+};
 
 /** The text of a bound parameter, in the engine's escaped form. @throws TypeError for a value that is none. */
 export function parameterText(value: unknown): string {

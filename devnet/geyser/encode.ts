@@ -1,5 +1,5 @@
 import {
-  SlotStatus,
+  type SlotStatus,
   SubscribeUpdate,
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
@@ -78,7 +78,15 @@ function encodeAccount(block: Block, write: AccountWrite): EncodedAccount {
 
 function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransaction {
   const { message, loaded } = tx;
-  const compiled = ({ programIdIndex, accounts, data }: { programIdIndex: number; accounts: number[]; data: Uint8Array }) => ({
+  const compiled = ({
+    programIdIndex,
+    accounts,
+    data,
+  }: {
+    programIdIndex: number;
+    accounts: number[];
+    data: Uint8Array;
+  }) => ({
     programIdIndex,
     accounts: Uint8Array.from(accounts),
     data,
@@ -154,7 +162,9 @@ function encodeMeta(block: Block): EncodedUpdate {
 }
 
 export function encodeSlot(slot: bigint, parent: bigint, status: SlotStatus): EncodedUpdate {
-  const update = SubscribeUpdate.fromPartial({ slot: { slot: slot.toString(), parent: parent.toString(), status } });
+  const update = SubscribeUpdate.fromPartial({
+    slot: { slot: slot.toString(), parent: parent.toString(), status },
+  });
   return { bytes: Buffer.from(SubscribeUpdate.encode(update).finish()), field: 3 };
 }
 

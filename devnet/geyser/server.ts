@@ -103,7 +103,9 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
       call.on('error', () => subscribers.delete(subscriber));
     },
     getVersion: unary(() =>
-      GetVersionResponse.encode({ version: JSON.stringify({ package: 'devnet', version: '1.0.0' }) }).finish(),
+      GetVersionResponse.encode({
+        version: JSON.stringify({ package: 'devnet', version: '1.0.0' }),
+      }).finish(),
     ),
     getSlot: unary((request) => {
       const finalized = GetSlotRequest.decode(request).commitment === FINALIZED;
@@ -116,8 +118,10 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     ping: unary((request) => PongResponse.encode({ count: PingRequest.decode(request).count }).finish()),
   });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${options.host ?? '127.0.0.1'}:${options.port}`, grpc.ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
+    server.bindAsync(
+      `${options.host ?? '127.0.0.1'}:${options.port}`,
+      grpc.ServerCredentials.createInsecure(),
+      (error, bound) => (error === null ? resolve(bound) : reject(error)),
     );
   });
   const unsubscribe = ledger.subscribe(() => {

@@ -1,7 +1,7 @@
 import { status as grpcStatus, type ServerDuplexStream } from '@grpc/grpc-js';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
 import type { Block, Ledger } from '../ledger.ts';
-import { type EncodedBlock, encodePong, encodeSlot, type EncodedUpdate, withFilters } from './encode.ts';
+import { type EncodedBlock, type EncodedUpdate, encodePong, encodeSlot, withFilters } from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
 import { type Filter, parseRequest } from './filter.ts';
 
@@ -51,7 +51,9 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
 
   const slotNotice = (wanted: Filter, slot: bigint, parent: bigint, status: SlotStatus) => {
     const own = wanted.commitment === 'finalized' ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED;
-    const names = wanted.slots.filter(({ byCommitment }) => !byCommitment || status === own).map(({ name }) => name);
+    const names = wanted.slots
+      .filter(({ byCommitment }) => !byCommitment || status === own)
+      .map(({ name }) => name);
     write(encodeSlot(slot, parent, status), names);
   };
 
@@ -91,7 +93,8 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
       if (fromSlot !== null && fromSlot <= tip) {
         const oldest = tip - context.retentionSlots + 1n;
         const first = oldest > ledger.firstSlot ? oldest : ledger.firstSlot;
-        if (fromSlot < first) return end(grpcStatus.OUT_OF_RANGE, `from_slot ${fromSlot} is not available, oldest ${first}`);
+        if (fromSlot < first)
+          return end(grpcStatus.OUT_OF_RANGE, `from_slot ${fromSlot} is not available, oldest ${first}`);
         next = fromSlot;
       } else if (filter === null) next = fromSlot ?? tip + 1n;
       if (filter === null) notices = ledger.tip().slot - FINALIZED_BEHIND + 1n;

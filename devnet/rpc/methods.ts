@@ -21,7 +21,13 @@ export interface MethodContext {
 }
 
 type Method = (params: unknown[], context: MethodContext) => unknown;
-type Config = { commitment?: string; minContextSlot?: number; limit?: number; before?: string; until?: string };
+type Config = {
+  commitment?: string;
+  minContextSlot?: number;
+  limit?: number;
+  before?: string;
+  until?: string;
+};
 
 const TOKEN_ACCOUNT_SIZE = 165;
 
@@ -33,7 +39,8 @@ function key(value: unknown): Uint8Array {
 
 function contextSlot(context: MethodContext, config: Config | undefined): bigint {
   const tip = context.ledger.tip().slot - context.behind();
-  const slot = config?.commitment === 'confirmed' || config?.commitment === 'processed' ? tip : tip - FINALIZED_BEHIND;
+  const slot =
+    config?.commitment === 'confirmed' || config?.commitment === 'processed' ? tip : tip - FINALIZED_BEHIND;
   const seen = slot < 0n ? 0n : slot;
   if (config?.minContextSlot !== undefined && seen < BigInt(config.minContextSlot)) {
     throw new RpcFault(-32016, 'Minimum context slot has not been reached');
@@ -53,7 +60,10 @@ function accountJson(account: StoredAccount | null): object | null {
   };
 }
 
-const withContext = (slot: bigint, value: unknown) => ({ context: { apiVersion: '3.0.0', slot: Number(slot) }, value });
+const withContext = (slot: bigint, value: unknown) => ({
+  context: { apiVersion: '3.0.0', slot: Number(slot) },
+  value,
+});
 
 /** The methods that the service uses, and no others. */
 export const METHODS: Record<string, Method> = {
@@ -63,7 +73,8 @@ export const METHODS: Record<string, Method> = {
   },
   getMultipleAccounts: ([addresses, config], context) => {
     const list = addresses as unknown[];
-    if (!Array.isArray(list) || list.length > 100) throw new RpcFault(-32602, 'Too many inputs provided; max 100');
+    if (!Array.isArray(list) || list.length > 100)
+      throw new RpcFault(-32602, 'Too many inputs provided; max 100');
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
@@ -75,7 +86,9 @@ export const METHODS: Record<string, Method> = {
     const accounts = context.ledger
       .accountsByOwner(key(program))
       .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }));
-    return (config as { withContext?: boolean } | undefined)?.withContext === true ? withContext(slot, accounts) : accounts;
+    return (config as { withContext?: boolean } | undefined)?.withContext === true
+      ? withContext(slot, accounts)
+      : accounts;
   },
   getTokenAccountBalance: ([address, config], context) => {
     const slot = contextSlot(context, config as Config);
@@ -114,7 +127,8 @@ export const METHODS: Record<string, Method> = {
   getSlot: ([config], context) => Number(contextSlot(context, config as Config)),
   getBlockTime: ([slot], context) => {
     const wanted = BigInt(slot as number);
-    if (wanted > context.ledger.tip().slot) throw new RpcFault(-32004, `Block not available for slot ${wanted}`);
+    if (wanted > context.ledger.tip().slot)
+      throw new RpcFault(-32004, `Block not available for slot ${wanted}`);
     if (context.ledger.block(wanted) === null) throw new RpcFault(-32009, `Slot ${wanted} was skipped`);
     return context.ledger.timeOf(wanted);
   },

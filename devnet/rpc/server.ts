@@ -67,7 +67,9 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
       response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
     } catch {
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }));
+      response.end(
+        JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }),
+      );
     }
   });
   await new Promise<void>((resolve, reject) => {

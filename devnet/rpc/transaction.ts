@@ -16,10 +16,16 @@ export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: 
       fee: 5000,
       innerInstructions: tx.inner.map(({ index, instructions }) => ({
         index,
-        instructions: instructions.map((inner) => ({ ...instructionJson(inner), stackHeight: inner.stackHeight })),
+        instructions: instructions.map((inner) => ({
+          ...instructionJson(inner),
+          stackHeight: inner.stackHeight,
+        })),
       })),
       logMessages: tx.logs,
-      loadedAddresses: { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) },
+      loadedAddresses: {
+        writable: loaded.writable.map(encodeBase58),
+        readonly: loaded.readonly.map(encodeBase58),
+      },
       preBalances: [],
       postBalances: [],
       preTokenBalances: [],
@@ -37,7 +43,10 @@ export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: 
         },
         accountKeys: message.accountKeys.map(encodeBase58),
         recentBlockhash: encodeBase58(message.recentBlockhash),
-        instructions: message.instructions.map((instruction) => ({ ...instructionJson(instruction), stackHeight: 1 })),
+        instructions: message.instructions.map((instruction) => ({
+          ...instructionJson(instruction),
+          stackHeight: 1,
+        })),
         ...(message.lookups === undefined
           ? {}
           : {

@@ -32,7 +32,9 @@ export function pricing(seed: string, mint: string | null, nowMs: number): objec
     data: {
       quote: { mint, symbol: asset.symbol, decimals: asset.decimals, tokenProgram: asset.program },
       marketCap:
-        catalogueUsd === null ? null : { startUsd: 3355.02, graduationUsd: 49_298.14, graduationMultiple: 14.69 },
+        catalogueUsd === null
+          ? null
+          : { startUsd: 3355.02, graduationUsd: 49_298.14, graduationMultiple: 14.69 },
       prices: { quoteUsd: catalogueUsd, observedAt: new Date(nowMs).toISOString() },
     },
     meta: { generatedAt: new Date(nowMs).toISOString() },
@@ -42,7 +44,11 @@ export function pricing(seed: string, mint: string | null, nowMs: number): objec
 /** `GET /mint/price?mints=` of the second source. */
 export function secondPrices(seed: string, mints: readonly string[]): object {
   const known = new Map(quoteAssets(seed).map((asset: QuoteAsset) => [asset.mint, asset.secondUsd]));
-  return { id: 'devnet', success: true, data: Object.fromEntries(mints.map((mint) => [mint, known.get(mint) ?? null])) };
+  return {
+    id: 'devnet',
+    success: true,
+    data: Object.fromEntries(mints.map((mint) => [mint, known.get(mint) ?? null])),
+  };
 }
 
 /** A launched token's document; a few are of the kind that the world has too. */
@@ -50,6 +56,9 @@ export function metadataDocument(number: number): { status: number; type: string
   if (number % 17 === 5) return { status: 404, type: 'text/plain', body: 'gone' };
   if (number % 17 === 9) return { status: 200, type: 'text/html', body: '<html>not a document</html>' };
   const colour = COLOURS[number % COLOURS.length];
-  const body = JSON.stringify({ name: `Token ${number}`, image: `https://images.example/${colour}/${number}.png` });
+  const body = JSON.stringify({
+    name: `Token ${number}`,
+    image: `https://images.example/${colour}/${number}.png`,
+  });
   return { status: 200, type: 'application/json', body };
 }

@@ -89,7 +89,16 @@ function ticker(option: Option, nowMs: number): object {
     f: null,
     minp: text(mark * 0.2),
     maxp: text(mark * 5),
-    option_pricing: { d: option.type === 'C' ? '0.52' : '-0.48', i: '0.61', t: '-12.5', g: '0.0001', v: '3.1', r: '0', f: text(option.spot), m: text(mark) },
+    option_pricing: {
+      d: option.type === 'C' ? '0.52' : '-0.48',
+      i: '0.61',
+      t: '-12.5',
+      g: '0.0001',
+      v: '3.1',
+      r: '0',
+      f: text(option.spot),
+      m: text(mark),
+    },
     stats: { c: '0', v: '0', n: 0, oi: '0', h: '0', l: '0', p: '0' },
   };
 }
@@ -106,11 +115,16 @@ export function optionsMethod(method: string, params: Record<string, unknown>, n
       const page = Number(params.page ?? 1);
       const rows = live.slice((page - 1) * size, page * size).map((option) => instrument(option, nowMs));
       return {
-        result: { instruments: rows, pagination: { num_pages: Math.ceil(live.length / size), count: live.length } },
+        result: {
+          instruments: rows,
+          pagination: { num_pages: Math.ceil(live.length / size), count: live.length },
+        },
       };
     }
     case 'get_instrument':
-      return named === undefined ? refuse(12001, 'Instrument not found') : { result: instrument(named, nowMs) };
+      return named === undefined
+        ? refuse(12001, 'Instrument not found')
+        : { result: instrument(named, nowMs) };
     case 'get_ticker':
       return named === undefined ? refuse(12001, 'Instrument not found') : { result: ticker(named, nowMs) };
     case 'get_all_currencies':

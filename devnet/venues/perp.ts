@@ -15,7 +15,8 @@ export function perpInfo(chain: Chain, body: unknown): { status: number; body: u
   if (typeof user !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(user)) {
     return { status: 422, body: 'Failed to deserialize the JSON body into the target type' };
   }
-  if (type === 'userAbstraction') return { status: 200, body: user.endsWith('0') ? 'unifiedAccount' : 'default' };
+  if (type === 'userAbstraction')
+    return { status: 200, body: user.endsWith('0') ? 'unifiedAccount' : 'default' };
   if (type !== 'clearinghouseState') return { status: 422, body: 'unknown variant' };
   const wanted = user.slice(2).toLowerCase();
   let equity = 0n;

@@ -47,7 +47,11 @@ export async function serveVenues(options: VenuesOptions): Promise<VenuesServer>
   const answer = (venue: string, path: string, query: URLSearchParams, body: unknown): Answer => {
     if (venue === 'perp' && path === 'info') return perpInfo(chain, body);
     if (venue === 'options' && path.startsWith('public/')) {
-      const reply = optionsMethod(path.slice('public/'.length), (body ?? {}) as Record<string, unknown>, clock());
+      const reply = optionsMethod(
+        path.slice('public/'.length),
+        (body ?? {}) as Record<string, unknown>,
+        clock(),
+      );
       return { status: 'error' in reply ? 400 : 200, body: { id: randomUUID(), ...reply } };
     }
     if (venue === 'catalogue' && path === 'pairs') return { status: 200, body: pairs(chain.seed) };
@@ -78,9 +82,11 @@ export async function serveVenues(options: VenuesOptions): Promise<VenuesServer>
       chunks.push(chunk as Buffer);
     }
     const body = parse(Buffer.concat(chunks).toString('utf8'));
-    if (body === undefined) return void response.writeHead(422).end('Failed to parse the request body as JSON');
+    if (body === undefined)
+      return void response.writeHead(422).end('Failed to parse the request body as JSON');
     const reply = answer(venue, rest.join('/'), url.searchParams, body);
-    const text = typeof reply.body === 'string' && reply.type !== undefined ? reply.body : JSON.stringify(reply.body);
+    const text =
+      typeof reply.body === 'string' && reply.type !== undefined ? reply.body : JSON.stringify(reply.body);
     response.writeHead(reply.status, { 'content-type': reply.type ?? 'application/json' }).end(text);
   });
   await new Promise<void>((resolve, reject) => {

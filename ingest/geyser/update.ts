@@ -101,12 +101,19 @@ function readAccount(message: Uint8Array): AccountUpdate {
       else if (number === 8 && bytesOf(value).length === 64) update.signature = bytesOf(value);
     }
   }
-  if (update.address.length !== 32 || update.owner.length !== 32) throw new Error('an account update without keys');
+  if (update.address.length !== 32 || update.owner.length !== 32)
+    throw new Error('an account update without keys');
   return update;
 }
 
 function readTransaction(message: Uint8Array): TransactionUpdate {
-  const update: TransactionUpdate = { type: 'transaction', slot: 0n, signature: NONE, index: 0, payload: NONE };
+  const update: TransactionUpdate = {
+    type: 'transaction',
+    slot: 0n,
+    signature: NONE,
+    index: 0,
+    payload: NONE,
+  };
   for (const { number, value } of wireFields(message)) {
     if (number === 1) update.payload = bytesOf(value);
     else if (number === 2) update.slot = numberOf(value);

@@ -37,7 +37,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   let waiting = 0;
   let room: (() => void)[] = [];
   const queues = new Map<Topic, Queue>(
-    TOPICS.map((topic) => [topic, { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null }]),
+    TOPICS.map((topic) => [
+      topic,
+      { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null },
+    ]),
   );
 
   const push = (record: LogRecord) => {
@@ -58,7 +61,11 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     for (const wake of woken) wake();
   };
 
-  async function consume(queue: Queue, apply: (batch: LogBatch) => Promise<void>, signal: AbortSignal): Promise<void> {
+  async function consume(
+    queue: Queue,
+    apply: (batch: LogBatch) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
       if (queue.entries.length === 0) {
         await new Promise<void>((resolve) => {

@@ -20,7 +20,11 @@ export interface Facts {
   touchedDays: Set<number>;
 }
 
-export function factsOf(records: readonly TransactionRecord[], programId: Uint8Array, partition: number): Facts {
+export function factsOf(
+  records: readonly TransactionRecord[],
+  programId: Uint8Array,
+  partition: number,
+): Facts {
   const facts: Facts = {
     events: [],
     transactions: [],
@@ -41,7 +45,12 @@ export function factsOf(records: readonly TransactionRecord[], programId: Uint8A
   return facts;
 }
 
-function addTransaction(facts: Facts, record: TransactionRecord, programId: Uint8Array, partition: number): void {
+function addTransaction(
+  facts: Facts,
+  record: TransactionRecord,
+  programId: Uint8Array,
+  partition: number,
+): void {
   const tx = readTransaction(record);
   const extract = extractEvents(tx, programId);
   const signature = encodeBase58(record.signature);
@@ -57,7 +66,8 @@ function addTransaction(facts: Facts, record: TransactionRecord, programId: Uint
     facts.deadLetters.push(deadLetter(record, 'transaction:incomplete', reason, record.payload));
     return;
   }
-  for (const { bytes, reason } of extract.badEvents) facts.deadLetters.push(deadLetter(record, 'event', reason, bytes));
+  for (const { bytes, reason } of extract.badEvents)
+    facts.deadLetters.push(deadLetter(record, 'event', reason, bytes));
   facts.transactions.push({ signature, slot, ...order, failed: Number(tx.failed) });
 
   const policies = new Set(extract.writable);
@@ -92,7 +102,12 @@ function eventRow(event: ProgramEvent): Row {
   };
 }
 
-function deadLetter(record: TransactionRecord, what: string, reason: string, bytes: Uint8Array): DeadLetterRecord {
+function deadLetter(
+  record: TransactionRecord,
+  what: string,
+  reason: string,
+  bytes: Uint8Array,
+): DeadLetterRecord {
   const where = encodeBase58(record.signature);
   return { kind: 'dead-letter', source: record.source, what, where, reason, slot: record.slot, bytes };
 }

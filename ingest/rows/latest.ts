@@ -18,7 +18,10 @@ export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>):
 
 /** What a batch of account states writes: every state is read, the newest good one of an address is kept. */
 export function latestRows(records: readonly AccountRecord[], programId: Uint8Array): LatestRows {
-  const newest = new Map<string, { record: AccountRecord; version: bigint; reading: LatestState | 'missing' }>();
+  const newest = new Map<
+    string,
+    { record: AccountRecord; version: bigint; reading: LatestState | 'missing' }
+  >();
   const deadLetters: DeadLetterRecord[] = [];
   for (const record of records) {
     try {

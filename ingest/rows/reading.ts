@@ -57,7 +57,13 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
     case 'metadata':
       return {
         table: 'metadata_documents',
-        row: { mint: reading.mint, read_at, uri: reading.uri, image_url: reading.imageUrl, error: reading.error },
+        row: {
+          mint: reading.mint,
+          read_at,
+          uri: reading.uri,
+          image_url: reading.imageUrl,
+          error: reading.error,
+        },
       };
     case 'currencies':
       return { table: 'currencies', row: { read_at, rows: reading.items.map(currencyTuple) } };

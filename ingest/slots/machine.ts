@@ -30,7 +30,8 @@ export interface SlotsLimits {
 
 const DEFAULT_LIMITS: SlotsLimits = { maxPendingBytes: 256 * 1024 * 1024, rememberedSlots: 4096 };
 
-const keyOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+const keyOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
   (update.type === 'account' ? update.data.length : update.payload.length) + 512;
 

@@ -9,7 +9,9 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** What a poll of a venue brought: a value, or why there is none, with the letter for bytes that were no reply. */
-export type Polled<T> = { value: T } | { error: string; letter: DeadLetterRecord | null; retryAfterMs: number | null };
+export type Polled<T> =
+  | { value: T }
+  | { error: string; letter: DeadLetterRecord | null; retryAfterMs: number | null };
 
 export interface VenueCall {
   url: string;
@@ -33,7 +35,11 @@ export async function poll<T>(call: VenueCall, read: (reply: unknown) => T): Pro
       signal: call.signal,
       ...(call.body === undefined
         ? {}
-        : { method: 'POST', body: JSON.stringify(call.body), headers: { 'content-type': 'application/json' } }),
+        : {
+            method: 'POST',
+            body: JSON.stringify(call.body),
+            headers: { 'content-type': 'application/json' },
+          }),
     });
     bytes = reply.bytes;
     if (reply.status === 429 || reply.status >= 500) {
@@ -47,7 +53,11 @@ export async function poll<T>(call: VenueCall, read: (reply: unknown) => T): Pro
     return { value: read(jsonOf(bytes, call.what)) };
   } catch (error) {
     const reason = messageOf(error);
-    return { error: reason, letter: error instanceof MalformedError ? letterOf(call, reason, bytes) : null, retryAfterMs: null };
+    return {
+      error: reason,
+      letter: error instanceof MalformedError ? letterOf(call, reason, bytes) : null,
+      retryAfterMs: null,
+    };
   }
 }
 

@@ -6,7 +6,9 @@ import { NOWHERE, poll } from './call.ts';
 /** The launch venue's pair catalogue, whole. */
 export async function readCatalogue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
   const url = `${base}/pairs?launchable=true&launchLabReady=true`;
-  const polled = await poll({ url, what: 'reading:catalogue', where: NOWHERE, signal }, (reply) => readPairs(reply, base));
+  const polled = await poll({ url, what: 'reading:catalogue', where: NOWHERE, signal }, (reply) =>
+    readPairs(reply, base),
+  );
   if ('error' in polled) return polled.letter === null ? [] : [polled.letter];
   return [{ kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows: polled.value.rows } }];
 }
@@ -38,15 +40,26 @@ export async function readSecondPrices(
   for (let start = 0; start < mints.length && !signal.aborted; start += MINTS_PER_CALL) {
     const some = mints.slice(start, start + MINTS_PER_CALL);
     const url = `${base}/mint/price?mints=${some.map(encodeURIComponent).join(',')}`;
-    const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) => readPrices(reply, some));
+    const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) =>
+      readPrices(reply, some),
+    );
     if ('error' in polled) {
       if (polled.letter !== null) records.push(polled.letter);
       continue;
     }
     const readAt = Date.now();
     for (const [mint, usd] of polled.value) {
-      const none = { observedAt: null, startMarketCapUsd: null, graduationMarketCapUsd: null, graduationMultiple: null };
-      records.push({ kind: 'reading', readAt, reading: { type: 'price', mint, source: 'second', usd, ...none } });
+      const none = {
+        observedAt: null,
+        startMarketCapUsd: null,
+        graduationMarketCapUsd: null,
+        graduationMultiple: null,
+      };
+      records.push({
+        kind: 'reading',
+        readAt,
+        reading: { type: 'price', mint, source: 'second', usd, ...none },
+      });
     }
   }
   return records;

@@ -19,7 +19,11 @@ export interface DocumentOptions {
 }
 
 /** Reads the document that a mint's metadata points to, for its image. Whatever comes is a reading, never a throw. */
-export async function readDocument(mint: string, uri: string, options: DocumentOptions): Promise<ReadingRecord> {
+export async function readDocument(
+  mint: string,
+  uri: string,
+  options: DocumentOptions,
+): Promise<ReadingRecord> {
   const reading = (imageUrl: string | null, error: string | null): ReadingRecord => ({
     kind: 'reading',
     readAt: Date.now(),
@@ -31,7 +35,9 @@ export async function readDocument(mint: string, uri: string, options: DocumentO
     const bytes = await fetchDocument(new URL(target.url), options);
     const image = readImage(jsonOf(bytes, 'metadata document'));
     const shown = documentUrl(image, options.ipfsGateway, true);
-    return 'url' in shown ? reading(shown.url, null) : reading(null, shown.reason.replace('metadata', 'image'));
+    return 'url' in shown
+      ? reading(shown.url, null)
+      : reading(null, shown.reason.replace('metadata', 'image'));
   } catch (error) {
     return reading(null, messageOf(error));
   }
@@ -42,7 +48,8 @@ async function fetchDocument(first: URL, options: DocumentOptions): Promise<Uint
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const answer = await get(url, options);
     if (!('location' in answer)) return answer.bytes;
-    if (!URL.canParse(answer.location, url.href)) throw new MalformedError('metadata document', 'a redirect to no URL');
+    if (!URL.canParse(answer.location, url.href))
+      throw new MalformedError('metadata document', 'a redirect to no URL');
     const next = new URL(answer.location, url);
     const target = documentUrl(next.href, options.ipfsGateway, options.allowPrivate);
     if ('reason' in target) throw new MalformedError('metadata document', `redirected: ${target.reason}`);

@@ -4,14 +4,26 @@ import { NOWHERE, poll } from './call.ts';
 
 /** The options venue's currencies, and with them whether it answers. */
 export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
-  const call = { url: `${base}/public/get_all_currencies`, body: {}, what: 'reading:currencies', where: NOWHERE, errorsInBody: true, signal };
+  const call = {
+    url: `${base}/public/get_all_currencies`,
+    body: {},
+    what: 'reading:currencies',
+    where: NOWHERE,
+    errorsInBody: true,
+    signal,
+  };
   const polled = await poll(call, (reply) => readCurrencies(resultOf(reply)));
   const readAt = Date.now();
   const error = 'error' in polled ? polled.error : null;
   const records: LogRecord[] = [
-    { kind: 'reading', readAt, reading: { type: 'venue_status', venue: 'options', ok: error === null, error } },
+    {
+      kind: 'reading',
+      readAt,
+      reading: { type: 'venue_status', venue: 'options', ok: error === null, error },
+    },
   ];
-  if ('value' in polled) records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: polled.value } });
+  if ('value' in polled)
+    records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: polled.value } });
   else if (polled.letter !== null) records.push(polled.letter);
   return records;
 }

@@ -42,7 +42,8 @@ export function createPerpPoller(base: string, clock: () => number = Date.now): 
         ...more,
       },
     });
-    if (user === null) return [reading({ reason: 'the remote account is no address of the venue (20 bytes, right-aligned)' })];
+    if (user === null)
+      return [reading({ reason: 'the remote account is no address of the venue (20 bytes, right-aligned)' })];
     const call = { url: `${base}/info`, what: 'reading:perp', where: tokenAccount, signal };
     let mode = modes.get(user);
     if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
@@ -53,11 +54,19 @@ export function createPerpPoller(base: string, clock: () => number = Date.now): 
       modes.set(user, mode);
     }
     await spend(STATE_WEIGHT, signal);
-    const polled = await poll({ ...call, body: { type: 'clearinghouseState', user } }, readClearinghouseState);
+    const polled = await poll(
+      { ...call, body: { type: 'clearinghouseState', user } },
+      readClearinghouseState,
+    );
     if ('error' in polled) return failed(reading, polled);
     const { equity, notional, time } = polled.value;
     if (!mode.isEquity) {
-      return [reading({ venueTime: time, reason: 'the account is unified at the venue: its account value understates equity' })];
+      return [
+        reading({
+          venueTime: time,
+          reason: 'the account is unified at the venue: its account value understates equity',
+        }),
+      ];
     }
     return [
       reading({
@@ -97,5 +106,8 @@ function failed(
   reading: (more: Partial<Extract<Reading, { type: 'venue_account' }>>) => LogRecord,
   polled: { error: string; letter: LogRecord | null },
 ): LogRecord[] {
-  return [reading({ reachable: false, error: polled.error }), ...(polled.letter === null ? [] : [polled.letter])];
+  return [
+    reading({ reachable: false, error: polled.error }),
+    ...(polled.letter === null ? [] : [polled.letter]),
+  ];
 }

@@ -48,7 +48,11 @@ export const lookupPublic: LookupFunction = (hostname, options, callback) => {
     const allowed = addresses.filter(({ address }) => isPublicAddress(address));
     const [first] = allowed;
     if (first === undefined) {
-      return callback(Object.assign(new Error(`${hostname} has no public address`), { code: 'EPRIVATE' }), '', 0);
+      return callback(
+        Object.assign(new Error(`${hostname} has no public address`), { code: 'EPRIVATE' }),
+        '',
+        0,
+      );
     }
     if (options.all === true) callback(null, allowed);
     else callback(null, first.address, first.family);

@@ -1,5 +1,5 @@
-import { MalformedError } from '../malformed.ts';
 import { decodeKey } from '../base58.ts';
+import { MalformedError } from '../malformed.ts';
 import type { CatalogueRow } from '../records.ts';
 import { objectOf, textOf } from './decimal.ts';
 
@@ -20,7 +20,8 @@ const MOST_PAIRS = 10_000;
 /** The rows of a catalogue page; a row that is none is left out and counted. @throws MalformedError */
 export function readPairs(reply: unknown, base: string): { rows: CatalogueRow[]; bad: number } {
   const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
-  if (!Array.isArray(pairs) || pairs.length > MOST_PAIRS) throw new MalformedError('pairs.data.pairs', 'no list');
+  if (!Array.isArray(pairs) || pairs.length > MOST_PAIRS)
+    throw new MalformedError('pairs.data.pairs', 'no list');
   const rows = new Map<string, CatalogueRow>();
   let bad = 0;
   for (const pair of pairs) {
@@ -77,10 +78,12 @@ export function readPricing(reply: unknown): Pricing {
   const data = objectOf(objectOf(reply, 'pricing').data, 'pricing.data');
   const prices = data.prices == null ? {} : objectOf(data.prices, 'pricing.data.prices');
   const cap = data.marketCap == null ? {} : objectOf(data.marketCap, 'pricing.data.marketCap');
-  const positive = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null);
+  const positive = (value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null;
   const usd = positive(prices.quoteUsd);
   const observed = prices.observedAt;
-  const at = typeof observed === 'string' || typeof observed === 'number' ? new Date(observed).getTime() : Number.NaN;
+  const at =
+    typeof observed === 'string' || typeof observed === 'number' ? new Date(observed).getTime() : Number.NaN;
   return {
     usd: usd === null ? null : String(usd),
     observedAt: Number.isFinite(at) ? new Date(at).toISOString() : null,

@@ -20,13 +20,15 @@ export function scaledFloor(text: string, scale: number): bigint {
 
 /** An object of a reply. @throws MalformedError */
 export function objectOf(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new MalformedError(what, 'no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new MalformedError(what, 'no object');
   return value as Record<string, unknown>;
 }
 
 /** A text of a reply, bounded. @throws MalformedError */
 export function textOf(value: unknown, what: string, most = 500): string {
-  if (typeof value !== 'string' || value.length > most) throw new MalformedError(what, `no text of up to ${most}`);
+  if (typeof value !== 'string' || value.length > most)
+    throw new MalformedError(what, `no text of up to ${most}`);
   return value;
 }
 

@@ -56,7 +56,8 @@ export function readInstrument(value: unknown, nowMs: number): OptionInstrument 
   const row = objectOf(value, 'instrument');
   const details = objectOf(row.option_details, 'instrument.option_details');
   const { option_type: optionType } = details;
-  if (optionType !== 'C' && optionType !== 'P') throw new MalformedError('option_details.option_type', 'neither C nor P');
+  if (optionType !== 'C' && optionType !== 'P')
+    throw new MalformedError('option_details.option_type', 'neither C nor P');
   const now = nowMs / 1000;
   return {
     name: textOf(row.instrument_name, 'instrument.instrument_name'),
@@ -112,7 +113,8 @@ const MOST_CURRENCIES = 1_000;
 
 /** The currencies that have options. @throws MalformedError */
 export function readCurrencies(value: unknown): CurrencyRow[] {
-  if (!Array.isArray(value) || value.length > MOST_CURRENCIES) throw new MalformedError('currencies', 'no list');
+  if (!Array.isArray(value) || value.length > MOST_CURRENCIES)
+    throw new MalformedError('currencies', 'no list');
   return value.flatMap((entry) => {
     const row = objectOf(entry, 'currency');
     const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;

@@ -16,7 +16,8 @@ export function readClearinghouseState(reply: unknown): PerpState {
   const state = objectOf(reply, 'clearinghouseState');
   const margin = objectOf(state.marginSummary, 'clearinghouseState.marginSummary');
   const { time } = state;
-  if (time !== undefined && !Number.isSafeInteger(time)) throw new MalformedError('clearinghouseState.time', 'no time');
+  if (time !== undefined && !Number.isSafeInteger(time))
+    throw new MalformedError('clearinghouseState.time', 'no time');
   return {
     equity: scaledFloor(decimalText(margin.accountValue, 'marginSummary.accountValue'), SCALE),
     notional: scaledFloor(decimalText(margin.totalNtlPos, 'marginSummary.totalNtlPos'), SCALE),
@@ -30,7 +31,8 @@ const KNOWN = new Set([...UNIFIED, 'disabled', 'default']);
 
 /** Whether the account's value is its equity. @throws MalformedError for a mode nobody knows. */
 export function valueIsEquity(reply: unknown): boolean {
-  if (typeof reply !== 'string' || !KNOWN.has(reply)) throw new MalformedError('userAbstraction', 'unknown mode');
+  if (typeof reply !== 'string' || !KNOWN.has(reply))
+    throw new MalformedError('userAbstraction', 'unknown mode');
   return !UNIFIED.has(reply);
 }
 

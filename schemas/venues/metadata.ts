@@ -7,7 +7,8 @@ const MOST_URL = 2_000;
 export function readImage(document: unknown): string {
   const { image } = objectOf(document, 'metadata document');
   if (typeof image !== 'string' || image === '') throw new MalformedError('metadata document', 'no image');
-  if (image.length > MOST_URL || !URL.canParse(image)) throw new MalformedError('metadata document', 'image is no URL');
+  if (image.length > MOST_URL || !URL.canParse(image))
+    throw new MalformedError('metadata document', 'image is no URL');
   const url = new URL(image);
   if (!['https:', 'http:', 'ipfs:', 'ar:'].includes(url.protocol)) {
     throw new MalformedError('metadata document', `image of the scheme ${url.protocol.slice(0, 20)}`);
