@@ -1,0 +1,92 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDocument } from '../../ingest/venues/document.ts';
+import { isPublicAddress } from '../../ingest/venues/public-address.ts';
+
+const { signal } = new AbortController();
+let base = '';
+let hits = 0;
+
+const server = http.createServer((request, response) => {
+  hits += 1;
+  const answers: Record<string, () => void> = {
+    '/good': () => response.end(JSON.stringify({ image: 'https://images.example/a.png' })),
+    '/large': () => response.end(`{"image":"${'x'.repeat(10_000_000)}"}`),
+    '/loop': () => response.writeHead(302, { location: '/loop' }).end(),
+    '/text': () => response.end('<html>'),
+    '/control': () => response.end(JSON.stringify({ image: 'java\u0000script:alert(1)' })),
+    '/script': () => response.end(JSON.stringify({ image: 'javascript:alert(1)' })),
+    '/long': () => response.end(JSON.stringify({ image: `https://x.example/${'a'.repeat(1_000_000 / 8)}` })),
+    '/list': () => response.end('[1,2,3]'),
+    '/null': () => response.end('null'),
+    '/gone': () => response.writeHead(404).end(),
+    '/to-file': () => response.writeHead(301, { location: 'file:///etc/passwd' }).end(),
+  };
+  (answers[request.url ?? ''] ?? answers['/gone'])?.();
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const read = async (uri: string, allowPrivate = true) => {
+  const { reading } = await readDocument('mint', uri, { ipfsGateway: null, allowPrivate, signal });
+  if (reading.type !== 'metadata') throw new Error('no metadata reading');
+  return reading;
+};
+
+describe('a metadata document', () => {
+  test('gives its image', async () => {
+    expect(await read(`${base}/good`)).toMatchObject({ imageUrl: 'https://images.example/a.png', error: null });
+  });
+
+  test.each([
+    ['/large', /over 262144 bytes/],
+    ['/loop', /over 3 redirects/],
+    ['/text', /not JSON/],
+    ['/control', /image is no URL|scheme/],
+    ['/script', /scheme javascript:/],
+    ['/long', /image is no URL/],
+    ['/list', /no object/],
+    ['/null', /no object/],
+    ['/gone', /HTTP 404/],
+    ['/to-file', /scheme file:/],
+  ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
+    const { imageUrl, error } = await read(base + path);
+    expect(imageUrl).toBeNull();
+    expect(error).toMatch(reason);
+  });
+
+  test.each([
+    'https://127.0.0.1/x.json',
+    'https://[::1]/x.json',
+    'https://[::ffff:10.0.0.1]/x.json',
+    'https://localhost/x.json',
+    'https://169.254.169.254/latest',
+  ])('at a private address (%s) is not asked for', async (uri) => {
+    const before = hits;
+    expect((await read(uri, false)).error).toMatch(/private address|no public address/);
+    expect(hits).toBe(before);
+  });
+
+  test('over plain http is refused where private addresses are', async () => {
+    expect((await read(`${base}/good`, false)).error).toBe('the metadata uri has the scheme http:');
+  });
+
+  test('on ipfs without a gateway says so', async () => {
+    expect((await read('ipfs://bafy')).error).toBe('the metadata is on ipfs and IPFS_GATEWAY is not set');
+  });
+});
+
+test('addresses of the public internet are told from the others', () => {
+  expect(['8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true]);
+  expect(['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', 'x'].map(isPublicAddress)).toEqual(
+    Array(6).fill(false),
+  );
+});

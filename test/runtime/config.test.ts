@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../runtime/config.ts';
+import { lockDataDir } from '../../runtime/data-lock.ts';
+
+describe('the configuration', () => {
+  test('has the documented defaults', () => {
+    expect(readConfig({})).toMatchObject({
+      serviceName: 'bankroll-indexer',
+      publicUrl: 'http://127.0.0.1:8080',
+      host: '127.0.0.1',
+      port: 8080,
+      metricsPort: null,
+      dataDir: './data',
+      commitment: 'confirmed',
+      kafkaBrokers: null,
+      kafkaPartitions: 12,
+      kafkaRetentionMs: '-1',
+      perpVenueId: 'perp_venue',
+      pollIntervalMs: 15_000,
+      trustProxy: 0,
+    });
+  });
+
+  test.each([
+    ['PORT', '99999'],
+    ['PORT', '80a'],
+    ['SERVICE_NAME', 'Has Capitals'],
+    ['COMMITMENT', 'processed'],
+    ['PROGRAM_ID', 'not-a-key'],
+    ['SOLANA_RPC_URL', 'ftp://node'],
+    ['KAFKA_BROKERS', 'no-port'],
+    ['KAFKA_TLS', 'yes'],
+    ['POSTGRES_URL', 'http://x'],
+    ['TRUST_PROXY', '-1'],
+    ['POLL_INTERVAL_MS', '1.5'],
+  ])('that is malformed (%s=%s) stops with a sentence that names the variable and not the value', (name, value) => {
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(new RegExp(`^${name} is malformed: it must be `));
+    expect(read).not.toThrow(value);
+  });
+
+  test('takes a secret from the file that <NAME>_FILE names', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'config-'));
+    const file = path.join(directory, 'token');
+    writeFileSync(file, 'secret-token\n');
+    expect(readConfig({ YELLOWSTONE_X_TOKEN_FILE: file }).yellowstoneXToken).toBe('secret-token');
+    rmSync(directory, { recursive: true });
+    expect(() => readConfig({ YELLOWSTONE_X_TOKEN_FILE: file })).toThrow(/^YELLOWSTONE_X_TOKEN_FILE cannot be read/);
+  });
+});
+
+describe('the data directory', () => {
+  test('belongs to one living process at a time; one that died does not count', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+    const unlock = lockDataDir(directory);
+    expect(() => lockDataDir(directory)).toThrow(`in use by process ${process.pid}`);
+    unlock();
+    writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid: 2 ** 22 + 1, started: '1' }));
+    lockDataDir(directory)();
+    rmSync(directory, { recursive: true });
+  });
+});
