@@ -94,6 +94,7 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
 
 function token(record: AccountRecord, owner: string): AccountReading {
   const kind = tokenProgramKind(record.data);
+  if (kind === null && record.expected === null) return 'foreign';
   if (kind === 'account') {
     const account = decodeTokenAccount(record.data);
     return {

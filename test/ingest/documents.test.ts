@@ -43,7 +43,10 @@ const read = async (uri: string, allowPrivate = true) => {
 
 describe('a metadata document', () => {
   test('gives its image', async () => {
-    expect(await read(`${base}/good`)).toMatchObject({ imageUrl: 'https://images.example/a.png', error: null });
+    expect(await read(`${base}/good`)).toMatchObject({
+      imageUrl: 'https://images.example/a.png',
+      error: null,
+    });
   });
 
   test.each([

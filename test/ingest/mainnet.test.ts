@@ -96,7 +96,11 @@ test.skipIf(absent)(
       }
     }
     const expected = [...metas]
-      .map(([slot, meta]) => ({ slot: BigInt(slot), parent: BigInt(meta.parent), blockTime: Number(meta.time) }))
+      .map(([slot, meta]) => ({
+        slot: BigInt(slot),
+        parent: BigInt(meta.parent),
+        blockTime: Number(meta.time),
+      }))
       .filter(({ slot }) => [...confirmed].some((seen) => BigInt(seen) >= slot))
       .sort((a, b) => (a.slot < b.slot ? -1 : 1));
     expect(expected.length).toBeGreaterThan(20);

@@ -74,7 +74,12 @@ describe('a slot', () => {
 
   test('that begins a stream without replay is not released: it may have begun before', () => {
     const slots = new Slots('confirmed', null);
-    const outputs = feed(slots, [meta(50n, 49n), status(50n, 'confirmed'), meta(51n, 50n), status(51n, 'confirmed')]);
+    const outputs = feed(slots, [
+      meta(50n, 49n),
+      status(50n, 'confirmed'),
+      meta(51n, 50n),
+      status(51n, 'confirmed'),
+    ]);
     expect(slotsOf(outputs)).toEqual([51n]);
     expect(slots.timeOf(50n)).toBe(1_050);
   });
@@ -96,7 +101,9 @@ describe('a slot', () => {
       status(11n, 'confirmed'),
     ]);
     const [released] = outputs;
-    expect(released?.type === 'released' && released.slot.accounts.map((one) => one.writeVersion)).toEqual([9n]);
+    expect(released?.type === 'released' && released.slot.accounts.map((one) => one.writeVersion)).toEqual([
+      9n,
+    ]);
   });
 });
 
@@ -121,14 +128,18 @@ test(`any order, any repetition and any forks release the same chain (seed ${SEE
       let parent = 10n;
       for (const { skipped, fork, accounts } of plan) {
         const slot = parent + 2n + BigInt(skipped);
-        if (fork) updates.push(account(slot - 1n, 99, 1n), meta(slot - 1n, parent), status(slot - 1n, 'processed'));
+        if (fork)
+          updates.push(account(slot - 1n, 99, 1n), meta(slot - 1n, parent), status(slot - 1n, 'processed'));
         for (let name = 0; name < accounts; name += 1) updates.push(account(slot, name, BigInt(name)));
         updates.push(status(slot, 'processed'));
         expected.push({ slot, accounts });
         parent = slot;
       }
       // What a slot holds comes before its meta and its notice; among slots anything goes, twice too.
-      const records = [...updates, ...updates].map((update) => ({ update, at: noise.next().value as number }));
+      const records = [...updates, ...updates].map((update) => ({
+        update,
+        at: noise.next().value as number,
+      }));
       records.sort((a, b) => a.at - b.at);
       let before = 10n;
       const ends = expected.flatMap(({ slot }) => {
@@ -139,7 +150,10 @@ test(`any order, any repetition and any forks release the same chain (seed ${SEE
       const closing = [...ends, ...ends].map((update) => ({ update, at: noise.next().value as number }));
       closing.sort((a, b) => a.at - b.at);
       const slots = new Slots('confirmed', 10n);
-      const outputs = feed(slots, [...records, ...closing].map(({ update }) => update));
+      const outputs = feed(
+        slots,
+        [...records, ...closing].map(({ update }) => update),
+      );
       const released = outputs.flatMap((output) =>
         output.type === 'released' ? [{ slot: output.slot.slot, accounts: output.slot.accounts.length }] : [],
       );
