@@ -1,4 +1,5 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
+import { onClusterClause } from './cluster.ts';
 import { embeddedConnection } from './embedded/connection.ts';
 import { openSessions } from './embedded/sessions.ts';
 
@@ -17,8 +18,24 @@ export interface Store {
   command(sql: string, params?: Params): Promise<void>;
   /** The name of the database that unqualified names mean. */
   readonly database: string;
+  /** Set where one process owns the engine. */
+  readonly exclusive?: true;
   close(): Promise<void>;
 }
+
+const CLUSTER_SETTINGS: ClickHouseSettings = {
+  // An insert has reached its shards when it is acknowledged.
+  distributed_foreground_insert: 1,
+  // Subqueries over distributed tables see every shard.
+  distributed_product_mode: 'global',
+  // A block sent again must reach the views too: rows are deduplicated by their keys, never by blocks.
+  insert_deduplicate: 0,
+  // A recompute reads from the replica that the facts were written to.
+  load_balancing: 'in_order',
+};
+
+/** Errors are thrown with all the client would print. */
+const QUIET = { log: { level: ClickHouseLogLevel.OFF } };
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
@@ -26,7 +43,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export async function openEmbedded(path: string, database = 'bankroll'): Promise<Store> {
   if (!NAME.test(database)) throw new TypeError(`no database name: ${database}`);
   const sessions = await openSessions(path, database, 4);
-  return storeOf(createClient({ connection: embeddedConnection(sessions) }), database);
+  const client = createClient({ ...QUIET, connection: embeddedConnection(sessions) });
+  return { ...storeOf(client, database), exclusive: true };
 }
 
 /** A server: http(s)://user:password@host:port/database. The database is made where it is missing. */
@@ -35,6 +53,7 @@ export async function openServer(url: string, cluster: string | null = null): Pr
   const database = decodeURIComponent(parsed.pathname.slice(1)) || 'bankroll';
   if (!NAME.test(database)) throw new TypeError(`CLICKHOUSE_URL names no database: ${database}`);
   const options = {
+    ...QUIET,
     url: `${parsed.protocol}//${parsed.host}`,
     username: decodeURIComponent(parsed.username) || 'default',
     password: decodeURIComponent(parsed.password),
@@ -43,8 +62,8 @@ export async function openServer(url: string, cluster: string | null = null): Pr
   };
   const first = createClient(options);
   try {
-    const onCluster = cluster === null ? '' : ` ON CLUSTER '${cluster.replaceAll("'", "\\'")}'`;
-    await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}${onCluster} ENGINE = Atomic` });
+    const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
+    await first.command({ query });
   } finally {
     await first.close();
   }
@@ -58,7 +77,7 @@ export async function openServer(url: string, cluster: string | null = null): Pr
         input_format_skip_unknown_fields: 0,
         date_time_input_format: 'best_effort',
         max_execution_time: 60,
-        ...(cluster === null ? {} : { insert_distributed_sync: 1, select_sequential_consistency: '1' }),
+        ...(cluster === null ? {} : CLUSTER_SETTINGS),
       },
     }),
     database,

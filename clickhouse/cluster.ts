@@ -1,30 +1,42 @@
-const CREATE = /^CREATE (TABLE|MATERIALIZED VIEW) IF NOT EXISTS (\w+)/;
-const ENGINE = /ENGINE = (Replacing)?MergeTree\(?([^)]*)\)?/;
+const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
+const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
+const ENGINE = /ENGINE = (Replacing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
+
+/** The clause that makes a statement run on every node; empty without a cluster. */
+export function onClusterClause(cluster: string | null): string {
+  return cluster === null ? '' : `ON CLUSTER '${cluster.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
 
 /**
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
+ * A view fills its table on the shard where the row came in.
+ * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
-  const match = CREATE.exec(statement);
-  if (match === null) return [statement];
-  const [head, kind, name] = match as unknown as [string, string, string];
-  const onCluster = `ON CLUSTER '${cluster.replaceAll("'", "\\'")}'`;
-  if (kind === 'MATERIALIZED VIEW') {
-    const local = statement
-      .replace(head, `${head} ${onCluster}`)
-      .replace(/ TO (\w+)/, ' TO $1_local')
-      .replace(/FROM (\w+)\s*$/, 'FROM $1_local');
-    return [local];
+  const onCluster = onClusterClause(cluster);
+  const view = VIEW.exec(statement);
+  if (view !== null) {
+    const [head, name, target] = view as unknown as [string, string, string];
+    const body = statement.slice(head.length).replace(/FROM (\w+)\s*$/, 'FROM $1_local');
+    return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} ${onCluster} TO ${target}_local${body}`];
   }
-  const local = statement
-    .replace(head, `CREATE TABLE IF NOT EXISTS ${name}_local ${onCluster}`)
-    .replace(ENGINE, (_, replacing: string | undefined, version: string) => {
+  const table = TABLE.exec(statement);
+  const key = ORDER.exec(statement)?.[1];
+  if (table === null || key === undefined || !ENGINE.test(statement)) {
+    throw new Error(`no cluster form of: ${statement.slice(0, 80)}`);
+  }
+  const [head, name] = table as unknown as [string, string];
+  const body = statement
+    .slice(head.length)
+    .replace(ENGINE, (_, replacing = '', version = '') => {
       const place = `'/clickhouse/tables/{shard}/{database}/${name}', '{replica}'`;
-      return `ENGINE = Replicated${replacing ?? ''}MergeTree(${[place, version].filter(Boolean).join(', ')})`;
+      return `ENGINE = Replicated${replacing}MergeTree(${version === '' ? place : `${place}, ${version}`})`;
     });
-  const key = ORDER.exec(statement)?.[1] as string;
-  const distributed = `CREATE TABLE IF NOT EXISTS ${name} ${onCluster} AS ${name}_local ENGINE = Distributed('${cluster}', currentDatabase(), '${name}_local', cityHash64(${key}))`;
-  return [local, distributed];
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name}_local ${onCluster}${body}`,
+    `CREATE TABLE IF NOT EXISTS ${name} ${onCluster} AS ${name}_local
+ENGINE = Distributed('${cluster.replaceAll("'", "\\'")}', currentDatabase(), '${name}_local', cityHash64(${key}))`,
+  ];
 }

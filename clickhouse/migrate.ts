@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Store } from './client.ts';
-import { forCluster } from './cluster.ts';
+import { forCluster, onClusterClause } from './cluster.ts';
+import { alone } from './migration-lock.ts';
 import { statementsOf } from './statements.ts';
 
 export interface Migration {
@@ -24,36 +25,44 @@ export function migrations(): Migration[] {
     });
 }
 
+const LEDGER = `CREATE TABLE IF NOT EXISTS migrations (
+  name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3)
+) ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
+
 /**
- * Brings the database to the current schema. Forward only and safe to repeat: every statement creates what is not
- * there, so two processes that migrate at once both arrive at the same schema.
+ * Brings the database to the current schema: forward only, one process after the other, and safe to repeat, also
+ * after a run that was killed half way.
+ * @param cluster name of the cluster, or null for a single server.
  * @returns the names that were applied now.
  * @throws Error where an applied file has changed since, or the database is newer than this version.
  */
 export async function migrate(store: Store, cluster: string | null = null): Promise<string[]> {
-  const ledger = `CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3))
-    ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
-  for (const statement of cluster === null ? [ledger] : forCluster(ledger, cluster))
-    await store.command(statement);
-  const applied = await store.query<{ name: string; checksum: string }>(
-    'SELECT name, checksum FROM migrations FINAL',
-  );
-  const known = migrations();
-  for (const { name, checksum } of applied) {
-    const file = known.find((migration) => migration.name === name);
-    if (file === undefined)
-      throw new Error(`the database has migration ${name}, which this version does not know`);
-    if (file.checksum !== checksum) throw new Error(`migration ${name} was changed after it was applied`);
-  }
-  const done = new Set(applied.map(({ name }) => name));
+  return store.exclusive ? apply(store, cluster) : alone(store, onClusterClause(cluster), () => apply(store, cluster));
+}
+
+async function apply(store: Store, cluster: string | null): Promise<string[]> {
+  const run = async (statement: string) => {
+    for (const form of cluster === null ? [statement] : forCluster(statement, cluster)) await store.command(form);
+  };
+  await run(LEDGER);
   const now: string[] = [];
-  for (const migration of known.filter(({ name }) => !done.has(name))) {
-    for (const statement of statementsOf(migration.sql)) {
-      const variants = cluster === null ? [statement] : forCluster(statement, cluster);
-      for (const variant of variants) await store.command(variant);
-    }
+  for (const migration of await pending(store)) {
+    for (const statement of statementsOf(migration.sql)) await run(statement);
     await store.insert('migrations', [{ name: migration.name, checksum: migration.checksum }]);
     now.push(migration.name);
   }
   return now;
+}
+
+/** What is still to be applied, in order. @throws Error where what was applied is not what this version has. */
+async function pending(store: Store): Promise<Migration[]> {
+  const applied = await store.query<{ name: string; checksum: string }>('SELECT name, checksum FROM migrations FINAL');
+  const known = migrations();
+  for (const { name, checksum } of applied) {
+    const file = known.find((migration) => migration.name === name);
+    if (file === undefined) throw new Error(`the database has migration ${name}, which this version does not know`);
+    if (file.checksum !== checksum) throw new Error(`migration ${name} was changed after it was applied`);
+  }
+  const done = new Set(applied.map(({ name }) => name));
+  return known.filter(({ name }) => !done.has(name));
 }

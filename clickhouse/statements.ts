@@ -1,17 +1,12 @@
-/** The statements of a migration file: split at semicolons that stand in no string, comments of whole lines dropped. */
+/** A string, a quoted name, a comment, a semicolon, or one other character. */
+const TOKEN = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--[^\n]*|\/\*[\s\S]*?\*\/|;|[\s\S]/g;
+
+/** The statements of a migration file: split at semicolons that stand in no string, name or comment; comments dropped. */
 export function statementsOf(sql: string): string[] {
-  const code = sql.replace(/^\s*--.*$/gm, '');
-  const statements: string[] = [];
-  let start = 0;
-  let quoted = false;
-  for (let at = 0; at < code.length; at += 1) {
-    if (quoted && code[at] === '\\') at += 1;
-    else if (code[at] === "'") quoted = !quoted;
-    else if (code[at] === ';' && !quoted) {
-      statements.push(code.slice(start, at).trim());
-      start = at + 1;
-    }
+  const statements = [''];
+  for (const [token] of sql.matchAll(TOKEN)) {
+    if (token === ';') statements.push('');
+    else if (!token.startsWith('--') && !token.startsWith('/*')) statements[statements.length - 1] += token;
   }
-  statements.push(code.slice(start).trim());
-  return statements.filter((statement) => statement !== '');
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
 }

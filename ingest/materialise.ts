@@ -1,4 +1,4 @@
-import type { Store } from '../clickhouse/client.ts';
+import type { Params, Store } from '../clickhouse/client.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
 import type { AccountRecord, DeadLetterRecord, GapRecord, TransactionRecord } from '../schemas/records.ts';
 import { deadLetterRow } from './deadletters.ts';
@@ -38,10 +38,17 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const place = `${batch.topic}/${batch.partition}`;
     const stored = known.get(place);
     const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const checkOwned = () => {
+      if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+    };
     const insert = async (table: string, rows: readonly Row[]) => {
       if (rows.length === 0) return;
-      if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+      checkOwned();
       await store.insert(table, rows);
+    };
+    const command = async (sql: string, params: Params) => {
+      checkOwned();
+      await store.command(sql, params);
     };
 
     const parts = sort(batch);
@@ -57,9 +64,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('events', facts.events),
       insert('policy_transactions', facts.policyTransactions),
     ]);
-    if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     const at = { partition: batch.partition, offset: last.offset };
-    await recomputeRollups(store, at, facts.touchedMints, facts.touchedDays);
+    await recomputeRollups(command, at, facts.touchedMints, facts.touchedDays);
     // 3. Latest states and readings.
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);

@@ -1,4 +1,4 @@
-import type { Store } from '../clickhouse/client.ts';
+import type { Params } from '../clickhouse/client.ts';
 
 /** Mints in one statement: the list travels as a bound parameter. */
 const MINTS_PER_STATEMENT = 500;
@@ -32,36 +32,52 @@ FROM events FINAL
 WHERE mint IN {mints:Array(String)} AND log_partition = {partition:UInt32}
 GROUP BY mint`;
 
+/**
+ * The sums of the touched days. A corrected block time may take the last event of a key to another day: each key that
+ * has a row gets a new one, of zeros where no fact is left.
+ */
 const QUOTE_DAYS = `
 INSERT INTO quote_days
 SELECT
-  toDate(toDateTime(assumeNotNull(block_time), 'UTC')) AS day, quote_mint,
-  {partition:UInt32} AS log_partition, {offset:UInt64} AS log_offset,
-  sumIf(toUInt128(amount_c), kind = 'Routed') AS routed_to_lp,
-  sumIf(toUInt128(amount_d), kind = 'Routed') AS routed_to_bankroll,
-  sumIf(toUInt128(amount_b), kind = 'Routed') AS protocol_cut,
-  sumIf(toUInt128(amount_a), kind = 'ProfitSwept') AS profit,
-  sumIf(toUInt128(amount_a), kind = 'BuybackBurned') AS buyback_spent,
-  count() AS event_count,
-  max(block_time) AS last_event
-FROM events_by_slot FINAL
-WHERE block_time >= {from:Int64} AND block_time < {to:Int64} AND log_partition = {partition:UInt32}
+  day, quote_mint, {partition:UInt32} AS log_partition, {offset:UInt64} AS log_offset,
+  sumIf(toUInt128(c), kind = 'Routed') AS routed_to_lp,
+  sumIf(toUInt128(d), kind = 'Routed') AS routed_to_bankroll,
+  sumIf(toUInt128(b), kind = 'Routed') AS protocol_cut,
+  sumIf(toUInt128(a), kind = 'ProfitSwept') AS profit,
+  sumIf(toUInt128(a), kind = 'BuybackBurned') AS buyback_spent,
+  countIf(fact) AS event_count,
+  max(time) AS last_event
+FROM (
+  SELECT toDate(fromUnixTimestamp64Second(assumeNotNull(block_time), 'UTC')) AS day, quote_mint, true AS fact, kind,
+    amount_a AS a, amount_b AS b, amount_c AS c, amount_d AS d, block_time AS time
+  FROM events_by_slot FINAL
+  WHERE block_time >= {from:Int64} AND block_time < {to:Int64} AND log_partition = {partition:UInt32}
+  UNION ALL
+  SELECT day, quote_mint, false, '', 0, 0, 0, 0, NULL
+  FROM quote_days
+  WHERE day >= toDate(fromUnixTimestamp64Second({from:Int64}, 'UTC'))
+    AND day < toDate(fromUnixTimestamp64Second({to:Int64}, 'UTC')) AND log_partition = {partition:UInt32}
+)
 GROUP BY day, quote_mint`;
 
 const DAY = 86_400;
 
-/** Recomputes the rollups that a batch touched. @param days unix seconds at which the touched UTC days begin. */
+/**
+ * Recomputes the rollups that a batch touched.
+ * @param days unix seconds at which the touched UTC days begin.
+ * @param write runs one statement, or refuses where the partition was taken away.
+ */
 export async function recomputeRollups(
-  store: Store,
+  write: (sql: string, params: Params) => Promise<void>,
   at: { partition: number; offset: bigint },
   mints: ReadonlySet<string>,
   days: ReadonlySet<number>,
 ): Promise<void> {
   const list = [...mints];
   for (let start = 0; start < list.length; start += MINTS_PER_STATEMENT) {
-    await store.command(POLICY_TOTALS, { ...at, mints: list.slice(start, start + MINTS_PER_STATEMENT) });
+    await write(POLICY_TOTALS, { ...at, mints: list.slice(start, start + MINTS_PER_STATEMENT) });
   }
-  for (const [from, to] of runs(days)) await store.command(QUOTE_DAYS, { ...at, from, to });
+  for (const [from, to] of runs(days)) await write(QUOTE_DAYS, { ...at, from, to });
 }
 
 /** Consecutive days as one interval each. */

@@ -4,21 +4,23 @@ import type { AccountRecord, ExpectedAccount } from '../schemas/records.ts';
 
 /** An rpc read stands at the end of its slot. */
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
-const PER_CALL = 100;
+/** Addresses that one getMultipleAccounts takes. */
+export const ADDRESSES_PER_READ = 100;
 const SYSTEM = new Uint8Array(32);
 
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
 export interface AccountReader {
+  /** At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. */
   read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
   /** Every account that the program owns. */
-  readProgram(programId: string, notBefore: bigint): Promise<{ slot: bigint; records: AccountRecord[] }>;
+  readProgram(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
 }
 
 export function createAccountReader(
   rpc: Rpc,
   expectedAt: (address: Uint8Array) => ExpectedAccount | null,
 ): AccountReader {
-  const record = (
+  const toRecord = (
     address: string,
     account: RpcAccount | null,
     slot: bigint,
@@ -41,24 +43,14 @@ export function createAccountReader(
   };
   return {
     read: async (addresses, notBefore) => {
-      const records: AccountRecord[] = [];
-      for (let start = 0; start < addresses.length; start += PER_CALL) {
-        const some = addresses.slice(start, start + PER_CALL);
-        const { slot, accounts } = await rpc.getMultipleAccounts(some, { minContextSlot: notBefore });
-        const blockTime = await rpc.getBlockTime(slot);
-        some.forEach((address, index) => {
-          records.push(record(address, accounts[index] ?? null, slot, blockTime));
-        });
-      }
-      return records;
+      const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot: notBefore });
+      const blockTime = await rpc.getBlockTime(slot);
+      return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, slot, blockTime));
     },
     readProgram: async (programId, notBefore) => {
       const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
       const blockTime = await rpc.getBlockTime(slot);
-      return {
-        slot,
-        records: accounts.map(({ address, account }) => record(address, account, slot, blockTime)),
-      };
+      return accounts.map(({ address, account }) => toRecord(address, account, slot, blockTime));
     },
   };
 }

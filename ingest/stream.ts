@@ -1,22 +1,23 @@
-import { pause } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Rpc } from '../runtime/rpc.ts';
-import { decodeKey, encodeBase58 } from '../schemas/base58.ts';
-import type { AccountRecord, LogRecord, TransactionRecord } from '../schemas/records.ts';
-import { createFollowing, type Following } from './follow.ts';
+import { decodeKey } from '../schemas/base58.ts';
+import type { AccountRecord, LogRecord } from '../schemas/records.ts';
+import { createFollowing } from './follow.ts';
 import { createGapCloser } from './gaps.ts';
-import { createGeyserClient, type StreamEndedError } from './geyser/client.ts';
-import type { AccountUpdate, TransactionUpdate, Update } from './geyser/update.ts';
+import { createGeyserClient, type GeyserStream, type Subscription } from './geyser/client.ts';
 import type { Gap } from './history.ts';
 import type { LogWriter } from './log/port.ts';
 import { createNewcomers } from './newcomers.ts';
 import { createOutbox } from './outbox.ts';
+import { recordsOf } from './release.ts';
 import { createReread, mayBeCut } from './reread.ts';
-import { backoffMs, untilDone } from './retry.ts';
+import { resumeUnfinished } from './resume.ts';
+import { untilDone } from './retry.ts';
 import { createAccountReader } from './rpc-accounts.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import type { StreamStore } from './store.ts';
-import { watch } from './watchdog.ts';
+import { superviseStream } from './supervisor.ts';
+import { createSweeper } from './sweep.ts';
 
 export interface StreamOptions {
   endpoint: string;
@@ -29,6 +30,8 @@ export interface StreamOptions {
   store: StreamStore;
   logger: Logger;
   signal: AbortSignal;
+  /** A stream without a new slot for this long is started again. */
+  silenceMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
 
@@ -41,249 +44,128 @@ export type StreamEvent =
   | { type: 'disconnected'; reason: string }
   | { type: 'gap'; gap: Gap; open: boolean };
 
-/** A complete slot that waits this long for its parent shows that the stream has a hole. */
-const HOLE_AFTER_SLOTS = 40;
-
 /**
  * Streams the chain into the log until the signal is given: subscribes from where the log ends, orders slots, sends
  * their records and a marker behind each, follows addresses as they come up, and opens a gap where the stream cannot
- * reach back. Connection failures are retried for ever.
+ * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId } = options;
-  const client = createGeyserClient(options.endpoint, options.xToken);
-  const following = await loadFollowing(options);
-  const reader = createAccountReader(rpc, following.expectedAt);
-  const outbox = createOutbox(log, { logger, signal });
-  const position = await untilDone('reading the position', () => store.position(), options);
-  if (signal.aborted) return;
-
   const report = (event: StreamEvent) => options.onEvent?.(event);
-  const learn = (records: readonly AccountRecord[]) => {
-    for (const record of records) newcomers.add(following.learn(record));
-  };
+  const known = await untilDone('reading known accounts', () => store.knownAccounts(), options);
+  const stored = await untilDone(
+    'reading the position',
+    async () => ({ position: await store.position() }),
+    options,
+  );
+  if (known === null || stored === null) return;
+  const { position } = stored;
+
+  const following = createFollowing(
+    decodeKey(programId) as Uint8Array,
+    decodeKey(options.launchpadProgramId) as Uint8Array,
+  );
+  for (const { address, expected } of known) following.add(address, expected);
+  const slots = new Slots(commitment, position);
+  const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
+  const learn = (record: AccountRecord) => newcomers.add(following.learn(record));
+
+  const reader = createAccountReader(rpc, following.expectedAt);
+  const sweeper = createSweeper({
+    ...{ reader, programId, addresses: following.addresses, send, logger, signal },
+    learn: (records) => records.forEach(learn),
+  });
   const reread = createReread({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    rpc,
-    log,
-    programId,
-    logger,
-    signal,
+    ...{ rpc, log, programId, logger, signal },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
+
+  let live: GeyserStream | null = null;
+  let requests = 0;
+  const subscription = (fromSlot: bigint | null): Required<Subscription> => {
+    requests += 1;
+    const addresses = following.addresses();
+    return { programId, addresses, commitment, fromSlot, name: `request-${requests}` };
+  };
   const newcomers = createNewcomers({
-    rewrite: (fromSlot) => live?.resubscribe(request(fromSlot)),
-    read: async (addresses, notBefore) => {
-      const records = await untilDone(
-        'reading followed accounts',
-        () => reader.read(addresses, notBefore),
-        options,
-      );
-      learn(records ?? []);
-      await send(records ?? []);
-      return records ?? [];
+    rewrite: (fromSlot) => {
+      const next = subscription(fromSlot);
+      live?.resubscribe(next);
+      return next.name;
     },
-  });
-  const request = (fromSlot: bigint | null) => ({
-    programId,
-    addresses: following.addresses(),
-    commitment,
-    fromSlot,
+    read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
   });
 
-  let slots = new Slots(commitment, position ?? null);
-  let live: { resubscribe(subscription: ReturnType<typeof request>): void } | null = null;
-  /** Set while the first slot of a stream without replay decides where the gap before it ends. */
-  let gapFrom: bigint | null = position === null || position === undefined ? 0n : null;
-
-  const sweep = async (notBefore: bigint) => {
-    const swept = await untilDone(
-      'sweeping accounts',
-      () => reader.readProgram(programId, notBefore),
-      options,
-    );
-    if (swept === null) return;
-    learn(swept.records);
-    const found = new Set(swept.records.map(({ address }) => encodeBase58(address)));
-    const others = following.addresses().filter((address) => !found.has(address));
-    await send(swept.records);
-    const rest = await untilDone('reading followed accounts', () => reader.read(others, notBefore), options);
-    learn(rest ?? []);
-    await send(rest ?? []);
-  };
-
-  const openGap = (base: bigint) => {
-    if (gapFrom === null) return;
-    const gap: Gap = { fromSlot: gapFrom, toSlot: base, toTime: slots.timeOf(base) };
-    gapFrom = null;
+  /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
+  let gapFrom: bigint | null = position === null ? 0n : null;
+  let swept = false;
+  const openGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
-    void send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]).then(() => gaps.add(gap));
-    void sweep(base);
+    // In the order of the outbox, before any transaction behind the gap.
+    gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
+    sweeper.request(toSlot);
+    swept = true;
   };
-
   const handle = (output: SlotsOutput) => {
-    if (output.type === 'late') {
-      report({ type: 'late' });
-      const record = recordOf(output.update, output.blockTime, following);
-      if (record.kind === 'account') learn([record]);
-      void send([record]);
+    if (output.type === 'begun') {
+      if (gapFrom === null) return;
+      openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
+      gapFrom = null;
       return;
     }
-    const { slot, parent, blockTime, accounts, transactions } = output.slot;
-    const records: LogRecord[] = [];
-    for (const update of accounts) {
-      const record = accountRecord(update, blockTime, following);
-      newcomers.add(following.learn(record));
-      records.push(record);
+    const records = recordsOf(output, learn, following);
+    const sent = send(records);
+    if (output.type === 'late') {
+      if (output.update.type === 'transaction' && mayBeCut(output.update.payload)) {
+        reread.add(output.update, output.blockTime);
+      }
+      report({ type: 'late' });
+      return;
     }
-    for (const update of transactions) {
-      records.push(transactionRecord(update, blockTime));
-      if (mayBeCut(update.payload)) reread.add(update, blockTime);
-    }
-    records.push({ kind: 'marker', slot, parent, blockTime });
-    void send(records).then(() =>
-      report({
-        type: 'released',
-        slot,
-        blockTime,
-        accounts: accounts.length,
-        transactions: transactions.length,
-      }),
-    );
+    const { slot, blockTime, accounts, transactions } = output.slot;
+    for (const update of transactions) if (mayBeCut(update.payload)) reread.add(update, blockTime);
+    const counts = { accounts: accounts.length, transactions: transactions.length };
+    void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
     newcomers.onSlot(slot);
   };
 
-  const streamOnce = (fromSlot: bigint | null): Promise<StreamEndedError> =>
-    new Promise((resolve) => {
-      const stream = client.subscribe(request(fromSlot), {
-        onUpdate: (update: Update) => {
-          const before = slots.last;
-          const outputs = slots.take(update);
-          dog.heard(slots.highest);
-          if (before === null && slots.last !== null) {
-            openGap(slots.last);
-            report({ type: 'connected' });
-          }
-          for (const output of outputs) handle(output);
-          if (update.type === 'slot' || update.type === 'blockMeta') {
-            report({ type: 'tip', slot: slots.highest });
-            if (slots.overflowing || (slots.missing()?.waiting ?? 0) > HOLE_AFTER_SLOTS) stream.cancel();
-          }
-          if (outbox.full() && !outbox.draining()) {
-            stream.pause();
-            void outbox.drained().then(() => stream.resume());
-          }
-        },
-        onEnd: (error) => {
-          dog.stop();
-          signal.removeEventListener('abort', stop);
-          live = null;
-          resolve(error);
-        },
-      });
-      const stop = () => stream.cancel();
-      signal.addEventListener('abort', stop, { once: true });
-      const dog = watch({ onSilence: () => stream.cancel(), paused: () => outbox.draining() });
+  let begun = false;
+  const begin = () => {
+    begun = true;
+    if (position !== null && !swept) sweeper.request(position);
+    void resumeUnfinished({ store, position, following, newcomers, gaps, reread, logger, signal });
+  };
+
+  const client = createGeyserClient(options.endpoint, options.xToken);
+  await superviseStream({
+    ...{ client, slots, outbox, logger, signal, subscription },
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
+    onStream: (stream, { name }) => {
       live = stream;
-      newcomers.onNewStream();
-    });
-
-  for (const gap of (await untilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
-    gaps.add(gap);
-  const cut = await untilDone(
-    'reading incomplete transactions',
-    () => store.incompleteTransactions(),
-    options,
-  );
-  for (const transaction of cut ?? []) reread.addKnown(transaction);
-  if (position !== null && position !== undefined) void sweep(position);
-
-  let failures = 0;
-  let holeAt: bigint | null = null;
-  while (!signal.aborted) {
-    slots.restart();
-    const { last } = slots;
-    const ended = await streamOnce(last === null ? null : last + 1n);
-    if (signal.aborted) break;
-    report({ type: 'disconnected', reason: ended.message });
-    const hole = slots.missing();
-    if (ended.outOfRange && slots.last !== null) {
-      logger.warn({ slot: slots.last.toString() }, 'the replay does not reach back: opening a gap');
-      gapFrom = slots.last + 1n;
-      slots = new Slots(commitment, null);
-      failures = 0;
-      continue;
-    }
-    if (hole !== null && hole.waiting > HOLE_AFTER_SLOTS && holeAt === hole.fromSlot) {
-      // The replay brought the same hole again: those slots are not to be had from the stream.
-      gapFrom = hole.fromSlot;
-      for (const output of slots.skipTo(hole.toSlot)) handle(output);
-      openGap(hole.toSlot);
-    }
-    holeAt = hole?.fromSlot ?? null;
-    failures = slots.last === last ? failures + 1 : 0;
-    logger.warn({ reason: ended.message, code: ended.code, failures }, 'the stream ended');
-    await pause(backoffMs(failures), signal);
-  }
+      newcomers.onNewStream(name as string);
+    },
+    onUpdate: (update, outputs) => {
+      for (const output of outputs) handle(output);
+      if (update.type === 'blockMeta') newcomers.onFilter(update.filter ?? '', update.slot);
+      if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
+      if (outputs.length === 0) return;
+      report({ type: 'connected' });
+      if (!begun) begin();
+    },
+    onOutOfReach: (fromSlot) => {
+      gapFrom = fromSlot;
+    },
+    onHole: (gap, outputs) => {
+      openGap(gap);
+      for (const output of outputs) handle(output);
+    },
+    onEnd: (reason) => {
+      live = null;
+      report({ type: 'disconnected', reason });
+    },
+  });
   client.close();
   await outbox.drained();
-}
-
-async function loadFollowing({
-  store,
-  programId,
-  launchpadProgramId,
-  ...rest
-}: StreamOptions): Promise<Following> {
-  const following = createFollowing(
-    decodeKey(programId) as Uint8Array,
-    decodeKey(launchpadProgramId) as Uint8Array,
-  );
-  const known = await untilDone('reading known accounts', () => store.knownAccounts(), rest);
-  for (const { address, expected } of known ?? []) following.add(address, expected);
-  return following;
-}
-
-function recordOf(
-  update: AccountUpdate | TransactionUpdate,
-  blockTime: number | null,
-  following: Following,
-): AccountRecord | TransactionRecord {
-  return update.type === 'account'
-    ? accountRecord(update, blockTime, following)
-    : transactionRecord(update, blockTime);
-}
-
-function accountRecord(update: AccountUpdate, blockTime: number | null, following: Following): AccountRecord {
-  const { slot, address, owner, lamports, data, writeVersion, signature } = update;
-  const expected = following.expectedAt(address);
-  return {
-    kind: 'account',
-    source: 'stream',
-    slot,
-    blockTime,
-    address,
-    owner,
-    lamports,
-    data,
-    writeVersion,
-    signature,
-    expected,
-  };
-}
-
-function transactionRecord(update: TransactionUpdate, blockTime: number | null): TransactionRecord {
-  const { slot, signature, index, payload } = update;
-  return {
-    kind: 'transaction',
-    source: 'stream',
-    slot,
-    blockTime,
-    signature,
-    index,
-    order: 0,
-    format: 'geyser',
-    payload,
-  };
 }

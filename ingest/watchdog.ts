@@ -1,25 +1,56 @@
-const SILENCE_MS = 30_000;
-const CHECK_MS = 1_000;
+/** A chain makes a slot every 400 ms and a server pings every 10 s. */
+export const SILENCE_MS = 30_000;
+/** No slot is released for longer than this only where the stream brings no block meta or no notices. */
+export const NO_RELEASE_MS = 90_000;
 
 export interface Watchdog {
-  /** Something came; `slot` is the highest heard of. */
-  heard(slot: bigint): void;
+  /** Something came; `highest` is the highest slot heard of, `released` the last that was released. */
+  heard(highest: bigint, released: bigint | null): void;
   stop(): void;
 }
 
-/** Calls `onSilence` where nothing comes, or no new slot does: a stopped server goes unnoticed otherwise. */
-export function watch(options: { onSilence(): void; paused(): boolean }): Watchdog {
-  let slot = -1n;
-  let at = Date.now();
-  const timer = setInterval(() => {
-    if (options.paused()) at = Date.now();
-    else if (Date.now() - at > SILENCE_MS) options.onSilence();
-  }, CHECK_MS);
+export interface WatchdogOptions {
+  silenceMs?: number;
+  noReleaseMs?: number;
+  /** Called once, with what is wrong. */
+  onStall(reason: string): void;
+  /** While the stream is held back by us nothing is wrong. */
+  paused(): boolean;
+}
+
+/** Tells where no new slot is heard of, or none is released: a stopped or stuck server goes unnoticed otherwise. */
+export function watch(options: WatchdogOptions): Watchdog {
+  const { silenceMs = SILENCE_MS, noReleaseMs = NO_RELEASE_MS } = options;
+  let highest = -1n;
+  let released: bigint | null = null;
+  let heardAt = Date.now();
+  let releasedAt = heardAt;
+  const stall = (reason: string) => {
+    clearInterval(timer);
+    options.onStall(reason);
+  };
+  const timer = setInterval(
+    () => {
+      const now = Date.now();
+      if (options.paused()) {
+        heardAt = now;
+        releasedAt = now;
+      } else if (now - heardAt > silenceMs) stall(`no new slot for ${silenceMs} ms`);
+      else if (now - releasedAt > noReleaseMs) stall(`no slot was complete for ${noReleaseMs} ms`);
+    },
+    Math.min(1_000, silenceMs / 4),
+  );
   return {
-    heard: (highest) => {
-      if (highest <= slot) return;
-      slot = highest;
-      at = Date.now();
+    heard: (slot, last) => {
+      const now = Date.now();
+      if (slot > highest) {
+        highest = slot;
+        heardAt = now;
+      }
+      if (last !== null && (released === null || last > released)) {
+        released = last;
+        releasedAt = now;
+      }
     },
     stop: () => clearInterval(timer),
   };

@@ -21,9 +21,11 @@ const SUMMARY = {
 
 /** The connection of @clickhouse/client over the embedded engine: all code above sees one client. */
 export function embeddedConnection(sessions: Sessions): Connection {
-  const run = async (sql: string, params: Record<string, unknown> | undefined): Promise<string> => {
+  /** `data` stands behind the statement and is searched for no parameters. */
+  const run = async (sql: string, params?: Record<string, unknown>, data = ''): Promise<string> => {
+    const bound = withParams(sql, params);
     try {
-      return await sessions.run(withParams(sql, params), 'JSONEachRow');
+      return await sessions.run(data === '' ? bound : `${bound}\n${data}`, 'JSONEachRow');
     } catch (error) {
       throw engineError(error);
     }
@@ -31,7 +33,7 @@ export function embeddedConnection(sessions: Sessions): Connection {
   return {
     ping: async () => {
       try {
-        await run('SELECT 1', undefined);
+        await run('SELECT 1');
         return { success: true };
       } catch (error) {
         return { success: false, error: error as Error };
@@ -43,8 +45,7 @@ export function embeddedConnection(sessions: Sessions): Connection {
       ...ANSWER,
     }),
     exec: async ({ query, query_params, values }) => {
-      const body = values === undefined ? '' : `\n${await text(values)}`;
-      const answer = await run(query + body, query_params);
+      const answer = await run(query, query_params, values === undefined ? '' : await text(values));
       return {
         stream: Readable.from([Buffer.from(answer)]),
         query_id: randomUUID(),
@@ -57,16 +58,27 @@ export function embeddedConnection(sessions: Sessions): Connection {
       return { query_id: randomUUID(), summary: SUMMARY, ...ANSWER };
     },
     insert: async ({ query, values, query_params }) => {
-      await run(`${query}\n${typeof values === 'string' ? values : await text(values)}`, query_params);
+      await run(query, query_params, typeof values === 'string' ? values : await text(values));
       return { query_id: randomUUID(), summary: SUMMARY, ...ANSWER };
     },
     close: () => sessions.close(),
   };
 }
 
-/** Parameters are bound by the engine: each is set in the same call, so that no call sees another's. */
-function withParams(sql: string, params: Record<string, unknown> | undefined): string {
-  const sets = Object.entries(params ?? {}).map(([name, value]) => {
+const PLACEHOLDER = /\{([A-Za-z_]\w*):/g;
+
+/**
+ * Parameters are bound by the engine, each set in the same call. A session keeps them, so a question that lacks one
+ * is refused here, as a server would: it would be answered with the value of an earlier call.
+ * @throws ClickHouseError
+ */
+function withParams(sql: string, params: Record<string, unknown> = {}): string {
+  for (const [, name = ''] of sql.matchAll(PLACEHOLDER)) {
+    if (Object.hasOwn(params, name)) continue;
+    const message = `Substitution \`${name}\` is not set`;
+    throw new ClickHouseError({ message, code: '456', type: 'UNKNOWN_QUERY_PARAMETER' });
+  }
+  const sets = Object.entries(params).map(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new TypeError(`no parameter name: ${name}`);
     return `SET param_${name} = ${literal(parameterText(value))};`;
   });

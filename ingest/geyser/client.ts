@@ -9,6 +9,8 @@ export interface Subscription {
   commitment: 'confirmed' | 'finalized';
   /** Replay from this slot on; null: from now. */
   fromSlot: bigint | null;
+  /** Comes back as `filter` of every block meta that the server sends by this request; it acknowledges nothing else. */
+  name?: string;
 }
 
 /** Why a stream ended. `code` is the gRPC status, null for a message that is none. */
@@ -32,7 +34,8 @@ export interface GeyserStream {
   resubscribe(subscription: Subscription): void;
   pause(): void;
   resume(): void;
-  cancel(): void;
+  /** Ends it here; the reason is what `onEnd` is told. */
+  cancel(reason: string): void;
 }
 
 export interface StreamHandlers {
@@ -56,6 +59,8 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.keepalive_permit_without_calls': 1,
     'grpc.max_receive_message_length': 256 * 1024 * 1024,
+    // HTTP/2's default of 64 kB is a few hundred kB/s over a long line.
+    'grpc-node.flow_control_window': 8 * 1024 * 1024,
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 5_000,
   });
@@ -99,8 +104,8 @@ function openStream(
     },
     pause: () => call.pause(),
     resume: () => call.resume(),
-    cancel: () => {
-      end(grpc.status.CANCELLED, 'cancelled here');
+    cancel: (reason) => {
+      end(grpc.status.CANCELLED, reason);
       call.cancel();
     },
   };
@@ -108,7 +113,13 @@ function openStream(
 
 const COMMITMENTS = { confirmed: CommitmentLevel.CONFIRMED, finalized: CommitmentLevel.FINALIZED };
 
-function requestOf({ programId, addresses, commitment, fromSlot }: Subscription): SubscribeRequest {
+function requestOf({
+  programId,
+  addresses,
+  commitment,
+  fromSlot,
+  name = 'meta',
+}: Subscription): SubscribeRequest {
   return SubscribeRequest.fromPartial({
     accounts: {
       owned: { owner: [programId] },
@@ -116,7 +127,7 @@ function requestOf({ programId, addresses, commitment, fromSlot }: Subscription)
     },
     transactions: { ours: { accountInclude: [programId], vote: false } },
     slots: { slots: { filterByCommitment: false } },
-    blocksMeta: { meta: {} },
+    blocksMeta: { [name]: {} },
     commitment: COMMITMENTS[commitment],
     ...(fromSlot === null ? {} : { fromSlot: fromSlot.toString() }),
   });

@@ -28,7 +28,8 @@ export type Update =
   | AccountUpdate
   | TransactionUpdate
   | { type: 'slot'; slot: bigint; parent: bigint | null; state: SlotState }
-  | { type: 'blockMeta'; slot: bigint; parent: bigint; blockTime: number | null }
+  /** `filter`: name of the filter that it came by, which tells the request that the server works by. */
+  | { type: 'blockMeta'; slot: bigint; parent: bigint; blockTime: number | null; filter?: string }
   | { type: 'ping' }
   | { type: 'other' };
 
@@ -69,6 +70,7 @@ export function readUpdate(bytes: Uint8Array): Update {
       slot: BigInt(slot),
       parent: BigInt(parentSlot),
       blockTime: seconds === undefined ? null : Number(seconds),
+      filter: update.filters[0] ?? '',
     };
   }
   return { type: update.ping === undefined ? 'other' : 'ping' };

@@ -1,5 +1,8 @@
+import { pause } from '../../runtime/lifecycle.ts';
 import type { LogRecord } from '../../schemas/records.ts';
+import { backoffMs } from '../retry.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
+import { recordBytes } from './size.ts';
 
 export interface MemoryLogOptions {
   /** Offset that each topic goes on with; a topic not named starts at 0. */
@@ -8,6 +11,8 @@ export interface MemoryLogOptions {
   maxBytes?: number;
   /** A batch is cut at this many records, behind a slot's marker, or where no more is there. */
   maxBatch?: number;
+  /** Told of a batch that failed before it is handed out again. */
+  onFailure?: (error: unknown) => void;
 }
 
 export type MemoryLog = LogWriter & LogReader & { waitingBytes(): number };
@@ -50,11 +55,11 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       queue.next += 1n;
       queue.wake?.();
     }
-    waiting += sizeOf(record) * TOPIC_OF[record.kind].length;
+    waiting += recordBytes(record) * TOPIC_OF[record.kind].length;
   };
 
   const applied = (entries: readonly LogEntry[]) => {
-    for (const { record } of entries) waiting -= sizeOf(record);
+    for (const { record } of entries) waiting -= recordBytes(record);
     if (waiting > maxBytes) return;
     const woken = room;
     room = [];
@@ -66,6 +71,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     apply: (batch: LogBatch) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
+    let failures = 0;
     while (!signal.aborted) {
       if (queue.entries.length === 0) {
         await new Promise<void>((resolve) => {
@@ -76,7 +82,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       }
       // A batch that is being written when the signal comes is finished: nobody takes the partition away.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
-      await apply({ topic: queue.topic, partition: 0, entries, owned: () => true });
+      try {
+        await apply({ topic: queue.topic, partition: 0, entries, owned: () => true });
+      } catch (error) {
+        options.onFailure?.(error);
+        await pause(backoffMs(failures), signal);
+        failures += 1;
+        continue;
+      }
+      failures = 0;
       queue.entries.splice(0, entries.length);
       applied(entries);
     }
@@ -106,11 +120,4 @@ function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
     if (entries[length - 1]?.record.kind === 'marker') return length;
   }
   return limit;
-}
-
-function sizeOf(record: LogRecord): number {
-  if (record.kind === 'account') return record.data.length + 256;
-  if (record.kind === 'transaction') return record.payload.length + 256;
-  if (record.kind === 'dead-letter') return record.bytes.length + 256;
-  return 256;
 }

@@ -1,8 +1,8 @@
-import { type AccountType, decodeAccount, type ProgramAccount } from '../../schemas/accounts.ts';
+import type { LatestColumns, LatestTable } from '../../clickhouse/tables.ts';
+import { decodeAccount } from '../../schemas/accounts.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../schemas/launchpad.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
-import { policyTokenAccounts } from '../../schemas/pda.ts';
 import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
 import {
   decodeMetadataAccount,
@@ -12,18 +12,7 @@ import {
   TOKEN_PROGRAM,
   tokenProgramKind,
 } from '../../schemas/token.ts';
-
-export type LatestTable =
-  | 'policies'
-  | 'venue_accounts'
-  | 'token_accounts'
-  | 'mints'
-  | 'metadata_accounts'
-  | 'pools'
-  | 'curve_configs'
-  | 'protocol_config'
-  | 'origins'
-  | 'models';
+import { PROGRAM_TABLES, programColumns } from './program.ts';
 
 export const LATEST_TABLES: readonly LatestTable[] = [
   'policies',
@@ -38,24 +27,16 @@ export const LATEST_TABLES: readonly LatestTable[] = [
   'models',
 ];
 
-export type Row = Record<string, unknown>;
+export type Row = object;
 
 /** Where a state belongs; `columns` is called for the states that are written only. */
 export interface LatestState {
   table: LatestTable;
-  columns(): Row;
+  columns(): LatestColumns[LatestTable];
 }
 
 /** `missing`: no account stands there. `foreign`: an account that nothing of ours asked for. */
 export type AccountReading = LatestState | 'missing' | 'foreign';
-
-const TABLES: Record<AccountType, LatestTable> = {
-  Policy: 'policies',
-  VenueAccount: 'venue_accounts',
-  ProtocolConfig: 'protocol_config',
-  Origin: 'origins',
-  Model: 'models',
-};
 
 /** The table of a followed address, where it is followed as one thing. */
 export const EXPECTED_TABLES: Record<Exclude<ExpectedAccount, 'program'>, LatestTable> = {
@@ -76,7 +57,7 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   if (record.lamports === 0n) return 'missing';
   if (Buffer.compare(record.owner, programId) === 0) {
     const account = decodeAccount(record.data);
-    return { table: TABLES[account.type], columns: () => programColumns(account, record, programId) };
+    return { table: PROGRAM_TABLES[account.type], columns: () => programColumns(account, record, programId) };
   }
   const owner = encodeBase58(record.owner);
   // Anyone may send lamports to an address before its account is made.
@@ -145,61 +126,4 @@ function pool(record: AccountRecord, program: string): LatestState {
       quote_mint: encodeBase58(state.quoteMint),
     }),
   };
-}
-
-function programColumns(account: ProgramAccount, record: AccountRecord, programId: Uint8Array): Row {
-  if (account.type === 'Policy') return policyColumns(account, record, programId);
-  const { type: _, ...fields } = account;
-  return columnsOf({ ...fields, bump: undefined });
-}
-
-function policyColumns(
-  account: Extract<ProgramAccount, { type: 'Policy' }>,
-  record: AccountRecord,
-  programId: Uint8Array,
-): Row {
-  const { type: _, agent, ...fields } = account;
-  const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(programId, record.address);
-  return columnsOf({
-    ...fields,
-    bump: undefined,
-    agent: agent.every((byte) => byte === 0) ? null : agent,
-    signature: record.signature,
-    bankroll,
-    quoteEscrow,
-    baseEscrow,
-    holderRewards,
-  });
-}
-
-/** The columns that hold bytes and no key. */
-const BYTES: Record<string, (bytes: Uint8Array) => unknown> = {
-  remoteAccount: (bytes) => Buffer.from(bytes).toString('hex'),
-  minRiskForClass: (bytes) => Array.from(bytes),
-};
-
-function columnsOf(fields: Record<string, unknown>): Row {
-  const row: Row = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    row[columnName(name)] =
-      value instanceof Uint8Array
-        ? (BYTES[name] ?? encodeBase58)(value)
-        : typeof value === 'bigint'
-          ? value.toString()
-          : typeof value === 'boolean'
-            ? Number(value)
-            : value;
-  }
-  return row;
-}
-
-const names = new Map<string, string>();
-
-function columnName(field: string): string {
-  const known = names.get(field);
-  if (known !== undefined) return known;
-  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  names.set(field, name);
-  return name;
 }

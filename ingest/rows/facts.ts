@@ -7,6 +7,8 @@ import { readTransaction } from '../../schemas/transaction.ts';
 import type { Row } from './account.ts';
 
 const SECONDS_A_DAY = 86_400;
+/** By how much two sources may differ on the block time of a slot. */
+const LARGEST_CORRECTION_SECONDS = 3_600;
 
 /** What a batch of transactions says, and which rollups it touches. */
 export interface Facts {
@@ -77,12 +79,17 @@ function addTransaction(
       policies.add(row.policy as string);
       facts.touchedMints.add(row.mint as string);
     }
-    if (record.blockTime !== null) {
-      facts.touchedDays.add(Math.floor(record.blockTime / SECONDS_A_DAY) * SECONDS_A_DAY);
-    }
+    if (record.blockTime !== null) touchDays(facts, record.blockTime);
     facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
+}
+
+/** A time near midnight touches both days: another reading of the transaction may have put it on the other side. */
+function touchDays(facts: Facts, time: number): void {
+  for (const near of [time - LARGEST_CORRECTION_SECONDS, time, time + LARGEST_CORRECTION_SECONDS]) {
+    facts.touchedDays.add(Math.floor(near / SECONDS_A_DAY) * SECONDS_A_DAY);
+  }
 }
 
 function eventRow(event: ProgramEvent): Row {

@@ -11,6 +11,8 @@ export interface ReleasedSlot {
 
 export type SlotsOutput =
   | { type: 'released'; slot: ReleasedSlot }
+  /** The slot on which a stream without replay begins; its own records may be cut and are not released. */
+  | { type: 'begun'; slot: bigint; blockTime: number | null }
   /** An update of a slot that was released before; `blockTime` where it is still remembered. */
   | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null };
 
@@ -24,11 +26,16 @@ interface Pending {
 
 export interface SlotsLimits {
   maxPendingBytes: number;
+  maxPendingSlots: number;
   /** Block times of released slots that are remembered for late updates. */
   rememberedSlots: number;
 }
 
-const DEFAULT_LIMITS: SlotsLimits = { maxPendingBytes: 256 * 1024 * 1024, rememberedSlots: 4096 };
+const DEFAULT_LIMITS: SlotsLimits = {
+  maxPendingBytes: 256 * 1024 * 1024,
+  maxPendingSlots: 5_000,
+  rememberedSlots: 4096,
+};
 
 const keyOf = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -67,19 +74,20 @@ export class Slots {
 
   /** More waits than may: cancel the stream and replay from the last released slot. */
   get overflowing(): boolean {
-    return this.#bytes > this.#limits.maxPendingBytes;
+    return this.#bytes > this.#limits.maxPendingBytes || this.#pending.size > this.#limits.maxPendingSlots;
   }
 
   /**
-   * A complete slot waits for a parent that is not here: the interval in between is missing. Null where nothing
-   * waits or the parent may still come.
+   * A complete slot waits for a parent that is not here: the slots up to that parent are missing. Null where nothing
+   * waits. `toTime` is the block time of the slot that waits.
    */
-  missing(): { fromSlot: bigint; toSlot: bigint; waiting: number } | null {
+  missing(): { fromSlot: bigint; toSlot: bigint; toTime: number | null; waiting: number } | null {
     if (this.#last === null) return null;
     const ready = this.#ready();
     const first = ready[0];
     if (first === undefined || first.meta === null || first.meta.parent <= this.#last) return null;
-    return { fromSlot: this.#last + 1n, toSlot: first.slot - 1n, waiting: ready.length };
+    const { parent, blockTime } = first.meta;
+    return { fromSlot: this.#last + 1n, toSlot: parent, toTime: blockTime, waiting: ready.length };
   }
 
   /** Gives an interval up as a gap: the next slot to release follows on `slot`. */
@@ -93,6 +101,12 @@ export class Slots {
   restart(): void {
     this.#pending.clear();
     this.#bytes = 0;
+  }
+
+  /** Forgets where it stands too: the next complete slot is a new beginning. */
+  beginAnew(): void {
+    this.restart();
+    this.#last = null;
   }
 
   /** Takes one update; answers what it sets free, in order. */
@@ -167,6 +181,7 @@ export class Slots {
       if (this.#last === null) {
         // What came of the first slot may have begun before the stream did.
         this.#remember(slot, meta.blockTime);
+        outputs.push({ type: 'begun', slot, blockTime: meta.blockTime });
         continue;
       }
       if (slot <= this.#last || meta.parent < this.#last) {

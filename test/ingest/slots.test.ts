@@ -68,7 +68,7 @@ describe('a slot', () => {
   test('waits for its parent, and the interval in between is told as missing', () => {
     const slots = new Slots('confirmed', 10n);
     expect(feed(slots, [meta(14n, 13n), status(14n, 'confirmed')])).toEqual([]);
-    expect(slots.missing()).toEqual({ fromSlot: 11n, toSlot: 13n, waiting: 1 });
+    expect(slots.missing()).toEqual({ fromSlot: 11n, toSlot: 13n, toTime: 1_014, waiting: 1 });
     expect(slotsOf(slots.skipTo(13n))).toEqual([14n]);
   });
 

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { forCluster, onClusterClause } from '../../clickhouse/cluster.ts';
+import { migrations } from '../../clickhouse/migrate.ts';
+import { statementsOf } from '../../clickhouse/statements.ts';
+import { emptyDatabase } from '../support/database.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await emptyDatabase();
+});
+afterAll(() => store.close());
+
+const SINGLE = migrations().flatMap(({ sql }) => statementsOf(sql));
+
+/** The statement in the engine's own words; it throws where the engine does not understand it. */
+async function formatted(sql: string): Promise<string> {
+  const [row] = await store.query<{ sql: string }>('SELECT formatQuerySingleLine({sql:String}) AS sql', { sql });
+  return row?.sql ?? '';
+}
+
+/** What a single server would be told, from what a node of the cluster is told. */
+function withoutCluster(local: string): string {
+  return local
+    .replace(/ ON CLUSTER `?main`?/, '')
+    .replace(/_local\b/g, '')
+    .replace(/Replicated(\w*)\('[^']*', '\{replica\}'(?:, ([^)]*))?\)/, (_, kind: string, version?: string) =>
+      version === undefined ? kind : `${kind}(${version})`,
+    );
+}
+
+describe('the cluster form of the migrations', () => {
+  test.each(SINGLE.map((sql) => [sql.slice(0, 70).replaceAll('\n', ' '), sql]))('%s', async (_, sql) => {
+    const [local, distributed] = forCluster(sql, 'main') as [string, string | undefined];
+    const node = await formatted(local);
+    expect(node).toContain('ON CLUSTER main');
+    expect(withoutCluster(node)).toBe((await formatted(sql)).replace('MergeTree()', 'MergeTree'));
+    if (distributed === undefined) {
+      expect(node).toMatch(/^CREATE MATERIALIZED VIEW/);
+      return;
+    }
+    expect(node).toMatch(/Replicated(Replacing)?MergeTree\('\/clickhouse\/tables\/\{shard\}\/\{database\}\/\w+', '\{replica\}'/);
+    expect(await formatted(distributed)).toMatch(/ON CLUSTER main AS \w+_local ENGINE = Distributed\(/);
+  });
+
+  test('shards each table by a column of its key, so that versions of a row meet', async () => {
+    for (const sql of SINGLE) {
+      const [, distributed] = forCluster(sql, 'main');
+      if (distributed === undefined) continue;
+      const column = /cityHash64\((\w+)\)/.exec(distributed)?.[1];
+      expect(sql).toMatch(new RegExp(`ORDER BY \\(?${column}\\b`));
+    }
+  });
+
+  test('quotes the name of the cluster', () => {
+    expect(onClusterClause("a'b\\c")).toBe("ON CLUSTER 'a\\'b\\\\c'");
+    expect(onClusterClause(null)).toBe('');
+  });
+
+  test('of a statement that has none is refused', () => {
+    expect(() => forCluster('ALTER TABLE events ADD COLUMN x String', 'main')).toThrow('no cluster form');
+  });
+});

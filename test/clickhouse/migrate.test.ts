@@ -1,0 +1,116 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { migrate, migrations } from '../../clickhouse/migrate.ts';
+import { alone } from '../../clickhouse/migration-lock.ts';
+import { statementsOf } from '../../clickhouse/statements.ts';
+import { emptyDatabase, freshDatabaseUrl } from '../support/database.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await emptyDatabase();
+});
+afterEach(() => store.close());
+
+async function schema(of: Store): Promise<unknown[]> {
+  return of.query(
+    `SELECT name, replaceAll(create_table_query, {database:String}, '') AS sql FROM system.tables
+     WHERE database = currentDatabase() ORDER BY name`,
+    { database: of.database },
+  );
+}
+
+describe('migrating', () => {
+  test('brings an empty database to the schema, and a second time does nothing', async () => {
+    const names = migrations().map(({ name }) => name);
+    expect(await migrate(store)).toEqual(names);
+    const before = await schema(store);
+    expect(await migrate(store)).toEqual([]);
+    expect(await schema(store)).toEqual(before);
+    expect(before.length).toBeGreaterThan(20);
+  });
+
+  test('numbers its files without a hole', () => {
+    migrations().forEach(({ name }, at) => expect(name).toMatch(new RegExp(`^${String(at + 1).padStart(4, '0')}_`)));
+  });
+
+  test('goes on where a run was killed half way', async () => {
+    const [first] = migrations();
+    for (const statement of statementsOf(first?.sql ?? '').slice(0, 3)) await store.command(statement);
+    expect(await migrate(store)).toHaveLength(migrations().length);
+  });
+
+  test('stops where an applied file was changed, or is not known', async () => {
+    await migrate(store);
+    const name = migrations()[0]?.name as string;
+    await store.insert('migrations', [{ name, checksum: 'other', applied_at: '2100-01-01 00:00:00.000' }]);
+    await expect(migrate(store)).rejects.toThrow(`migration ${name} was changed after it was applied`);
+    await store.command('TRUNCATE TABLE migrations');
+    await store.insert('migrations', [{ name: '9999_future.sql', checksum: 'x' }]);
+    await expect(migrate(store)).rejects.toThrow('9999_future.sql, which this version does not know');
+  });
+
+  test('in three processes at once applies each file once', async () => {
+    const url = freshDatabaseUrl();
+    const children = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const child = fork(path.join(import.meta.dirname, 'support/migrate-child.ts'), [url], { execArgv: [] });
+        const [applied] = await once(child, 'message');
+        return applied as string[];
+      }),
+    );
+    expect(children.flat().sort()).toEqual(migrations().map(({ name }) => name));
+    const shared = await openServer(url);
+    await migrate(store);
+    expect(await schema(shared)).toEqual(await schema(store));
+    await shared.command(`DROP DATABASE ${shared.database} SYNC`);
+    await shared.close();
+  });
+});
+
+describe('the lock', () => {
+  const times = { everyMs: 20, staleSeconds: 1, patienceMs: 60_000 };
+
+  test('lets one in at a time', async () => {
+    let inside = 0;
+    const most: number[] = [];
+    const task = async () => {
+      inside += 1;
+      most.push(inside);
+      await store.query('SELECT sleepEachRow(0.01)');
+      inside -= 1;
+    };
+    await Promise.all([1, 2, 3, 4, 5].map(() => alone(store, '', task, times)));
+    expect(most).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('is taken from a holder that died, by one of those who wait', async () => {
+    await store.command("CREATE TABLE migration_lock (nothing UInt8) ENGINE = Memory COMMENT 'the dead'");
+    let inside = 0;
+    const run = async () => {
+      inside += 1;
+      expect(inside).toBe(1);
+      await store.query('SELECT sleepEachRow(0.05)');
+      inside -= 1;
+    };
+    await Promise.all([alone(store, '', run, times), alone(store, '', run, times)]);
+    expect(await store.query("SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'")).toEqual([]);
+  });
+
+  test('is given back after a failure', async () => {
+    const fail = () => Promise.reject(new Error('no disk'));
+    await expect(alone(store, '', fail, times)).rejects.toThrow('no disk');
+    expect(await alone(store, '', async () => 5, times)).toBe(5);
+  });
+});
+
+describe('statements of a file', () => {
+  test('are split at semicolons, but not inside of strings, names and comments', () => {
+    const sql = `-- a; b
+SELECT 'x;y', 'it''s; \\'; z' /* c; d */, "e;f", \`g;h\`; -- trailing; 'quote
+SELECT 2 -- no end`;
+    expect(statementsOf(sql)).toEqual([`SELECT 'x;y', 'it''s; \\'; z' , "e;f", \`g;h\``, 'SELECT 2']);
+  });
+});

@@ -1,0 +1,8 @@
+import { openServer } from '../../../clickhouse/client.ts';
+import { migrate } from '../../../clickhouse/migrate.ts';
+
+/** Migrates the database of an address and tells what was applied. */
+const store = await openServer(process.argv[2] ?? '');
+const applied = await migrate(store);
+await store.close();
+process.send?.(applied, () => process.disconnect());

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { Session } from 'chdb';
+
+/** Parts of the address that are no setting of the query. */
+const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
+
+export interface ClickHouseFront {
+  /** http://127.0.0.1:port, without a database. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * ClickHouse's HTTP interface over the embedded engine: what @clickhouse/client's own transport asks for, so that
+ * tests run the production path and several processes share one engine. Each request has a session of its own, so
+ * that no setting or parameter outlives it.
+ */
+export async function serveClickHouse(path: string, port = 0): Promise<ClickHouseFront> {
+  // The engine lives as long as one session is open.
+  const keeper = new Session(path);
+  const server = createServer((request, response) => {
+    answer(path, request, response).catch((error: unknown) => refuse(response, error));
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      keeper.close();
+    },
+  };
+}
+
+async function answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://front');
+  if (url.pathname === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  const body = (await buffer(request)).toString('utf8');
+  const query = url.searchParams.get('query');
+  const sql = query === null ? body : body === '' ? query : `${query}\n${body}`;
+  const session = new Session(path);
+  try {
+    await session.queryAsync(`USE ${identifier(url.searchParams.get('database') || 'default')}`);
+    const sets = [...url.searchParams]
+      .filter(([name]) => !RESERVED.has(name))
+      .map(([name, value]) => `SET ${identifier(name)} = ${literal(value)};`);
+    const result = await session.queryAsync(`${sets.join(' ')} ${sql}`, { format: 'TabSeparated' });
+    response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
+    response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', written_rows: '0' }));
+    response.end(result.bytes());
+  } finally {
+    session.close();
+  }
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = /Code: (\d+)/.exec(message)?.[1] ?? '1001';
+  response.writeHead(500, { 'X-ClickHouse-Exception-Code': code, 'Content-Type': 'text/plain; charset=UTF-8' });
+  response.end(`${message}\n`);
+}
+
+function identifier(name: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`Code: 36. no name: ${name} (BAD_ARGUMENTS)`);
+  return name;
+}
+
+function literal(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+
+/** The address of a database that nobody else uses, on the engine of the test run. */
+export function freshDatabaseUrl(): string {
+  return `${inject('clickhouseUrl')}/test_${randomBytes(8).toString('hex')}`;
+}
+
+/** A new database without tables, over HTTP; it is dropped when the store is closed. */
+export async function emptyDatabase(): Promise<Store> {
+  const store = await openServer(freshDatabaseUrl());
+  return {
+    ...store,
+    close: async () => {
+      await store.command(`DROP DATABASE ${store.database} SYNC`);
+      await store.close();
+    },
+  };
+}
+
+/** A new database with the current schema, over HTTP; it is dropped when the store is closed. */
+export async function freshDatabase(): Promise<Store> {
+  const store = await emptyDatabase();
+  await migrate(store);
+  return store;
+}
