@@ -1,4 +1,9 @@
-import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client';
 import { onClusterClause } from './cluster.ts';
 import { embeddedConnection } from './embedded/connection.ts';
 import { openSessions } from './embedded/sessions.ts';

@@ -28,12 +28,10 @@ export function forCluster(statement: string, cluster: string): string[] {
     throw new Error(`no cluster form of: ${statement.slice(0, 80)}`);
   }
   const [head, name] = table as unknown as [string, string];
-  const body = statement
-    .slice(head.length)
-    .replace(ENGINE, (_, replacing = '', version = '') => {
-      const place = `'/clickhouse/tables/{shard}/{database}/${name}', '{replica}'`;
-      return `ENGINE = Replicated${replacing}MergeTree(${version === '' ? place : `${place}, ${version}`})`;
-    });
+  const body = statement.slice(head.length).replace(ENGINE, (_, replacing = '', version = '') => {
+    const place = `'/clickhouse/tables/{shard}/{database}/${name}', '{replica}'`;
+    return `ENGINE = Replicated${replacing}MergeTree(${version === '' ? place : `${place}, ${version}`})`;
+  });
   return [
     `CREATE TABLE IF NOT EXISTS ${name}_local ${onCluster}${body}`,
     `CREATE TABLE IF NOT EXISTS ${name} ${onCluster} AS ${name}_local

@@ -37,12 +37,15 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS migrations (
  * @throws Error where an applied file has changed since, or the database is newer than this version.
  */
 export async function migrate(store: Store, cluster: string | null = null): Promise<string[]> {
-  return store.exclusive ? apply(store, cluster) : alone(store, onClusterClause(cluster), () => apply(store, cluster));
+  return store.exclusive
+    ? apply(store, cluster)
+    : alone(store, onClusterClause(cluster), () => apply(store, cluster));
 }
 
 async function apply(store: Store, cluster: string | null): Promise<string[]> {
   const run = async (statement: string) => {
-    for (const form of cluster === null ? [statement] : forCluster(statement, cluster)) await store.command(form);
+    for (const form of cluster === null ? [statement] : forCluster(statement, cluster))
+      await store.command(form);
   };
   await run(LEDGER);
   const now: string[] = [];
@@ -56,11 +59,14 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
 
 /** What is still to be applied, in order. @throws Error where what was applied is not what this version has. */
 async function pending(store: Store): Promise<Migration[]> {
-  const applied = await store.query<{ name: string; checksum: string }>('SELECT name, checksum FROM migrations FINAL');
+  const applied = await store.query<{ name: string; checksum: string }>(
+    'SELECT name, checksum FROM migrations FINAL',
+  );
   const known = migrations();
   for (const { name, checksum } of applied) {
     const file = known.find((migration) => migration.name === name);
-    if (file === undefined) throw new Error(`the database has migration ${name}, which this version does not know`);
+    if (file === undefined)
+      throw new Error(`the database has migration ${name}, which this version does not know`);
     if (file.checksum !== checksum) throw new Error(`migration ${name} was changed after it was applied`);
   }
   const done = new Set(applied.map(({ name }) => name));

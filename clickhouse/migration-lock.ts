@@ -22,11 +22,17 @@ const TIMES: LockTimes = { everyMs: 1_000, staleSeconds: 15, patienceMs: 300_000
  * its DDL queue. It is taken from a holder that died.
  * @throws Error where a living holder does not finish.
  */
-export async function alone<T>(store: Store, onCluster: string, task: () => Promise<T>, times = TIMES): Promise<T> {
+export async function alone<T>(
+  store: Store,
+  onCluster: string,
+  task: () => Promise<T>,
+  times = TIMES,
+): Promise<T> {
   const holder = randomUUID();
   const until = performance.now() + times.patienceMs;
   while (!(await take(store, onCluster, holder))) {
-    if (performance.now() > until) throw new Error('another process has been migrating the database for too long');
+    if (performance.now() > until)
+      throw new Error('another process has been migrating the database for too long');
     await removeStale(store, onCluster, times.staleSeconds);
     await delay(times.everyMs);
   }
@@ -68,7 +74,8 @@ async function release(store: Store, onCluster: string, holder: string): Promise
   const [held] = await store.query<{ comment: string }>(
     `SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'`,
   );
-  if (held?.comment.startsWith(holder)) await store.command(`DROP TABLE IF EXISTS migration_lock ${onCluster} SYNC`);
+  if (held?.comment.startsWith(holder))
+    await store.command(`DROP TABLE IF EXISTS migration_lock ${onCluster} SYNC`);
 }
 
 /** False where the statement failed with this code. */

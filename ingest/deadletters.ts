@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { DeadLetterRow } from '../clickhouse/tables.ts';
 import type { DeadLetterRecord } from '../schemas/records.ts';
-import type { Row } from './rows/account.ts';
 
 /** Bytes over this are kept as their hash and length only. */
 export const MAX_DEAD_BYTES = 900_000;
 
 /** A dead letter as a row; the same letter twice is one row. */
-export function deadLetterRow(letter: DeadLetterRecord, readAt: number): Row {
+export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLetterRow {
   const { what, where, reason, source, slot, bytes } = letter;
   const hash = createHash('sha256').update(bytes).digest();
   const id = createHash('sha256')

@@ -1,11 +1,12 @@
 import type { Params, Store } from '../clickhouse/client.ts';
+import type { GapRow, StateRow } from '../clickhouse/tables.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
 import type { AccountRecord, DeadLetterRecord, GapRecord, TransactionRecord } from '../schemas/records.ts';
 import { deadLetterRow } from './deadletters.ts';
 import type { LogBatch } from './log/port.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { recomputeRollups } from './rollups.ts';
-import { LATEST_TABLES, type Row } from './rows/account.ts';
+import { LATEST_TABLES } from './rows/account.ts';
 import { factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { readingRow } from './rows/reading.ts';
@@ -18,6 +19,9 @@ export interface MaterialiserOptions {
   /** Called with every dead letter that was kept. */
   onDeadLetter?: (letter: DeadLetterRecord) => void;
 }
+
+/** The list travels as a bound parameter, in the address of the request. */
+const ADDRESSES_PER_QUESTION = 1_000;
 
 /** The partition was taken away while its batch was being written: its offset must not be committed. */
 export class PartitionLostError extends Error {
@@ -41,7 +45,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const checkOwned = () => {
       if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     };
-    const insert = async (table: string, rows: readonly Row[]) => {
+    const insert = async (table: string, rows: readonly object[]) => {
       if (rows.length === 0) return;
       checkOwned();
       await store.insert(table, rows);
@@ -108,8 +112,8 @@ function sort(batch: LogBatch): Parts {
   return parts;
 }
 
-function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, Row[]> {
-  const tables = new Map<string, Row[]>();
+function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, object[]> {
+  const tables = new Map<string, object[]>();
   for (const { table, row } of rows) tables.set(table, [...(tables.get(table) ?? []), row]);
   return tables;
 }
@@ -119,17 +123,17 @@ function gapRows(
   gaps: Parts['gaps'],
   before: Progress,
   partition: number,
-): { opened: Row[]; progressed: Row[] } {
-  const rows = { opened: [] as Row[], progressed: [] as Row[] };
+): { opened: GapRow[]; progressed: GapRow[] } {
+  const rows = { opened: [] as GapRow[], progressed: [] as GapRow[] };
   const seen = new Set(before.gaps);
   for (const { offset, gap } of gaps) {
-    const row = {
+    const row: GapRow = {
       from_slot: gap.fromSlot.toString(),
       log_partition: partition,
       log_offset: offset.toString(),
       to_slot: gap.toSlot.toString(),
       to_time: gap.toTime,
-      closed: Number(gap.closed),
+      closed: gap.closed ? 1 : 0,
     };
     (seen.has(gap.fromSlot) ? rows.progressed : rows.opened).push(row);
     seen.add(gap.fromSlot);
@@ -140,20 +144,22 @@ function gapRows(
 /** A known account that no longer exists is closed in the table that holds it. */
 async function closeGone(
   store: Store,
-  gone: ReadonlyMap<string, Row>,
-  insert: (table: string, rows: readonly Row[]) => Promise<void>,
+  gone: ReadonlyMap<string, StateRow>,
+  insert: (table: string, rows: readonly object[]) => Promise<void>,
 ): Promise<void> {
-  if (gone.size === 0) return;
-  const addresses = [...gone.keys()];
-  for (const table of LATEST_TABLES) {
-    const held = await store.query<{ address: string }>(
-      `SELECT DISTINCT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
-      { addresses },
-    );
-    await insert(
-      table,
-      held.map(({ address }) => gone.get(address) as Row),
-    );
+  const all = [...gone.keys()];
+  for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
+    const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
+    for (const table of LATEST_TABLES) {
+      const held = await store.query<{ address: string }>(
+        `SELECT DISTINCT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
+        { addresses },
+      );
+      await insert(
+        table,
+        held.map(({ address }) => gone.get(address) as StateRow),
+      );
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Store } from '../clickhouse/client.ts';
+import type { AppliedRow } from '../clickhouse/tables.ts';
 import type { LogBatch, Topic } from './log/port.ts';
-import type { Row } from './rows/account.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
 export interface Progress {
@@ -14,18 +14,12 @@ export interface Progress {
   gaps: Set<bigint>;
 }
 
-interface AppliedRow {
-  log_offset: string;
-  slot: string;
-  block_time: string | null;
-  last_signature: string | null;
-  last_signature_slot: string;
-  last_signature_index: number;
-}
+/** As it is read back, where a time is a string. */
+type StoredRow = Omit<AppliedRow, 'block_time'> & { block_time: string | null };
 
 /** Reads where a partition stands; the beginning where it was never applied. */
 export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
-  const [row] = await store.query<AppliedRow>(
+  const [row] = await store.query<StoredRow>(
     `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
@@ -52,7 +46,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
   };
 }
 
-export function progressRow(progress: Progress, appliedAt: number): Row {
+export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
   return {
     topic: progress.topic,
     log_partition: progress.partition,

@@ -5,7 +5,8 @@ const MINTS_PER_STATEMENT = 500;
 
 /**
  * The sums of the touched policies, recomputed from the facts of one log partition. A row of version `offset` holds
- * every fact of the partition up to that offset, so that of two writers the one that has seen more wins.
+ * every fact of the partition up to that offset, so that of two writers the one that has seen more wins. The condition
+ * names its table: a bare log_partition would mean the constant selected under that name.
  */
 const POLICY_TOTALS = `
 INSERT INTO policy_totals
@@ -28,8 +29,8 @@ SELECT
   sumIf(toUInt128(amount_b), kind = 'BuybackBurned') AS buyback_burned,
   maxOrNullIf(block_time, kind = 'BuybackBurned') AS last_buyback,
   count() AS event_count
-FROM events FINAL
-WHERE mint IN {mints:Array(String)} AND log_partition = {partition:UInt32}
+FROM events AS e FINAL
+WHERE e.mint IN {mints:Array(String)} AND e.log_partition = {partition:UInt32}
 GROUP BY mint`;
 
 /**

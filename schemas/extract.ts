@@ -31,6 +31,8 @@ export type Extract =
   | {
       status: 'incomplete';
       reason: string;
+      /** An event came and does not decode; else the logs were cut and a later reading may be whole. */
+      undecoded: boolean;
       /** Accounts of the calls whose events are missing, base58. */
       accounts: string[];
     };
@@ -50,6 +52,7 @@ export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extr
     const calls = [...undecoded.map(({ call }) => call), ...silent];
     return {
       status: 'incomplete',
+      undecoded: undecoded.length > 0,
       reason: undecoded[0]?.reason ?? 'its logs were cut before an event of the program',
       accounts: accountsOf(
         calls.includes(undefined) ? own.map(({ call }) => call) : (calls as Call[]),

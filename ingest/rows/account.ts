@@ -27,8 +27,6 @@ export const LATEST_TABLES: readonly LatestTable[] = [
   'models',
 ];
 
-export type Row = object;
-
 /** Where a state belongs; `columns` is called for the states that are written only. */
 export interface LatestState {
   table: LatestTable;

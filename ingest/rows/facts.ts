@@ -1,10 +1,16 @@
+import type {
+  EventRow,
+  IncompleteRow,
+  PolicyTransactionRow,
+  TransactionOrder,
+  TransactionRow,
+} from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { actorOf, amountsOf, type ProgramEvent, summaryOf } from '../../schemas/events.ts';
 import { extractEvents } from '../../schemas/extract.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction.ts';
-import type { Row } from './account.ts';
 
 const SECONDS_A_DAY = 86_400;
 /** By how much two sources may differ on the block time of a slot. */
@@ -12,10 +18,10 @@ const LARGEST_CORRECTION_SECONDS = 3_600;
 
 /** What a batch of transactions says, and which rollups it touches. */
 export interface Facts {
-  events: Row[];
-  transactions: Row[];
-  policyTransactions: Row[];
-  incomplete: Row[];
+  events: EventRow[];
+  transactions: TransactionRow[];
+  policyTransactions: PolicyTransactionRow[];
+  incomplete: IncompleteRow[];
   deadLetters: DeadLetterRecord[];
   touchedMints: Set<string>;
   /** Unix seconds at which the touched UTC days begin. */
@@ -57,27 +63,28 @@ function addTransaction(
   const extract = extractEvents(tx, programId);
   const signature = encodeBase58(record.signature);
   const slot = record.slot.toString();
-  const order = {
+  const order: TransactionOrder = {
     tx_index: record.index ?? record.order,
-    has_index: Number(record.index !== null),
+    has_index: record.index === null ? 0 : 1,
     block_time: record.blockTime,
   };
   if (extract.status === 'incomplete') {
     const { reason, accounts } = extract;
     facts.incomplete.push({ signature, slot, block_time: record.blockTime, policies: accounts, reason });
-    facts.deadLetters.push(deadLetter(record, 'transaction:incomplete', reason, record.payload));
+    // Cut logs are nobody's fault and are read again; what does not decode waits for a better decoder.
+    if (extract.undecoded) facts.deadLetters.push(deadLetter(record, 'transaction', reason, record.payload));
     return;
   }
   for (const { bytes, reason } of extract.badEvents)
     facts.deadLetters.push(deadLetter(record, 'event', reason, bytes));
-  facts.transactions.push({ signature, slot, ...order, failed: Number(tx.failed) });
+  facts.transactions.push({ signature, slot, ...order, failed: tx.failed ? 1 : 0 });
 
   const policies = new Set(extract.writable);
   for (const { position, event } of extract.events) {
     const row = eventRow(event);
     if (event.of !== null) {
-      policies.add(row.policy as string);
-      facts.touchedMints.add(row.mint as string);
+      policies.add(row.policy);
+      facts.touchedMints.add(row.mint);
     }
     if (record.blockTime !== null) touchDays(facts, record.blockTime);
     facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
@@ -92,7 +99,12 @@ function touchDays(facts: Facts, time: number): void {
   }
 }
 
-function eventRow(event: ProgramEvent): Row {
+type EventColumns = Omit<
+  EventRow,
+  keyof TransactionOrder | 'slot' | 'signature' | 'position' | 'log_partition'
+>;
+
+function eventRow(event: ProgramEvent): EventColumns {
   const { a, b, c, d } = amountsOf(event);
   const of = event.of;
   return {

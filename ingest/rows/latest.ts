@@ -1,13 +1,16 @@
+import type { LatestColumns, LatestTable, StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../schemas/records.ts';
-import { EXPECTED_TABLES, type LatestState, type LatestTable, type Row, readAccount } from './account.ts';
+import { EXPECTED_TABLES, type LatestState, readAccount } from './account.ts';
+
+export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;
 
 export interface LatestRows {
-  /** Rows by table, the newest good state of each address only. */
-  tables: Map<LatestTable, Row[]>;
-  /** Addresses where nothing stands and nothing said what was expected there, with the row's first columns. */
-  gone: Map<string, Row>;
+  /** Rows by table, the newest good state of each address only; the first columns alone where no account stands. */
+  tables: Map<LatestTable, LatestRow[]>;
+  /** Addresses where nothing stands and nothing said what was expected there. */
+  gone: Map<string, StateRow>;
   deadLetters: DeadLetterRecord[];
 }
 
@@ -36,32 +39,32 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
       deadLetters.push(deadAccount(record, error));
     }
   }
-  const tables = new Map<LatestTable, Row[]>();
-  const gone = new Map<string, Row>();
+  const tables = new Map<LatestTable, LatestRow[]>();
+  const gone = new Map<string, StateRow>();
   for (const { record, version, reading } of newest.values()) {
     const row = firstColumns(record, version, reading !== 'missing');
     const { expected } = record;
     if (reading !== 'missing') push(tables, reading.table, Object.assign(row, reading.columns()));
-    else if (expected === null || expected === 'program') gone.set(row.address as string, row);
+    else if (expected === null || expected === 'program') gone.set(row.address, row);
     else push(tables, EXPECTED_TABLES[expected], row);
   }
   return { tables, gone, deadLetters };
 }
 
-function push(tables: Map<LatestTable, Row[]>, table: LatestTable, row: Row): void {
+function push(tables: Map<LatestTable, LatestRow[]>, table: LatestTable, row: LatestRow): void {
   const rows = tables.get(table);
   if (rows === undefined) tables.set(table, [row]);
   else rows.push(row);
 }
 
-function firstColumns(record: AccountRecord, version: bigint, exists: boolean): Row {
+function firstColumns(record: AccountRecord, version: bigint, exists: boolean): StateRow {
   return {
     address: encodeBase58(record.address),
     slot: record.slot.toString(),
     version: version.toString(),
     block_time: record.blockTime,
     source: record.source,
-    exists: Number(exists),
+    exists: exists ? 1 : 0,
   };
 }
 

@@ -7,7 +7,15 @@ import type {
   ProtocolConfigColumns,
   VenueAccountColumns,
 } from '../../clickhouse/tables.ts';
-import type { AccountType, Model, Origin, Policy, ProgramAccount, ProtocolConfig, VenueAccount } from '../../schemas/accounts.ts';
+import type {
+  AccountType,
+  Model,
+  Origin,
+  Policy,
+  ProgramAccount,
+  ProtocolConfig,
+  VenueAccount,
+} from '../../schemas/accounts.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { policyTokenAccounts } from '../../schemas/pda.ts';
 import type { AccountRecord } from '../../schemas/records.ts';
@@ -49,7 +57,7 @@ type PolicyAddresses = Pick<PolicyColumns, 'bankroll' | 'quote_escrow' | 'base_e
 const addresses = new LRUCache<string, PolicyAddresses>({ max: 200_000 });
 
 function addressesOf(programId: Uint8Array, policy: Uint8Array): PolicyAddresses {
-  const key = Buffer.from(policy.buffer, policy.byteOffset, policy.length).latin1Slice();
+  const key = Buffer.from(policy.buffer, policy.byteOffset, policy.length).toString('latin1');
   const known = addresses.get(key);
   if (known !== undefined) return known;
   const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(programId, policy);

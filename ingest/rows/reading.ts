@@ -1,5 +1,4 @@
 import type { CatalogueRow, CurrencyRow, ReadingRecord } from '../../schemas/records.ts';
-import type { Row } from './account.ts';
 
 export type ReadingTable =
   | 'venue_readings'
@@ -11,7 +10,7 @@ export type ReadingTable =
   | 'currencies';
 
 /** The table and the row of a reading of the outside world. */
-export function readingRow({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: Row } {
+export function readingRow({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: object } {
   const read_at = String(readAt);
   switch (reading.type) {
     case 'venue_account':
@@ -70,7 +69,7 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
   }
 }
 
-function pairTuple(row: CatalogueRow): Row {
+function pairTuple(row: CatalogueRow): object {
   return {
     mint: row.mint,
     symbol: row.symbol,
@@ -83,7 +82,7 @@ function pairTuple(row: CatalogueRow): Row {
   };
 }
 
-function currencyTuple(row: CurrencyRow): Row {
+function currencyTuple(row: CurrencyRow): object {
   return {
     currency: row.currency,
     spot_price: row.spotPrice,

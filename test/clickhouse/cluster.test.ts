@@ -15,7 +15,9 @@ const SINGLE = migrations().flatMap(({ sql }) => statementsOf(sql));
 
 /** The statement in the engine's own words; it throws where the engine does not understand it. */
 async function formatted(sql: string): Promise<string> {
-  const [row] = await store.query<{ sql: string }>('SELECT formatQuerySingleLine({sql:String}) AS sql', { sql });
+  const [row] = await store.query<{ sql: string }>('SELECT formatQuerySingleLine({sql:String}) AS sql', {
+    sql,
+  });
   return row?.sql ?? '';
 }
 
@@ -24,8 +26,9 @@ function withoutCluster(local: string): string {
   return local
     .replace(/ ON CLUSTER `?main`?/, '')
     .replace(/_local\b/g, '')
-    .replace(/Replicated(\w*)\('[^']*', '\{replica\}'(?:, ([^)]*))?\)/, (_, kind: string, version?: string) =>
-      version === undefined ? kind : `${kind}(${version})`,
+    .replace(
+      /Replicated(\w*)\('[^']*', '\{replica\}'(?:, ([^)]*))?\)/,
+      (_, kind: string, version?: string) => (version === undefined ? kind : `${kind}(${version})`),
     );
 }
 
@@ -39,7 +42,9 @@ describe('the cluster form of the migrations', () => {
       expect(node).toMatch(/^CREATE MATERIALIZED VIEW/);
       return;
     }
-    expect(node).toMatch(/Replicated(Replacing)?MergeTree\('\/clickhouse\/tables\/\{shard\}\/\{database\}\/\w+', '\{replica\}'/);
+    expect(node).toMatch(
+      /Replicated(Replacing)?MergeTree\('\/clickhouse\/tables\/\{shard\}\/\{database\}\/\w+', '\{replica\}'/,
+    );
     expect(await formatted(distributed)).toMatch(/ON CLUSTER main AS \w+_local ENGINE = Distributed\(/);
   });
 

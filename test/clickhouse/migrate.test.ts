@@ -33,7 +33,8 @@ describe('migrating', () => {
   });
 
   test('numbers its files without a hole', () => {
-    migrations().forEach(({ name }, at) => expect(name).toMatch(new RegExp(`^${String(at + 1).padStart(4, '0')}_`)));
+    for (const [at, { name }] of migrations().entries())
+      expect(name).toMatch(new RegExp(`^${String(at + 1).padStart(4, '0')}_`));
   });
 
   test('goes on where a run was killed half way', async () => {
@@ -56,7 +57,9 @@ describe('migrating', () => {
     const url = freshDatabaseUrl();
     const children = await Promise.all(
       [1, 2, 3].map(async () => {
-        const child = fork(path.join(import.meta.dirname, 'support/migrate-child.ts'), [url], { execArgv: [] });
+        const child = fork(path.join(import.meta.dirname, 'support/migrate-child.ts'), [url], {
+          execArgv: [],
+        });
         const [applied] = await once(child, 'message');
         return applied as string[];
       }),
@@ -96,7 +99,11 @@ describe('the lock', () => {
       inside -= 1;
     };
     await Promise.all([alone(store, '', run, times), alone(store, '', run, times)]);
-    expect(await store.query("SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'")).toEqual([]);
+    expect(
+      await store.query(
+        "SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'",
+      ),
+    ).toEqual([]);
   });
 
   test('is given back after a failure', async () => {

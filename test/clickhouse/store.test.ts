@@ -49,10 +49,17 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
 
   test('binds every text as it is, alone and in a list', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' })), async (text, list) => {
-        const [row] = await store.query('SELECT {text:String} AS text, {list:Array(String)} AS list', { text, list });
-        expect(row).toEqual({ text, list });
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: 'binary' }),
+        fc.array(fc.string({ unit: 'binary' })),
+        async (text, list) => {
+          const [row] = await store.query('SELECT {text:String} AS text, {list:Array(String)} AS list', {
+            text,
+            list,
+          });
+          expect(row).toEqual({ text, list });
+        },
+      ),
       { numRuns: 60, seed: 5 },
     );
   });
@@ -85,13 +92,30 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
   });
 
   test('refuses a row with a field that the table does not have, and writes none of the others', async () => {
-    const good = { id: 'x', what: 'event', at: 'a', reason: 'r', source: 'stream', byte_length: '0', bytes: '', read_at: '1' };
-    await expect(store.insert('dead_letters', [good, { ...good, id: 'y', surprise: 1 }])).rejects.toThrow(ClickHouseError);
+    const good = {
+      id: 'x',
+      what: 'event',
+      at: 'a',
+      reason: 'r',
+      source: 'stream',
+      byte_length: '0',
+      bytes: '',
+      read_at: '1',
+    };
+    await expect(store.insert('dead_letters', [good, { ...good, id: 'y', surprise: 1 }])).rejects.toThrow(
+      ClickHouseError,
+    );
     expect(await store.query('SELECT id FROM dead_letters')).toEqual([]);
   });
 
   test('inserts rows whose text holds quotes, semicolons, comments and statements', async () => {
-    const texts = ["'); DROP TABLE mints; --", 'a;b', '/* x */ SELECT 1', '{a:String}', 'tab\tnew\nline \\ "quoted" é ∑ 𝕊'];
+    const texts = [
+      "'); DROP TABLE mints; --",
+      'a;b',
+      '/* x */ SELECT 1',
+      '{a:String}',
+      'tab\tnew\nline \\ "quoted" é ∑ 𝕊',
+    ];
     await store.insert(
       'metadata_documents',
       texts.map((uri, at) => ({ mint: `m${at}`, read_at: '1', uri, image_url: null, error: null })),
@@ -101,9 +125,14 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
   });
 
   test('leaves no setting of one statement for the next', async () => {
-    await store.query('SELECT 1 AS x SETTINGS max_result_rows = 1, output_format_json_quote_64bit_integers = 0');
+    await store.query(
+      'SELECT 1 AS x SETTINGS max_result_rows = 1, output_format_json_quote_64bit_integers = 0',
+    );
     for (let at = 0; at < 8; at += 1) {
-      expect(await store.query('SELECT toUInt64(number) AS n FROM numbers(2)')).toEqual([{ n: '0' }, { n: '1' }]);
+      expect(await store.query('SELECT toUInt64(number) AS n FROM numbers(2)')).toEqual([
+        { n: '0' },
+        { n: '1' },
+      ]);
     }
   });
 });

@@ -21,7 +21,8 @@ export interface ClickHouseFront {
 export async function serveClickHouse(path: string, port = 0): Promise<ClickHouseFront> {
   // The engine lives as long as one session is open.
   const keeper = new Session(path);
-  const server = createServer((request, response) => {
+  // As a server's http_max_uri_size: parameters travel in the address.
+  const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
     answer(path, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.keepAliveTimeout = 60_000;
@@ -65,7 +66,10 @@ async function answer(path: string, request: IncomingMessage, response: ServerRe
 function refuse(response: ServerResponse, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const code = /Code: (\d+)/.exec(message)?.[1] ?? '1001';
-  response.writeHead(500, { 'X-ClickHouse-Exception-Code': code, 'Content-Type': 'text/plain; charset=UTF-8' });
+  response.writeHead(500, {
+    'X-ClickHouse-Exception-Code': code,
+    'Content-Type': 'text/plain; charset=UTF-8',
+  });
   response.end(`${message}\n`);
 }
 

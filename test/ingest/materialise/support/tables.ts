@@ -1,0 +1,89 @@
+import type { Store } from '../../../../clickhouse/client.ts';
+
+export type Tables = Record<string, unknown[]>;
+
+/** What readers add up or list, in one order, without what says when and by whom it was written. */
+export async function readTables(store: Store): Promise<Tables> {
+  const read = (table: string, order: string, except: string) =>
+    store.query(
+      `SELECT * ${except === '' ? '' : `EXCEPT (${except})`} FROM ${table} FINAL ORDER BY ${order}`,
+    );
+  const totals = (table: string, keys: string, sums: string[], newest: string[]) =>
+    store.query(
+      `SELECT ${keys}, ${sums.map((name) => `sum(t.${name}) AS ${name}`).join(', ')}, ${newest.map((name) => `max(t.${name}) AS ${name}`).join(', ')}
+       FROM ${table} AS t FINAL GROUP BY ${keys} ORDER BY ${keys}`,
+    );
+  return {
+    events: await read('events', 'slot, signature, position', 'log_partition'),
+    bySlot: await read('events_by_slot', 'slot, signature, position', 'log_partition'),
+    transactions: await read('transactions', 'signature', ''),
+    policyTransactions: await read('policy_transactions', 'policy, slot, signature', ''),
+    incomplete: await read('incomplete_transactions', 'signature', ''),
+    policyTotals: await totals('policy_totals', 'mint', POLICY_SUMS, [
+      'last_claim',
+      'last_routed',
+      'last_swept',
+      'last_buyback',
+    ]),
+    quoteDays: await totals('quote_days', 'day, quote_mint', DAY_SUMS, ['last_event']),
+    policies: await read('policies', 'address', ''),
+    venueAccounts: await read('venue_accounts', 'address', ''),
+    tokenAccounts: await read('token_accounts', 'address', ''),
+    mints: await read('mints', 'address', ''),
+    pools: await read('pools', 'address', ''),
+    gaps: await read('gaps', 'from_slot, log_partition', 'log_offset'),
+    deadLetters: await read('dead_letters', 'id', 'read_at'),
+  };
+}
+
+const POLICY_SUMS = [
+  'fees_quote',
+  'fees_base',
+  'claim_count',
+  'routed',
+  'protocol_cut',
+  'routed_to_lp',
+  'routed_to_bankroll',
+  'profit',
+  'profit_to_lp',
+  'profit_to_holders',
+  'buyback_spent',
+  'buyback_burned',
+  'event_count',
+];
+
+const DAY_SUMS = [
+  'routed_to_lp',
+  'routed_to_bankroll',
+  'protocol_cut',
+  'profit',
+  'buyback_spent',
+  'event_count',
+];
+
+export interface Sums {
+  [key: string]: { routed: string; events: string };
+}
+
+/** Sum of Routed.amount and count of events by mint, from the facts. */
+export async function sumsOfFacts(store: Store): Promise<Sums> {
+  return sums(
+    store,
+    `SELECT mint, toString(sumIf(toUInt128(amount_a), kind = 'Routed')) AS routed, toString(count()) AS events
+     FROM events FINAL WHERE mint != '' GROUP BY mint ORDER BY mint`,
+  );
+}
+
+/** The same from the recomputed totals, as readers add them up. */
+export async function sumsOfTotals(store: Store): Promise<Sums> {
+  return sums(
+    store,
+    `SELECT mint, toString(sum(t.routed)) AS routed, toString(sum(t.event_count)) AS events
+     FROM policy_totals AS t FINAL GROUP BY mint ORDER BY mint`,
+  );
+}
+
+async function sums(store: Store, sql: string): Promise<Sums> {
+  const rows = await store.query<{ mint: string; routed: string; events: string }>(sql);
+  return Object.fromEntries(rows.map(({ mint, ...row }) => [mint, row]));
+}

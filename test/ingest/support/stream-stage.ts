@@ -1,0 +1,134 @@
+import { vi } from 'vitest';
+import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain.ts';
+import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
+import { createLife, type Life } from '../../../devnet/life.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { createMemoryLog } from '../../../ingest/log/memory.ts';
+import { runStream, type StreamEvent } from '../../../ingest/stream.ts';
+import { createLogger } from '../../../runtime/log.ts';
+import { createRpc } from '../../../runtime/rpc.ts';
+import { createLogModel, type LogModel } from './log-model.ts';
+
+/** A local chain behind its servers, and the stream into a log that is read into a model. */
+export interface StreamStage {
+  chain: Chain;
+  geyser: GeyserServer;
+  rpc: RpcServer;
+  model: LogModel;
+  /** Makes this many blocks, each once the sockets had their turn. */
+  live(blocks: number): Promise<void>;
+  start(options?: StartOptions): Running;
+  /** Makes a block every now and then until something is so. */
+  liveUntil(what: string, so: () => boolean): Promise<void>;
+  /** Resolves once every block is marked and no gap is open. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  silenceMs?: number;
+  commitment?: 'confirmed' | 'finalized';
+}
+
+export interface Running {
+  events: StreamEvent[];
+  stop(): Promise<void>;
+}
+
+export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'skipChance'>> {
+  seed: string;
+  policies: number;
+  retentionSlots?: number;
+}
+
+const WAIT = { timeout: 30_000, interval: 20 };
+
+export async function openStreamStage({
+  seed,
+  policies,
+  retentionSlots,
+  ...rest
+}: StageOptions): Promise<StreamStage> {
+  const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000, ...rest });
+  const life: Life = createLife(chain, { seed, policies });
+  const geyser = await serveGeyser({
+    ledger: chain,
+    port: 0,
+    ...(retentionSlots === undefined ? {} : { retentionSlots }),
+  });
+  const rpc = await serveRpc({ ledger: chain, port: 0 });
+  const model = createLogModel();
+  const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+  const running = new Set<Running>();
+
+  const live = async (blocks: number) => {
+    for (let made = 0; made < blocks; made += 1) {
+      await chain.produce(life.next());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  const stage: StreamStage = {
+    chain,
+    geyser,
+    rpc,
+    model,
+    live,
+    liveUntil: (what, so) =>
+      vi.waitFor(async () => {
+        if (so()) return;
+        await live(1);
+        throw new Error(`not yet: ${what}`);
+      }, WAIT),
+    start: ({ silenceMs, commitment = 'confirmed' } = {}) => {
+      const stop = new AbortController();
+      const stopLog = new AbortController();
+      const events: StreamEvent[] = [];
+      const log = createMemoryLog({ startOffsets: {} });
+      const reading = log.run(model.apply, stopLog.signal);
+      const streaming = runStream({
+        ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store: model, logger },
+        programId: chain.programId,
+        launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
+        rpc: createRpc(rpc.url, { commitment }),
+        signal: stop.signal,
+        ...(silenceMs === undefined ? {} : { silenceMs }),
+        onEvent: (event) => events.push(event),
+      });
+      const self: Running = {
+        events,
+        stop: async () => {
+          stop.abort();
+          await streaming;
+          stopLog.abort();
+          await reading;
+          running.delete(self);
+        },
+      };
+      running.add(self);
+      return self;
+    },
+    settled: async () => {
+      // A stream that connects after the last block has nothing to begin with.
+      await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
+      await vi.waitFor(async () => {
+        const position = await model.position();
+        if (position !== chain.tip().slot) throw new Error(`marked up to ${position} of ${chain.tip().slot}`);
+        const [open] = await model.openGaps();
+        if (open !== undefined) throw new Error(`the gap from ${open.fromSlot} is open`);
+      }, WAIT);
+    },
+    close: async () => {
+      await Promise.all([...running].map((one) => one.stop()));
+      await Promise.all([geyser.close(), rpc.close()]);
+      chain.close();
+    },
+  };
+  return stage;
+}
+
+/** Resolves once something is so. */
+export const until = (what: string, so: () => boolean): Promise<void> =>
+  vi.waitFor(() => {
+    if (!so()) throw new Error(`not yet: ${what}`);
+  }, WAIT);
