@@ -3,6 +3,7 @@ import type { LogRecord } from '../../schemas/records.ts';
 import { backoffMs } from '../retry.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
 import { recordBytes } from './size.ts';
+import { TOPICS_OF } from './topics.ts';
 
 export interface MemoryLogOptions {
   /** Offset that each topic goes on with; a topic not named starts at 0. */
@@ -16,15 +17,6 @@ export interface MemoryLogOptions {
 }
 
 export type MemoryLog = LogWriter & LogReader & { waitingBytes(): number };
-
-const TOPIC_OF: Record<LogRecord['kind'], readonly Topic[]> = {
-  account: ['accounts'],
-  transaction: ['transactions'],
-  marker: ['accounts', 'transactions'],
-  gap: ['transactions'],
-  reading: ['readings'],
-  'dead-letter': ['dead-letters'],
-};
 
 interface Queue {
   topic: Topic;
@@ -49,13 +41,13 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   );
 
   const push = (record: LogRecord) => {
-    for (const topic of TOPIC_OF[record.kind]) {
+    for (const topic of TOPICS_OF[record.kind]) {
       const queue = queues.get(topic) as Queue;
       queue.entries.push({ offset: queue.next, record });
       queue.next += 1n;
       queue.wake?.();
     }
-    waiting += recordBytes(record) * TOPIC_OF[record.kind].length;
+    waiting += recordBytes(record) * TOPICS_OF[record.kind].length;
   };
 
   const applied = (entries: readonly LogEntry[]) => {

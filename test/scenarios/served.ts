@@ -4,7 +4,7 @@ type Json = Record<string, unknown>;
 
 export type Get = (path: string) => Promise<Json>;
 
-const valueOf = (figure: unknown) => (figure as { value: unknown }).value;
+const figureValue = (figure: unknown) => (figure as { value: unknown }).value;
 const at = (body: Json, path: string): unknown =>
   path.split('.').reduce<unknown>((part, name) => (part as Json)[name], body);
 
@@ -18,7 +18,7 @@ export async function servedValues(
   const [coin, fees, loop] = await Promise.all([get(base), get(`${base}/fees`), get(`${base}/loop`)]);
   const served: Record<string, unknown> = {};
   const figures = (name: string, body: Json, paths: string[]) => {
-    for (const path of paths) served[`${name}.${path}`] = valueOf(at(body, path));
+    for (const path of paths) served[`${name}.${path}`] = figureValue(at(body, path));
   };
   const plain = (paths: string[]) => {
     for (const path of paths) served[`coin.${path}`] = at(coin, path);
@@ -32,8 +32,9 @@ export async function servedValues(
     'feeSplit.toBankrollBps',
     'profitSplit.toHoldersBps',
   ]);
-  for (const entry of coin.pdaBalances as Json[]) served[`balance.${entry.kind}`] = valueOf(entry.balance);
-  served['marketCap.quote'] = valueOf(at(coin, 'marketCap.quote'));
+  for (const entry of coin.pdaBalances as Json[])
+    served[`balance.${entry.kind}`] = figureValue(entry.balance);
+  served['marketCap.quote'] = figureValue(at(coin, 'marketCap.quote'));
   figures('fees', fees, [
     'quoteLeg.lifetime',
     'quoteLeg.lifetimeFromEvents',
@@ -50,16 +51,16 @@ export async function servedValues(
     'step6_buyback.spent',
     'step6_buyback.burned',
   ]);
-  served['ranking.fees'] = valueOf(ranking.fees);
-  served['ranking.eventsLast24h'] = valueOf(ranking.eventsLast24h);
+  served['ranking.fees'] = figureValue(ranking.fees);
+  served['ranking.eventsLast24h'] = figureValue(ranking.eventsLast24h);
   served.venues = (coin.venueAccounts as Json[])
     .map((venue) => ({
       tokenAccount: venue.tokenAccount as string,
       kind: venue.kind,
       assetClass: venue.assetClass,
       revoked: venue.revoked,
-      value: valueOf(venue.local ?? venue.remote),
-      bridgedOut: venue.bridgedOut === undefined ? null : valueOf(venue.bridgedOut),
+      value: figureValue(venue.local ?? venue.remote),
+      bridgedOut: venue.bridgedOut === undefined ? null : figureValue(venue.bridgedOut),
     }))
     .sort((a, b) => (a.tokenAccount < b.tokenAccount ? -1 : 1));
   served.activity = await allActivity(get, base);
@@ -89,6 +90,6 @@ export async function servedDays(get: Get): Promise<Record<string, unknown>[]> {
   const analytics = await get('/analytics');
   return (analytics.revenueByDayTimeSeries as Json[]).map(({ day, byQuote: _, ...figures }) => ({
     day,
-    ...Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, valueOf(figure)])),
+    ...Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, figureValue(figure)])),
   }));
 }

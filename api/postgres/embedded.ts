@@ -1,0 +1,30 @@
+import { ConfigError } from '../../runtime/errors.ts';
+import type { Db, SqlValue } from './port.ts';
+
+/**
+ * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows.
+ * @param directory null keeps everything in memory.
+ * @throws ConfigError where the optional package is not installed.
+ */
+export async function openEmbedded(directory: string | null): Promise<Db> {
+  const { PGlite } = await import('@electric-sql/pglite').catch((cause: unknown) => {
+    throw new ConfigError(
+      'the embedded Postgres (@electric-sql/pglite) is not installed: install optional dependencies or set POSTGRES_URL',
+      { cause },
+    );
+  });
+  const engine = await (directory === null ? PGlite.create() : PGlite.create(directory));
+  return {
+    query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
+      (await engine.query<Row>(sql, [...params])).rows,
+    transaction: (work) =>
+      engine.transaction((tx) =>
+        work({
+          query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
+            (await tx.query<Row>(sql, [...params])).rows,
+          run: async (sql) => void (await tx.exec(sql)),
+        }),
+      ),
+    close: () => engine.close(),
+  };
+}

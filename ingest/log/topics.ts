@@ -1,0 +1,40 @@
+import { decodeKey } from '../../schemas/base58.ts';
+import type { LogRecord, Reading } from '../../schemas/records.ts';
+import type { Topic } from './port.ts';
+
+/** Where a record of each kind goes; markers and gaps to every partition there. */
+export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
+  account: ['accounts'],
+  transaction: ['transactions'],
+  marker: ['accounts', 'transactions'],
+  gap: ['transactions'],
+  reading: ['readings'],
+  'dead-letter': ['dead-letters'],
+};
+
+/** What decides the partition of a record; null for one that goes to all of them. */
+export function keyOf(record: LogRecord): Uint8Array | null {
+  if (record.kind === 'account') return record.address;
+  if (record.kind === 'transaction') return record.signature;
+  if (record.kind === 'reading') return textKey(readingKey(record.reading));
+  return record.kind === 'dead-letter' ? textKey(record.where) : null;
+}
+
+const textKey = (text: string) => decodeKey(text) ?? Buffer.from(text);
+
+function readingKey(reading: Reading): string {
+  switch (reading.type) {
+    case 'venue_account':
+      return reading.tokenAccount;
+    case 'price':
+    case 'metadata':
+      return reading.mint;
+    case 'venue_status':
+      return reading.venue;
+    case 'program_status':
+      return reading.program;
+    case 'catalogue':
+    case 'currencies':
+      return reading.type;
+  }
+}

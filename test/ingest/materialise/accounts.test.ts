@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { readAccount } from '../../../ingest/rows/account.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { policyTokenAccounts } from '../../../schemas/pda.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { policyBytes } from './support/accounts.ts';
+import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
+
+const bytesOf = (text: string): Uint8Array => decodeKey(text) as Uint8Array;
+const TOKEN = bytesOf('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const SYSTEM = new Uint8Array(32);
+const LAUNCHPAD = rawKey('launchpad');
+
+/** A token account of the classic program. */
+function tokenBytes(mint: string, owner: string, amount: bigint, state = 1): Uint8Array {
+  const data = Buffer.alloc(165);
+  data.set(rawKey(mint), 0);
+  data.set(rawKey(owner), 32);
+  data.writeBigUInt64LE(amount, 64);
+  data[108] = state;
+  return data;
+}
+
+function mintBytes(supply: bigint): Uint8Array {
+  const data = Buffer.alloc(82);
+  data.writeBigUInt64LE(supply, 36);
+  data[44] = 6;
+  data[45] = 1;
+  return data;
+}
+
+const POOL = Buffer.alloc(429);
+POOL.set(Buffer.from('f7ede3f5d7c3de46', 'hex'));
+
+const kindOf = (...args: Parameters<typeof account>): string => {
+  try {
+    const reading = readAccount(account(...args), PROGRAM);
+    return typeof reading === 'string' ? reading : reading.table;
+  } catch (error) {
+    if (error instanceof MalformedError) return 'malformed';
+    throw error;
+  }
+};
+
+describe('what an account is', () => {
+  const policy = policyBytes();
+
+  test('follows from its owner, then from its bytes', () => {
+    expect(kindOf('a', PROGRAM, policy)).toBe('policies');
+    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n))).toBe('token_accounts');
+    expect(kindOf('a', TOKEN, mintBytes(5n))).toBe('mints');
+    expect(kindOf('a', LAUNCHPAD, POOL)).toBe('pools');
+  });
+
+  test('is nothing where it holds no lamports, whoever owns it now', () => {
+    expect(kindOf('a', PROGRAM, policy, { lamports: 0n })).toBe('missing');
+    expect(kindOf('a', SYSTEM, new Uint8Array(0), { expected: 'token_account' })).toBe('missing');
+  });
+
+  test('is not ours where nobody follows it and nothing tells what it is', () => {
+    expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50))).toBe('foreign');
+    expect(kindOf('a', TOKEN, Buffer.alloc(50))).toBe('foreign');
+    expect(kindOf('a', rawKey('another program'), policy)).toBe('foreign');
+  });
+
+  test('is malformed where it is followed as something that it is not', () => {
+    expect(kindOf('a', PROGRAM, policy.slice(0, 300))).toBe('malformed');
+    expect(kindOf('a', PROGRAM, Buffer.alloc(400))).toBe('malformed');
+    expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50), { expected: 'pool' })).toBe('malformed');
+    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n, 0), { expected: 'token_account' })).toBe('malformed');
+    expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
+  });
+});
+
+describe('the states of a batch', () => {
+  let store: Store;
+  let next = 0n;
+  beforeAll(async () => {
+    store = await freshDatabase();
+  });
+  afterAll(() => store.close());
+
+  async function apply(...records: LogRecord[]): Promise<void> {
+    await createMaterialiser({ store, programId: PROGRAM })(batchOf('accounts', logOf(records, next)));
+    next += BigInt(records.length);
+  }
+  const one = async (sql: string): Promise<unknown> => (await store.query(sql))[0];
+
+  test('leave the newest good one of each address, in whatever order they come', async () => {
+    const at = (slot: bigint, writeVersion: bigint, amount: bigint) =>
+      account('balance', TOKEN, tokenBytes('m', 'o', amount), { slot, writeVersion });
+    const state = "SELECT slot, amount FROM token_accounts FINAL WHERE exists AND mint = '" + key('m') + "'";
+    await apply(at(10n, 2n, 102n), at(10n, 3n, 103n), at(9n, 9n, 99n));
+    expect(await one(state)).toEqual({ slot: '10', amount: '103' });
+    await apply(at(10n, 1n, 101n), at(8n, (1n << 64n) - 1n, 88n));
+    expect(await one(state)).toEqual({ slot: '10', amount: '103' });
+    await apply(at(11n, 0n, 111n));
+    expect(await one(state)).toEqual({ slot: '11', amount: '111' });
+  });
+
+  test('that are malformed become dead letters, and the last good state stays', async () => {
+    const good = account('pool', LAUNCHPAD, POOL, { slot: 20n, expected: 'pool' });
+    const status = { ...good, slot: 22n, data: Uint8Array.from(POOL).fill(9, 17, 18) };
+    const short = { ...good, slot: 23n, data: POOL.subarray(0, 100) };
+    await apply(good, status, short);
+    expect(await one('SELECT slot, status FROM pools FINAL')).toMatchObject({ slot: '20' });
+    const letters = await store.query<{
+      what: string;
+      at: string;
+      slot: string;
+      reason: string;
+      bytes: string;
+    }>('SELECT what, at, slot, reason, bytes FROM dead_letters FINAL ORDER BY slot');
+    expect(letters).toEqual([
+      {
+        what: 'account:pool',
+        at: key('pool'),
+        slot: '22',
+        reason: 'pool: status 9 is out of range',
+        bytes: Buffer.from(status.data).toString('base64'),
+      },
+      expect.objectContaining({ what: 'account:pool', slot: '23', bytes: short.data.toString('base64') }),
+    ]);
+    await apply(good, status, short);
+    expect(await one('SELECT count() AS n FROM dead_letters FINAL')).toEqual({ n: '2' });
+  });
+
+  test('close an account in the table that knows it, and open it again', async () => {
+    const open = account('policy', PROGRAM, policyBytes(), { slot: 30n, expected: 'program' });
+    const closed = { ...open, slot: 31n, lamports: 0n, owner: SYSTEM, data: new Uint8Array(0) };
+    const state = 'SELECT slot, exists FROM policies FINAL';
+    await apply(open);
+    expect(await one(state)).toEqual({ slot: '30', exists: 1 });
+    await apply(closed, open);
+    expect(await one(state)).toEqual({ slot: '31', exists: 0 });
+    await apply({ ...open, slot: 32n });
+    expect(await one(state)).toEqual({ slot: '32', exists: 1 });
+    expect(await one('SELECT count() AS n FROM venue_accounts')).toEqual({ n: '0' });
+  });
+
+  test('say of a followed address that nothing stands there', async () => {
+    await apply(account('nothing', SYSTEM, new Uint8Array(0), { lamports: 0n, slot: 40n, expected: 'pool' }));
+    const address = key('nothing');
+    expect(
+      await store.query('SELECT slot, exists FROM pools FINAL WHERE address = {address:String}', { address }),
+    ).toEqual([{ slot: '40', exists: 0 }]);
+  });
+
+  test('of a policy name its token accounts', async () => {
+    const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(
+      PROGRAM,
+      rawKey('policy'),
+    );
+    expect(
+      await one('SELECT bankroll, quote_escrow, base_escrow, holder_rewards FROM policies FINAL'),
+    ).toEqual({
+      bankroll: encodeBase58(bankroll),
+      quote_escrow: encodeBase58(quoteEscrow),
+      base_escrow: encodeBase58(baseEscrow),
+      holder_rewards: encodeBase58(holderRewards),
+    });
+  });
+});
