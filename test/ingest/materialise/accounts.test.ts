@@ -93,7 +93,7 @@ describe('the states of a batch', () => {
   test('leave the newest good one of each address, in whatever order they come', async () => {
     const at = (slot: bigint, writeVersion: bigint, amount: bigint) =>
       account('balance', TOKEN, tokenBytes('m', 'o', amount), { slot, writeVersion });
-    const state = "SELECT slot, amount FROM token_accounts FINAL WHERE exists AND mint = '" + key('m') + "'";
+    const state = `SELECT slot, amount FROM token_accounts FINAL WHERE exists AND mint = '${key('m')}'`;
     await apply(at(10n, 2n, 102n), at(10n, 3n, 103n), at(9n, 9n, 99n));
     expect(await one(state)).toEqual({ slot: '10', amount: '103' });
     await apply(at(10n, 1n, 101n), at(8n, (1n << 64n) - 1n, 88n));

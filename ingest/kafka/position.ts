@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { decodeRecord } from '../log/encode.ts';
+import type { Topic } from '../log/port.ts';
+import { topicName } from './topics.ts';
+import type { KafkaClient, WireBatch } from './wire.ts';
+
+/** Topics that carry markers. */
+const MARKED: readonly Topic[] = ['accounts', 'transactions'];
+const FIRST_STEP = 200n;
+
+interface Place {
+  topic: string;
+  partition: number;
+  low: bigint;
+  high: bigint;
+  from: bigint;
+  /** The last marker between `from` and what was read so far. */
+  marker: bigint | null;
+  read: bigint;
+}
+
+/**
+ * The slot up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
+ * read from their ends backwards. Null where some partition has none.
+ */
+export async function readLogPosition(client: KafkaClient, prefix: string): Promise<bigint | null> {
+  const places: Place[] = [];
+  for (const topic of MARKED.map((name) => topicName(prefix, name))) {
+    for (const { partition, low, high } of await client.offsets(topic)) {
+      if (low === high) return null;
+      places.push({ topic, partition, low, high, from: high, marker: null, read: high });
+    }
+  }
+  for (let step = FIRST_STEP; ; step *= 16n) {
+    const unread = places.filter(({ marker, from, low }) => marker === null && from > low);
+    if (unread.length === 0) break;
+    for (const place of unread) {
+      place.from = place.high - step > place.low ? place.high - step : place.low;
+      place.read = place.from;
+    }
+    await readToEnd(client, unread);
+  }
+  const markers = places.map(({ marker }) => marker);
+  if (markers.includes(null)) return null;
+  return (markers as bigint[]).reduce((lowest, slot) => (slot - lowest < 0n ? slot : lowest));
+}
+
+async function readToEnd(client: KafkaClient, places: readonly Place[]): Promise<void> {
+  const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
+  const open = new Map(places.map((place) => [keyOf(place), place]));
+  const done = Promise.withResolvers<void>();
+  const group = `${places[0]?.topic}-position-${randomUUID()}`;
+  const onBatch = async (batch: WireBatch) => {
+    const place = open.get(keyOf(batch));
+    for (const { offset, value } of batch.messages) {
+      batch.passed(offset);
+      if (place === undefined || offset < place.from || offset >= place.high) continue;
+      place.read = offset + 1n;
+      const record = decodeRecord(value);
+      if (record.kind === 'marker') place.marker = record.slot;
+    }
+    await batch.heartbeat();
+    if (place !== undefined && place.read === place.high) open.delete(keyOf(batch));
+    if (open.size === 0) done.resolve();
+  };
+  const consumer = await client.consume({
+    group,
+    topics: [...new Set(places.map(({ topic }) => topic))],
+    onBatch,
+    onAssigned: () => {},
+    onRevoked: () => {},
+    onCrash: done.reject,
+  });
+  // Partitions that are not asked for would be read from their beginning.
+  for (const place of places) consumer.seek(place.topic, place.partition, place.from);
+  try {
+    await done.promise;
+  } finally {
+    await consumer.stop();
+    await client.deleteGroup(group).catch(() => {});
+  }
+}

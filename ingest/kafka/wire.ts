@@ -1,0 +1,82 @@
+/** What the rest of this folder knows of a Kafka cluster. */
+
+export interface KafkaSettings {
+  /** host:port of some of the cluster's brokers. */
+  brokers: string[];
+  tls: boolean;
+  sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | null;
+  clientId: string;
+}
+
+export interface WireMessage {
+  topic: string;
+  partition: number;
+  key: Uint8Array | null;
+  value: Uint8Array;
+}
+
+export interface WireProducer {
+  /** Resolves once all in-sync replicas have them. Messages of one partition stay in order. One call at a time. */
+  send(messages: readonly WireMessage[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Some messages of one partition, as one fetch brought them. */
+export interface WireBatch {
+  topic: string;
+  partition: number;
+  messages: { offset: bigint; value: Uint8Array }[];
+  /** Tells the group that this member lives. @throws where the group goes on without it or rebalances. */
+  heartbeat(): Promise<void>;
+  /** Moves the group's place to `next`. @throws where the partition is no longer this member's. */
+  commit(next: bigint): Promise<void>;
+  /** Goes on behind `offset` in the next fetch, without telling the group. */
+  passed(offset: bigint): void;
+  running(): boolean;
+}
+
+export interface ConsumeOptions {
+  group: string;
+  topics: readonly string[];
+  /** Batches of different partitions come at once, those of one partition one after the other. */
+  onBatch(batch: WireBatch): Promise<void>;
+  /** The group gave this member these partitions by topic; those it had before and no longer has are gone. */
+  onAssigned(assignment: ReadonlyMap<string, readonly number[]>): void;
+  /** What was assigned is being taken away. */
+  onRevoked(): void;
+  /** The consumer is at its end and does not start again by itself. */
+  onCrash(error: Error): void;
+}
+
+export interface WireConsumer {
+  seek(topic: string, partition: number, offset: bigint): void;
+  stop(): Promise<void>;
+}
+
+export interface PartitionOffsets {
+  partition: number;
+  low: bigint;
+  /** The offset that the next message gets. */
+  high: bigint;
+}
+
+export interface NewTopic {
+  topic: string;
+  partitions: number;
+  replication: number;
+  config: Record<string, string>;
+}
+
+export interface KafkaClient {
+  brokerCount(): Promise<number>;
+  /** Partitions of each of these topics; one that does not exist is not in the answer. */
+  partitionCounts(topics: readonly string[]): Promise<Map<string, number>>;
+  createTopics(topics: readonly NewTopic[]): Promise<void>;
+  offsets(topic: string): Promise<PartitionOffsets[]>;
+  /** Where a group goes on in a topic, by partition; null where it has committed nothing. */
+  groupOffsets(group: string, topic: string): Promise<Map<number, bigint | null>>;
+  deleteGroup(group: string): Promise<void>;
+  producer(): Promise<WireProducer>;
+  consume(options: ConsumeOptions): Promise<WireConsumer>;
+  close(): Promise<void>;
+}

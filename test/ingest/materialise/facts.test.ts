@@ -1,0 +1,204 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import {
+  lowestMarker,
+  openGaps,
+  startOffsets,
+  unresolvedTransactions,
+} from '../../../clickhouse/queries/stream-store.ts';
+import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
+import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { ours } from '../../schemas/support/program-calls.ts';
+import { run } from '../../schemas/support/run.ts';
+import { freshDatabase } from '../../support/database.ts';
+import {
+  batchOf,
+  event,
+  key,
+  logOf,
+  marker,
+  PROGRAM,
+  rawSignature,
+  routed,
+  transaction,
+} from './support/records.ts';
+
+let store: Store;
+let offsets: Record<string, bigint>;
+beforeEach(async () => {
+  store = await freshDatabase();
+  offsets = {};
+});
+afterEach(() => store.close());
+
+async function apply(
+  topic: 'accounts' | 'transactions',
+  records: LogRecord[],
+  partition = 0,
+): Promise<DeadLetterRecord[]> {
+  const letters: DeadLetterRecord[] = [];
+  const place = `${topic}/${partition}`;
+  const first = offsets[place] ?? 0n;
+  const materialise = createMaterialiser({
+    store,
+    programId: PROGRAM,
+    onDeadLetter: (letter) => letters.push(letter),
+  });
+  await materialise(batchOf(topic, logOf(records, first), { partition }));
+  offsets[place] = first + BigInt(records.length);
+  return letters;
+}
+
+const signatureOf = (name: string): string => encodeBase58(rawSignature(name));
+const eventsOf = (name: string) =>
+  store.query(
+    'SELECT kind, position, tx_index, has_index FROM events FINAL WHERE signature = {signature:String} ORDER BY position',
+    { signature: signatureOf(name) },
+  );
+
+describe('a transaction', () => {
+  test('with an event of an unknown discriminator keeps its other events, and the position counts it', async () => {
+    const unknown = Uint8Array.from([9, 9, 9, 9, 9, 9, 9, 9, 1]);
+    const letters = await apply('transactions', [transaction('t', 5n, [routed(1n), unknown, routed(2n)])]);
+    expect(letters).toMatchObject([
+      { what: 'event', where: signatureOf('t'), slot: 5n, bytes: Buffer.from(unknown) },
+    ]);
+    expect(await eventsOf('t')).toMatchObject([{ position: 0 }, { position: 2 }]);
+    expect(await unresolvedTransactions(store)).toEqual([]);
+  });
+
+  test('with an event of ours that does not decode counts nothing, until a reading that is whole', async () => {
+    const cut = routed(2n).subarray(0, 110);
+    const letters = await apply('transactions', [transaction('t', 5n, [routed(1n), cut])]);
+    expect(letters).toMatchObject([{ what: 'transaction:incomplete' }]);
+    expect(await eventsOf('t')).toEqual([]);
+    expect(await unresolvedTransactions(store)).toMatchObject([{ signature: signatureOf('t'), slot: 5n }]);
+
+    await apply('transactions', [transaction('t', 5n, [routed(1n), routed(2n)], { source: 'rpc' })]);
+    expect(await eventsOf('t')).toHaveLength(2);
+    expect(await unresolvedTransactions(store)).toEqual([]);
+  });
+
+  test('that failed has no events, and is known', async () => {
+    const payload = toGeyser(run([ours({ emit: routed(1n) })], true), false);
+    await apply('transactions', [transaction('t', 5n, [], { payload })]);
+    expect(await eventsOf('t')).toEqual([]);
+    expect(await store.query('SELECT failed FROM transactions FINAL')).toEqual([{ failed: 1 }]);
+    expect(await store.query('SELECT * FROM policy_transactions')).toEqual([]);
+  });
+
+  test('whose bytes are none is a dead letter, and the others of its batch count', async () => {
+    const payload = Uint8Array.from([255, 255, 255]);
+    const letters = await apply('transactions', [
+      transaction('bad', 5n, [], { payload }),
+      transaction('worse', 5n, [], { format: 'json', payload: Buffer.from('{"a":') }),
+      transaction('good', 5n, [routed(1n)]),
+    ]);
+    expect(letters.map(({ what, where }) => [what, where])).toEqual([
+      ['transaction', signatureOf('bad')],
+      ['transaction', signatureOf('worse')],
+    ]);
+    expect(await eventsOf('good')).toHaveLength(1);
+  });
+
+  test('read with its index in the block replaces a reading without, and not the other way round', async () => {
+    const without = transaction('t', 5n, [routed(1n)], { index: null, order: 40, source: 'rpc' });
+    await apply('transactions', [without]);
+    expect(await eventsOf('t')).toMatchObject([{ tx_index: 40, has_index: 0 }]);
+    await apply('transactions', [transaction('t', 5n, [routed(1n)], { index: 3 })]);
+    await apply('transactions', [without]);
+    expect(await eventsOf('t')).toMatchObject([{ tx_index: 3, has_index: 1 }]);
+  });
+
+  test('says which events its policies have, once each', async () => {
+    await apply('transactions', [transaction('t', 5n, [routed(1n), event('CreditNoted', { amount: 4n })])]);
+    expect(await eventsOf('t')).toMatchObject([{ kind: 'Routed' }, { kind: 'CreditNoted' }]);
+    const policies = await store.query<{ policy: string }>('SELECT policy FROM policy_transactions FINAL');
+    expect(policies.filter(({ policy }) => policy === key('policy of mint'))).toHaveLength(1);
+  });
+});
+
+describe('the place in the log', () => {
+  test('is the last offset with the last marker and the newest signature', async () => {
+    await apply('transactions', [
+      transaction('a', 4n, [routed(1n)]),
+      transaction('b', 5n, [routed(1n)]),
+      marker(5n),
+    ]);
+    await apply('transactions', [transaction('late', 4n, [routed(1n)])]);
+    expect(await store.query('SELECT log_offset, slot, last_signature FROM applied FINAL')).toEqual([
+      { log_offset: '3', slot: '5', last_signature: signatureOf('b') },
+    ]);
+    expect(await startOffsets(store)).toEqual({ transactions: 4n });
+  });
+
+  test('does not go back when the log is read again from the start', async () => {
+    await apply('transactions', [marker(5n), marker(6n)]);
+    offsets = {};
+    await apply('transactions', [marker(5n)]);
+    expect(await store.query('SELECT log_offset, slot FROM applied FINAL')).toEqual([
+      { log_offset: '1', slot: '6' },
+    ]);
+  });
+
+  test('of all is the lowest, and none before every partition has a marker', async () => {
+    expect(await lowestMarker(store, 2)).toBeNull();
+    await apply('accounts', [marker(9n)], 0);
+    await apply('accounts', [marker(8n)], 1);
+    await apply('transactions', [marker(7n)], 0);
+    expect(await lowestMarker(store, 2)).toBeNull();
+    await apply('transactions', [marker(11n)], 1);
+    expect(await lowestMarker(store, 2)).toBe(7n);
+  });
+});
+
+describe('a gap', () => {
+  const gap = (change: Partial<GapRecord> = {}): GapRecord => ({
+    kind: 'gap',
+    fromSlot: 0n,
+    toSlot: 99n,
+    toTime: 1_000,
+    closed: false,
+    ...change,
+  });
+
+  test('is open until every partition has closed it, as far as the farthest behind has come', async () => {
+    for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
+    await apply('transactions', [gap({ toSlot: 50n, toTime: 500 })], 0);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000 }]);
+    await apply('transactions', [gap({ toSlot: 20n, toTime: 200 })], 1);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 50n, toTime: 500 }]);
+    await apply('transactions', [gap({ toSlot: 0n, closed: true })], 0);
+    expect(await openGaps(store)).toHaveLength(1);
+    await apply('transactions', [gap({ toSlot: 0n, closed: true })], 1);
+    expect(await openGaps(store)).toEqual([]);
+  });
+
+  test('is open before the facts behind it are written, and closed after those that close it', async () => {
+    const written: string[] = [];
+    const watched: Store = {
+      ...store,
+      insert: async (table, rows) => {
+        const closed = (rows as { closed?: number }[]).map((row) => row.closed ?? '');
+        written.push(`${table}${closed.join('')}`);
+        await store.insert(table, rows);
+      },
+    };
+    const apply = createMaterialiser({ store: watched, programId: PROGRAM });
+    const records = [
+      gap(),
+      transaction('a', 100n, [routed(1n)]),
+      gap({ toSlot: 0n, closed: true }),
+      marker(100n),
+    ];
+    await apply(batchOf('transactions', logOf(records)));
+    expect(written.filter((table) => /gaps|events|applied/.test(table))).toEqual([
+      'gaps0',
+      'events',
+      'gaps1',
+      'applied',
+    ]);
+  });
+});
