@@ -74,11 +74,17 @@ export async function recomputeRollups(
   mints: ReadonlySet<string>,
   days: ReadonlySet<number>,
 ): Promise<void> {
-  const list = [...mints];
-  for (let start = 0; start < list.length; start += MINTS_PER_STATEMENT) {
-    await write(POLICY_TOTALS, { ...at, mints: list.slice(start, start + MINTS_PER_STATEMENT) });
-  }
-  for (const [from, to] of runs(days)) await write(QUOTE_DAYS, { ...at, from, to });
+  const totals = async () => {
+    const list = [...mints];
+    for (let start = 0; start < list.length; start += MINTS_PER_STATEMENT) {
+      await write(POLICY_TOTALS, { ...at, mints: list.slice(start, start + MINTS_PER_STATEMENT) });
+    }
+  };
+  const series = async () => {
+    for (const [from, to] of runs(days)) await write(QUOTE_DAYS, { ...at, from, to });
+  };
+  await totals();
+  await series();
 }
 
 /** Consecutive days as one interval each. */

@@ -68,16 +68,31 @@ const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
 export interface RpcOptions {
   commitment: Commitment;
   timeoutMs?: number;
+  /** Bound of a reply below each method's own. */
   maxBytes?: number;
 }
 
+const MB = 1024 * 1024;
+/** What a sound reply stays below: an account holds up to 10 MB, a third more in base64. */
+const MAX_BYTES: Record<keyof Rpc, number> = {
+  getAccountInfo: 16 * MB,
+  getMultipleAccounts: 128 * MB,
+  getProgramAccounts: 512 * MB,
+  getSignaturesForAddress: 4 * MB,
+  getTransaction: 16 * MB,
+  getSlot: 16 * 1024,
+  getBlockTime: 16 * 1024,
+  getFirstAvailableBlock: 16 * 1024,
+};
+
+/** @param url of a JSON-RPC node; its credentials never show in an error. */
 export function createRpc(url: string, options: RpcOptions): Rpc {
-  const { timeoutMs = 15_000, maxBytes = 512 * 1024 * 1024 } = options;
+  const { timeoutMs = 15_000, maxBytes = Number.POSITIVE_INFINITY } = options;
   let id = 0;
 
-  async function call(method: string, params: unknown[]): Promise<unknown> {
+  async function call(method: keyof Rpc, params: unknown[]): Promise<unknown> {
     id += 1;
-    let reply: { result?: unknown; error?: { code?: unknown; message?: unknown } };
+    let reply: RpcReply;
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       const headers = { 'content-type': 'application/json' };
@@ -86,23 +101,20 @@ export function createRpc(url: string, options: RpcOptions): Rpc {
         body,
         headers,
         timeoutMs,
-        maxBytes,
+        maxBytes: Math.min(maxBytes, MAX_BYTES[method]),
       });
-      reply = JSON.parse(Buffer.from(bytes).toString('utf8')) as typeof reply;
-      if (reply === null || typeof reply !== 'object')
-        throw new TypeError(`HTTP ${status} without a JSON-RPC reply`);
+      reply = replyOf(status, bytes);
     } catch (error) {
       throw new RpcError('unreachable', `${method}: ${messageOf(error)}`, null, error);
     }
     if (reply.error !== undefined && reply.error !== null) {
-      const code = Number(reply.error.code);
+      const { code, message } = reply.error;
       throw new RpcError(
         code === BEHIND ? 'behind' : 'refused',
-        `${method}: ${String(reply.error.message)}`,
-        code,
+        `${method}: ${String(message).slice(0, MOST_MESSAGE)}`,
+        typeof code === 'number' ? code : null,
       );
     }
-    if (!('result' in reply)) throw new RpcError('unreachable', `${method}: a reply without a result`);
     return reply.result;
   }
 
@@ -147,7 +159,10 @@ export function createRpc(url: string, options: RpcOptions): Rpc {
     },
     getTransaction: async (signature) => {
       const more = { encoding: 'json', maxSupportedTransactionVersion: 0 };
-      return (await call('getTransaction', [signature, config({}, more)])) as Record<string, unknown> | null;
+      const result = await call('getTransaction', [signature, config({}, more)]);
+      if (typeof result !== 'object' || Array.isArray(result))
+        throw new RpcError('unreachable', 'getTransaction: an unsound reply: no object');
+      return result as Record<string, unknown> | null;
     },
     getSlot: async () => {
       const result = await call('getSlot', [config()]);
@@ -167,6 +182,30 @@ export function createRpc(url: string, options: RpcOptions): Rpc {
       return sound('getFirstAvailableBlock', () => slotOf(result));
     },
   };
+}
+
+interface RpcReply {
+  result?: unknown;
+  error?: { code?: unknown; message?: unknown } | null;
+}
+
+const MOST_MESSAGE = 500;
+
+/** A reply with an error of its own counts whatever its status; a gateway's page or a plain text does not. */
+function replyOf(status: number, bytes: Uint8Array): RpcReply {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    throw new TypeError(`HTTP ${status} without JSON`);
+  }
+  const { result, error } = (typeof reply === 'object' && reply !== null ? reply : {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof error === 'object' && error !== null) return { error };
+  if (status !== 200 || result === undefined) throw new TypeError(`HTTP ${status} without a JSON-RPC reply`);
+  return { result };
 }
 
 /** A reply of another shape is as good as none. */

@@ -14,7 +14,9 @@ export const SessionRequest = Type.Object({
   mint: Key,
   agent: Key,
   nonce: Type.String(),
-  signature: Type.String({ description: 'ed25519 over the bytes of `message`: base64, base64url or base58.' }),
+  signature: Type.String({
+    description: 'ed25519 over the bytes of `message`: base64, base64url or base58.',
+  }),
 });
 export type SessionRequest = Static<typeof SessionRequest>;
 

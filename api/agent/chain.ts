@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/lifecycle.ts';
 import { type Rpc, type RpcAccount, RpcError } from '../../runtime/rpc.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../schemas/accounts.ts';
@@ -105,8 +104,10 @@ export function mustBeAgent(policy: LivePolicy, agent: string): void {
   throw new Refusal('not_the_agent', `${agent} is not the agent of the policy of mint ${policy.mint}`);
 }
 
-function highest(...slots: readonly bigint[]): bigint {
-  return slots.reduce((most, slot) => (slot > most ? slot : most), 0n);
+function highest(first: bigint, ...others: readonly bigint[]): bigint {
+  let most = first;
+  for (const slot of others) if (slot > most) most = slot;
+  return most;
 }
 
 /** What is not of the program, or does not decode, is no account of it. */
@@ -150,7 +151,7 @@ async function inTime(slot: Promise<bigint>): Promise<bigint> {
   try {
     return await Promise.race([slot, limit]);
   } catch (error) {
-    throw unreachable(`the index does not say which slot it holds (${messageOf(error)})`, error);
+    throw unreachable('the index does not say which slot it holds', error);
   } finally {
     late.abort();
     limit.catch(() => undefined);

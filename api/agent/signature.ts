@@ -52,7 +52,6 @@ export function isSigned(message: Uint8Array, signature: string, key: Uint8Array
     type: 'spki',
   });
   return readings.some(
-    (bytes) =>
-      verify(null, message, publicKey, bytes) && nacl.sign.detached.verify(message, bytes, key),
+    (bytes) => verify(null, message, publicKey, bytes) && nacl.sign.detached.verify(message, bytes, key),
   );
 }

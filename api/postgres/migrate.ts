@@ -21,9 +21,7 @@ export async function migratePostgres(db: Db): Promise<string[]> {
   );
   return db.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1::text::bigint)', [String(LOCK)]);
-    const [encoding] = await tx.query<{ name: string }>(
-      `SELECT current_setting('server_encoding') AS name`,
-    );
+    const [encoding] = await tx.query<{ name: string }>(`SELECT current_setting('server_encoding') AS name`);
     if (encoding?.name !== 'UTF8')
       throw new ConfigError(`POSTGRES_URL names a database in ${encoding?.name}: it must be in UTF8`);
     await tx.run(

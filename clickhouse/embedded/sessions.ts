@@ -13,7 +13,7 @@ const SETTINGS = [
 ];
 
 export interface Sessions {
-  /** Runs SQL on a session of its own until it has answered; waits where all are busy. */
+  /** Runs SQL on a session of its own until it has answered; waits where all are busy. @throws Error once closed. */
   run(sql: string, format: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -26,15 +26,21 @@ export async function openSessions(path: string, database: string, count: number
   const { Session: Engine } = await loadEngine();
   mkdirSync(path, { recursive: true });
   const all: Session[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const session = new Engine(path);
-    if (index === 0) await session.queryAsync(`CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
-    await session.queryAsync(`USE ${database}`);
-    await session.queryAsync(`SET ${SETTINGS.join(', ')}`);
-    all.push(session);
+  try {
+    for (let index = 0; index < count; index += 1) {
+      const session = new Engine(path);
+      all.push(session);
+      if (index === 0) await session.queryAsync(`CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
+      await session.queryAsync(`USE ${database}`);
+      await session.queryAsync(`SET ${SETTINGS.join(', ')}`);
+    }
+  } catch (error) {
+    for (const session of all) session.close();
+    throw error;
   }
   const idle = [...all];
   const waiting: ((session: Session) => void)[] = [];
+  let closed = false;
   const take = () => {
     const session = idle.pop();
     return session === undefined ? new Promise<Session>((resolve) => waiting.push(resolve)) : session;
@@ -46,6 +52,7 @@ export async function openSessions(path: string, database: string, count: number
   };
   return {
     run: async (sql, format) => {
+      if (closed) throw new Error('the database was closed');
       const session = await take();
       try {
         const result = await session.queryAsync(sql, { format });
@@ -55,8 +62,11 @@ export async function openSessions(path: string, database: string, count: number
       }
     },
     close: async () => {
+      if (closed) return;
+      closed = true;
+      // What was asked before is answered before.
       const mine = await Promise.all(all.map(async () => take()));
-      for (const session of mine) session.cleanup();
+      for (const session of mine) session.close();
     },
   };
 }

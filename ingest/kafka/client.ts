@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import kafkajs from 'kafkajs';
@@ -16,7 +17,9 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 const RETRY = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 };
 /** Longer, and stopping takes 5 s; shorter, and an idle consumer is busy asking. */
 const LONGEST_FETCH_MS = 200;
-const SESSION_MS = 30_000;
+const LEADERS_WITHIN_MS = 30_000;
+/** A member that is silent for this long loses its partitions; one that was killed holds them up as long. */
+const SESSION_MS = 12_000;
 const PARTITIONS_AT_ONCE = 8;
 
 /** A client of a Kafka cluster. Nothing is connected before it is used. */
@@ -60,7 +63,8 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
     },
     createTopics: async (topics) => {
       await (await admin()).createTopics({
-        waitForLeaders: true,
+        // It takes a topic that some broker has not heard of yet for a failure.
+        waitForLeaders: false,
         topics: topics.map(({ topic, partitions, replication, config }) => ({
           topic,
           numPartitions: partitions,
@@ -68,6 +72,10 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
           configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
         })),
       });
+      await leadersAnswer(
+        await admin(),
+        topics.map(({ topic }) => topic),
+      );
     },
     offsets: async (topic) =>
       (await (await admin()).fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
@@ -93,6 +101,20 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
       await open?.disconnect();
     },
   };
+}
+
+/** A broker learns of a new topic after the controller has made it: waits until every partition's leader answers. */
+async function leadersAnswer(admin: kafkajs.Admin, topics: readonly string[]): Promise<void> {
+  const deadline = Date.now() + LEADERS_WITHIN_MS;
+  for (;;) {
+    try {
+      for (const topic of topics) await admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await setTimeout(100);
+    }
+  }
 }
 
 async function openProducer(kafka: kafkajs.Kafka): Promise<WireProducer> {
@@ -143,31 +165,36 @@ async function openConsumer(kafka: kafkajs.Kafka, options: ConsumeOptions): Prom
     options.onRevoked();
     if (!payload.restart) options.onCrash(payload.error);
   });
-  await consumer.connect();
-  await consumer.subscribe({ topics: [...options.topics], fromBeginning: true });
-  await consumer.run({
-    autoCommit: false,
-    eachBatchAutoResolve: false,
-    partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
-    eachBatch: ({ batch, heartbeat, commitOffsetsIfNecessary, resolveOffset, isRunning }) => {
-      const { topic, partition } = batch;
-      return options.onBatch({
-        topic,
-        partition,
-        messages: batch.messages.map(({ offset, value }) => ({
-          offset: BigInt(offset),
-          value: value ?? new Uint8Array(0),
-        })),
-        heartbeat,
-        passed: (offset) => resolveOffset(offset.toString()),
-        commit: async (next) => {
-          const partitions = [{ partition, offset: next.toString() }];
-          await commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
-        },
-        running: isRunning,
-      });
-    },
-  });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...options.topics], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+      eachBatch: ({ batch, heartbeat, commitOffsetsIfNecessary, resolveOffset, isRunning, isStale }) => {
+        const { topic, partition } = batch;
+        return options.onBatch({
+          topic,
+          partition,
+          messages: batch.messages.map(({ offset, value }) => ({
+            offset: BigInt(offset),
+            value: value ?? new Uint8Array(0),
+          })),
+          heartbeat,
+          passed: (offset) => resolveOffset(offset.toString()),
+          commit: async (next) => {
+            const partitions = [{ partition, offset: next.toString() }];
+            await commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
+          },
+          running: () => isRunning() && !isStale(),
+        });
+      },
+    });
+  } catch (error) {
+    await consumer.disconnect().catch(() => {});
+    throw error;
+  }
   return {
     seek: (topic, partition, offset) => consumer.seek({ topic, partition, offset: offset.toString() }),
     stop: () => consumer.disconnect(),

@@ -102,14 +102,16 @@ function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing {
 
 function tooLarge(record: LogRecord, encoded: Uint8Array): DeadLetterRecord {
   const hash = createHash('sha256').update(encoded).digest('hex');
+  const bytes = Buffer.from(`sha256 ${hash}, ${encoded.length} bytes`);
+  if (record.kind === 'dead-letter') return { ...record, bytes };
   const key = keyOf(record);
   return {
     kind: 'dead-letter',
     source: 'source' in record ? record.source : 'poll',
     what: record.kind,
-    where: record.kind === 'dead-letter' ? record.where : key === null ? '' : encodeBase58(key),
+    where: key === null ? '' : encodeBase58(key),
     reason: `${encoded.length} bytes are more than the log takes`,
     slot: 'slot' in record ? record.slot : null,
-    bytes: Buffer.from(`sha256 ${hash}, ${encoded.length} bytes`),
+    bytes,
   };
 }

@@ -35,24 +35,32 @@ export async function readLogPosition(client: KafkaClient, prefix: string): Prom
     const unread = places.filter(({ marker, from, low }) => marker === null && from > low);
     if (unread.length === 0) break;
     for (const place of unread) {
-      place.from = place.high - step > place.low ? place.high - step : place.low;
+      place.from = later(place.high - step, place.low);
       place.read = place.from;
     }
-    await readToEnd(client, unread);
+    await readToEnd(client, places, unread);
   }
   const markers = places.map(({ marker }) => marker);
   if (markers.includes(null)) return null;
-  return (markers as bigint[]).reduce((lowest, slot) => (slot - lowest < 0n ? slot : lowest));
+  return (markers as bigint[]).sort(ascending)[0] as bigint;
 }
 
-async function readToEnd(client: KafkaClient, places: readonly Place[]): Promise<void> {
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b));
+const later = (a: bigint, b: bigint) => [a, b].sort(ascending)[1] as bigint;
+
+async function readToEnd(
+  client: KafkaClient,
+  places: readonly Place[],
+  wanted: readonly Place[],
+): Promise<void> {
   const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
-  const open = new Map(places.map((place) => [keyOf(place), place]));
+  const open = new Map(wanted.map((place) => [keyOf(place), place]));
   const done = Promise.withResolvers<void>();
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
     const place = open.get(keyOf(batch));
     for (const { offset, value } of batch.messages) {
+      if (!batch.running()) return;
       batch.passed(offset);
       if (place === undefined || offset < place.from || offset >= place.high) continue;
       place.read = offset + 1n;
@@ -71,8 +79,11 @@ async function readToEnd(client: KafkaClient, places: readonly Place[]): Promise
     onRevoked: () => {},
     onCrash: done.reject,
   });
-  // Partitions that are not asked for would be read from their beginning.
-  for (const place of places) consumer.seek(place.topic, place.partition, place.from);
+  // Those that are not wanted would be read from their beginning.
+  for (const place of places) {
+    const from = wanted.includes(place) ? place.from : place.high;
+    consumer.seek(place.topic, place.partition, from);
+  }
   try {
     await done.promise;
   } finally {

@@ -1,66 +1,83 @@
 import type { LogRecord } from '../../schemas/records.ts';
 import { readPairs, readPricing } from '../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../schemas/venues/prices.ts';
-import { NOWHERE, poll } from './call.ts';
+import { letterOf, NOWHERE, type PollFailure, poll } from './call.ts';
 
-/** The launch venue's pair catalogue, whole. */
-export async function readCatalogue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
-  const url = `${base}/pairs?launchable=true&launchLabReady=true`;
-  const polled = await poll({ url, what: 'reading:catalogue', where: NOWHERE, signal }, (reply) =>
-    readPairs(reply, base),
-  );
-  if ('error' in polled) return polled.letter === null ? [] : [polled.letter];
-  return [{ kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows: polled.value.rows } }];
+/** Records of a read, with the failure where nothing sound came. */
+export interface CatalogueRead {
+  records: LogRecord[];
+  failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
 }
 
-/** The catalogue's price of one quote mint. */
+const MOST_SHOWN_ROWS = 100;
+
+/** The launch venue's pair catalogue, whole; rows that are none go to the dead letters. */
+export async function readCatalogue(base: string, signal: AbortSignal): Promise<CatalogueRead> {
+  const call = {
+    url: `${base}/pairs?launchable=true&launchLabReady=true`,
+    what: 'reading:catalogue',
+    where: NOWHERE,
+    signal,
+  };
+  const polled = await poll(call, (reply) => readPairs(reply, base));
+  if ('error' in polled) return failed(polled);
+  const { rows, bad } = polled.value;
+  const records: LogRecord[] = [
+    { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
+  ];
+  const [first] = bad;
+  if (first !== undefined) {
+    const bytes = Buffer.from(JSON.stringify(bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => row)));
+    records.push(letterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
+  }
+  return { records, failure: null };
+}
+
+/** The catalogue's price of one quote mint; a mint that it does not list is no failure. */
 export async function readCataloguePrice(
   base: string,
   mint: string,
   signal: AbortSignal,
-): Promise<{ records: LogRecord[]; retryAfterMs: number | null }> {
+): Promise<CatalogueRead> {
   const url = `${base}/launchlab/pricing?quoteMint=${encodeURIComponent(mint)}`;
   const polled = await poll({ url, what: 'reading:price', where: mint, signal }, readPricing);
-  if ('error' in polled) {
-    return { records: polled.letter === null ? [] : [polled.letter], retryAfterMs: polled.retryAfterMs };
-  }
+  if ('error' in polled) return polled.status === 404 ? { records: [], failure: null } : failed(polled);
   const reading = { type: 'price', mint, source: 'catalogue', ...polled.value } as const;
-  return { records: [{ kind: 'reading', readAt: Date.now(), reading }], retryAfterMs: null };
+  return { records: [{ kind: 'reading', readAt: Date.now(), reading }], failure: null };
 }
 
-const MINTS_PER_CALL = 50;
+/** How many mints one question to the second source names. */
+export const MINTS_PER_CALL = 50;
 
-/** Prices of the second source, which tells no time of its own. */
+const NO_MORE = {
+  observedAt: null,
+  startMarketCapUsd: null,
+  graduationMarketCapUsd: null,
+  graduationMultiple: null,
+};
+
+/** Prices of the second source for up to MINTS_PER_CALL mints; it tells no time of its own. */
 export async function readSecondPrices(
   base: string,
   mints: readonly string[],
   signal: AbortSignal,
-): Promise<LogRecord[]> {
-  const records: LogRecord[] = [];
-  for (let start = 0; start < mints.length && !signal.aborted; start += MINTS_PER_CALL) {
-    const some = mints.slice(start, start + MINTS_PER_CALL);
-    const url = `${base}/mint/price?mints=${some.map(encodeURIComponent).join(',')}`;
-    const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) =>
-      readPrices(reply, some),
-    );
-    if ('error' in polled) {
-      if (polled.letter !== null) records.push(polled.letter);
-      continue;
-    }
-    const readAt = Date.now();
-    for (const [mint, usd] of polled.value) {
-      const none = {
-        observedAt: null,
-        startMarketCapUsd: null,
-        graduationMarketCapUsd: null,
-        graduationMultiple: null,
-      };
-      records.push({
-        kind: 'reading',
-        readAt,
-        reading: { type: 'price', mint, source: 'second', usd, ...none },
-      });
-    }
-  }
-  return records;
+): Promise<CatalogueRead> {
+  const url = `${base}/mint/price?mints=${mints.map(encodeURIComponent).join(',')}`;
+  const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) =>
+    readPrices(reply, mints),
+  );
+  if ('error' in polled) return failed(polled);
+  const readAt = Date.now();
+  const records = [...polled.value].map(
+    ([mint, usd]): LogRecord => ({
+      kind: 'reading',
+      readAt,
+      reading: { type: 'price', mint, source: 'second', usd, ...NO_MORE },
+    }),
+  );
+  return { records, failure: null };
+}
+
+function failed({ error, letter, retryAfterMs }: PollFailure): CatalogueRead {
+  return { records: letter === null ? [] : [letter], failure: { error, retryAfterMs } };
 }

@@ -1,6 +1,7 @@
+import { optionsResult } from '../../runtime/venue-call.ts';
 import type { LogRecord } from '../../schemas/records.ts';
-import { readCurrencies, resultOf } from '../../schemas/venues/derive.ts';
-import { NOWHERE, poll } from './call.ts';
+import { readCurrencies } from '../../schemas/venues/derive.ts';
+import { NOWHERE, pollReply } from './call.ts';
 
 /** The options venue's currencies, and with them whether it answers. */
 export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
@@ -9,10 +10,9 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
     body: {},
     what: 'reading:currencies',
     where: NOWHERE,
-    errorsInBody: true,
     signal,
   };
-  const polled = await poll(call, (reply) => readCurrencies(resultOf(reply)));
+  const polled = await pollReply(call, (reply) => readCurrencies(optionsResult(reply)));
   const readAt = Date.now();
   const error = 'error' in polled ? polled.error : null;
   const records: LogRecord[] = [

@@ -9,6 +9,7 @@ export const PostKind = Type.Union([
   Type.Literal('idle'),
 ]);
 export type PostKind = Static<typeof PostKind>;
+export const POST_KINDS: readonly PostKind[] = PostKind.anyOf.map((kind) => kind.const);
 
 /** One post of an agent, with the model its key was running as of that moment. */
 export const AgentPost = Type.Object(

@@ -17,20 +17,26 @@ export const CATEGORIES = [
 
 const MOST_PAIRS = 10_000;
 
-/** The rows of a catalogue page; a row that is none is left out and counted. @throws MalformedError */
-export function readPairs(reply: unknown, base: string): { rows: CatalogueRow[]; bad: number } {
+export interface Pairs {
+  rows: CatalogueRow[];
+  /** Rows that are none, as they came, with the reason. */
+  bad: { row: unknown; reason: string }[];
+}
+
+/** The rows of a catalogue page, one for each mint. @throws MalformedError where there is no list */
+export function readPairs(reply: unknown, base: string): Pairs {
   const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
   if (!Array.isArray(pairs) || pairs.length > MOST_PAIRS)
     throw new MalformedError('pairs.data.pairs', 'no list');
   const rows = new Map<string, CatalogueRow>();
-  let bad = 0;
+  const bad: Pairs['bad'] = [];
   for (const pair of pairs) {
     try {
       const row = readPair(pair, base);
       rows.set(row.mint, row);
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
-      bad += 1;
+      bad.push({ row: pair, reason: error.message });
     }
   }
   return { rows: [...rows.values()], bad };

@@ -45,10 +45,14 @@ export interface OptionInstrument {
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-function seconds(value: unknown, what: string): number {
-  const number = Number(value);
-  if (!Number.isFinite(number)) throw new MalformedError(what, 'no time');
-  return Math.min(number, FOREVER);
+/** A time, a number or its digits; held where a number is still exact. */
+function timeOf(value: unknown, what: string): number {
+  const isTime =
+    typeof value === 'number'
+      ? Number.isFinite(value)
+      : typeof value === 'string' && /^\d{1,20}$/.test(value);
+  if (!isTime) throw new MalformedError(what, 'no time');
+  return Math.min(Number(value), FOREVER);
 }
 
 /** Reads an option instrument, in the second or third version's shape. @throws MalformedError */
@@ -63,15 +67,15 @@ export function readInstrument(value: unknown, nowMs: number): OptionInstrument 
     name: textOf(row.instrument_name, 'instrument.instrument_name'),
     live:
       row.is_active === true &&
-      seconds(row.scheduled_activation, 'instrument.scheduled_activation') <= now &&
-      now < seconds(row.scheduled_deactivation, 'instrument.scheduled_deactivation'),
+      timeOf(row.scheduled_activation, 'instrument.scheduled_activation') <= now &&
+      now < timeOf(row.scheduled_deactivation, 'instrument.scheduled_deactivation'),
     minimumAmount: decimalText(row.minimum_amount, 'instrument.minimum_amount'),
     maximumAmount: decimalText(row.maximum_amount, 'instrument.maximum_amount'),
     amountStep: decimalText(row.amount_step, 'instrument.amount_step'),
     underlying: textOf(row.base_currency, 'instrument.base_currency'),
     optionType,
     strike: decimalText(details.strike, 'option_details.strike'),
-    expiry: seconds(details.expiry, 'option_details.expiry'),
+    expiry: timeOf(details.expiry, 'option_details.expiry'),
   };
 }
 
@@ -94,8 +98,6 @@ export function readTicker(value: unknown): OptionTicker {
   const pricing = objectOf(row.option_pricing, 'ticker.option_pricing');
   const either = (from: Record<string, unknown>, long: string, slim: string) =>
     decimalText(from[long] ?? from[slim], `ticker.${long}`);
-  const timestamp = Number(row.timestamp ?? row.t);
-  if (!Number.isSafeInteger(timestamp)) throw new MalformedError('ticker.timestamp', 'no time');
   return {
     bestBidPrice: either(row, 'best_bid_price', 'b'),
     bestBidAmount: either(row, 'best_bid_amount', 'B'),
@@ -105,7 +107,7 @@ export function readTicker(value: unknown): OptionTicker {
     indexPrice: either(row, 'index_price', 'I'),
     delta: either(pricing, 'delta', 'd'),
     iv: either(pricing, 'iv', 'i'),
-    timestamp,
+    timestamp: timeOf(row.timestamp ?? row.t, 'ticker.timestamp'),
   };
 }
 

@@ -36,11 +36,14 @@ describe('the configuration', () => {
     ['POSTGRES_URL', 'http://x'],
     ['TRUST_PROXY', '-1'],
     ['POLL_INTERVAL_MS', '1.5'],
-  ])('that is malformed (%s=%s) stops with a sentence that names the variable and not the value', (name, value) => {
-    const read = () => readConfig({ [name]: value });
-    expect(read).toThrow(new RegExp(`^${name} is malformed: it must be `));
-    expect(read).not.toThrow(value);
-  });
+  ])(
+    'that is malformed (%s=%s) stops with a sentence that names the variable and not the value',
+    (name, value) => {
+      const read = () => readConfig({ [name]: value });
+      expect(read).toThrow(new RegExp(`^${name} is malformed: it must be `));
+      expect(read).not.toThrow(value);
+    },
+  );
 
   test('takes a secret from the file that <NAME>_FILE names', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'config-'));
@@ -48,7 +51,9 @@ describe('the configuration', () => {
     writeFileSync(file, 'secret-token\n');
     expect(readConfig({ YELLOWSTONE_X_TOKEN_FILE: file }).yellowstoneXToken).toBe('secret-token');
     rmSync(directory, { recursive: true });
-    expect(() => readConfig({ YELLOWSTONE_X_TOKEN_FILE: file })).toThrow(/^YELLOWSTONE_X_TOKEN_FILE cannot be read/);
+    expect(() => readConfig({ YELLOWSTONE_X_TOKEN_FILE: file })).toThrow(
+      /^YELLOWSTONE_X_TOKEN_FILE cannot be read/,
+    );
   });
 });
 

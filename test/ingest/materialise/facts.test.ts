@@ -72,7 +72,7 @@ describe('a transaction', () => {
   test('with an event of ours that does not decode counts nothing, until a reading that is whole', async () => {
     const cut = routed(2n).subarray(0, 110);
     const letters = await apply('transactions', [transaction('t', 5n, [routed(1n), cut])]);
-    expect(letters).toMatchObject([{ what: 'transaction:incomplete' }]);
+    expect(letters).toMatchObject([{ what: 'transaction', where: signatureOf('t') }]);
     expect(await eventsOf('t')).toEqual([]);
     expect(await unresolvedTransactions(store)).toMatchObject([{ signature: signatureOf('t'), slot: 5n }]);
 

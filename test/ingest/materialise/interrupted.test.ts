@@ -181,7 +181,8 @@ describe('the order of a batch', () => {
       await apply(batchOf('transactions', logs.transactions));
       const order = [...new Set(written)];
       expect(order.slice(0, 2).sort()).toEqual(['events', 'policy_transactions']);
-      expect(order.slice(2)).toEqual(['policy_totals', 'quote_days', 'transactions', 'applied']);
+      expect(order.slice(2, 4).sort()).toEqual(['policy_totals', 'quote_days']);
+      expect(order.slice(4)).toEqual(['transactions', 'applied']);
     });
   });
 });

@@ -4,6 +4,8 @@ import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts
 import { createLife, type Life } from '../../../devnet/life.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { createMemoryLog } from '../../../ingest/log/memory.ts';
+import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
+import type { StreamStore } from '../../../ingest/store.ts';
 import { runStream, type StreamEvent } from '../../../ingest/stream.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
@@ -28,6 +30,9 @@ export interface StreamStage {
 export interface StartOptions {
   silenceMs?: number;
   commitment?: 'confirmed' | 'finalized';
+  /** Another log than one in this process, and where it ends. */
+  log?: LogWriter & LogReader;
+  position?: StreamStore['position'];
 }
 
 export interface Running {
@@ -80,14 +85,20 @@ export async function openStreamStage({
         await live(1);
         throw new Error(`not yet: ${what}`);
       }, WAIT),
-    start: ({ silenceMs, commitment = 'confirmed' } = {}) => {
+    start: ({
+      silenceMs,
+      commitment = 'confirmed',
+      log = createMemoryLog({ startOffsets: {} }),
+      position,
+    } = {}) => {
       const stop = new AbortController();
       const stopLog = new AbortController();
       const events: StreamEvent[] = [];
-      const log = createMemoryLog({ startOffsets: {} });
+      const store: StreamStore =
+        position === undefined ? model : { ...model, position, applied: model.position };
       const reading = log.run(model.apply, stopLog.signal);
       const streaming = runStream({
-        ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store: model, logger },
+        ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store, logger },
         programId: chain.programId,
         launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
         rpc: createRpc(rpc.url, { commitment }),

@@ -1,0 +1,21 @@
+import type { Db } from '../postgres/port.ts';
+import type { ChainReader } from './chain.ts';
+import type { CountAttempt } from './limits.ts';
+import type { Queue } from './queue.ts';
+import type { OptionsVenue } from './venue.ts';
+
+/** What the agent routes work with. */
+export interface AgentParts {
+  db: Db;
+  chain: ChainReader;
+  /** Null where OPTIONS_VENUE_URL is not set. */
+  venue: OptionsVenue | null;
+  /** SERVICE_NAME and PUBLIC_URL, as they stand in a challenge. */
+  serviceName: string;
+  publicUrl: string;
+  optionsVenueId: string;
+  nonceKey(): Promise<Uint8Array>;
+  countAttempt: CountAttempt;
+  /** One after another for each policy, so that only one of many alike asks the venue. */
+  inTurn: Queue;
+}

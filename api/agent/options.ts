@@ -1,0 +1,120 @@
+import type { ExposuresResponse, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
+import { isoTime } from '../../schemas/units.ts';
+import type { RouteReply } from '../route.ts';
+import type { AgentCall } from './authenticated.ts';
+import { stringOf, textOf } from './body.ts';
+import type { LivePolicy } from './chain.ts';
+import type { AgentParts } from './deps.ts';
+import { exposuresOf, insertExposure, releaseExposure, roomToClose, roomToOpen } from './exposures.ts';
+import { databaseTime, takeTurn } from './limits.ts';
+import { mustAgree, mustFit, readOpen } from './open-body.ts';
+import { mustHoldNoToken } from './posts.ts';
+import { markToMark, noQuote, quoteOf } from './quote.ts';
+import { Refusal } from './refusal.ts';
+import { keepDecidedSlot, mustStillLive } from './sessions.ts';
+import type { OptionsVenue } from './venue.ts';
+
+const unknownInstrument = (name: string) =>
+  new Refusal('unknown_instrument', `${name} is not on the options venue's live list`);
+
+/** `POST /api/agent/options/open`: a row held from now on, with the venue's quote of this instant. */
+export async function openExposure(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
+  const { db } = parts;
+  const { session, policy } = call;
+  const { mint, agent } = session;
+  const body = readOpen(call.context.body);
+  const { instrument, direction, size, reason } = body;
+  await mustHoldNoToken(parts, [reason, instrument, body.underlying]);
+  await mustTradeOptions(parts, policy);
+  return parts.inTurn(mint, async () => {
+    await roomToOpen(db, mint, instrument, direction, await databaseTime(db));
+    const venue = venueOf(parts);
+    const contract = await venue.instrument(mint, instrument, call.context.now);
+    if (contract === null || !contract.live) throw unknownInstrument(instrument);
+    mustAgree(body, contract);
+    mustFit(size, contract);
+    const ticker = await venue.ticker(mint, instrument);
+    if (ticker === null) throw unknownInstrument(instrument);
+    const row = {
+      ...{ mint, agent, instrument, direction, size, reason },
+      underlying: contract.underlying,
+      optionType: contract.optionType,
+      strike: contract.strike,
+      expiry: isoTime(contract.expiry),
+      openQuote: quoteOf(ticker, direction, parts.optionsVenueId),
+    };
+    const stored = await db.transaction(async (tx) => {
+      const now = await takeTurn(tx, mint);
+      await mustStillLive(tx, session, now);
+      await roomToOpen(tx, mint, instrument, direction, now);
+      await keepDecidedSlot(tx, mint, policy.slot);
+      return insertExposure(tx, row, now);
+    });
+    return { status: 201, body: stored };
+  });
+}
+
+/** `POST /api/agent/options/close`: releases a row with a fresh quote, or without one where the contract is over. */
+export async function closeExposure(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
+  const { db, optionsVenueId } = parts;
+  const { session, policy } = call;
+  const { mint } = session;
+  const positionId = stringOf(call.context.body, 'positionId');
+  const reason = textOf(call.context.body, 'reason');
+  await mustHoldNoToken(parts, [reason]);
+  await mustTradeOptions(parts, policy);
+  return parts.inTurn(mint, async () => {
+    const held = await roomToClose(db, mint, positionId, await databaseTime(db));
+    const { instrument, direction } = held;
+    const venue = venueOf(parts);
+    const contract = await venue.instrument(mint, instrument, call.context.now);
+    const ticker = contract?.live === true ? await venue.ticker(mint, instrument) : null;
+    const quote =
+      ticker === null
+        ? noQuote(instrument, direction, optionsVenueId)
+        : quoteOf(ticker, direction, optionsVenueId);
+    const position = await db.transaction(async (tx) => {
+      const now = await takeTurn(tx, mint);
+      await mustStillLive(tx, session, now);
+      await roomToClose(tx, mint, positionId, now);
+      await keepDecidedSlot(tx, mint, policy.slot);
+      return releaseExposure(tx, held, reason, quote, now);
+    });
+    const body: ReleaseResponse = {
+      position,
+      markToMark: markToMark(direction, position.openQuote, quote),
+    };
+    return { status: 200, body };
+  });
+}
+
+const STATUSES: Record<string, StatusFilter> = {
+  held: 'held',
+  open: 'held',
+  released: 'released',
+  closed: 'released',
+  all: 'all',
+};
+
+/** `GET /api/agent/options/positions`: the rows of the session's policy, newest first. */
+export async function listExposures(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
+  const { mint } = call.session;
+  const asked = call.context.query.get('status') ?? 'held';
+  const status = Object.hasOwn(STATUSES, asked) ? STATUSES[asked] : undefined;
+  if (status === undefined)
+    throw new Refusal('invalid_request', `status must be one of ${Object.keys(STATUSES).join(', ')}`);
+  await mustTradeOptions(parts, call.policy);
+  const body: ExposuresResponse = { mint, status, items: await exposuresOf(parts.db, mint, status) };
+  return { status: 200, body };
+}
+
+async function mustTradeOptions({ chain }: AgentParts, policy: LivePolicy): Promise<void> {
+  if (!(await chain.tradesOptions(policy)))
+    throw new Refusal('not_an_options_policy', 'the origin of this policy does not carry the OPTION bit');
+}
+
+function venueOf({ venue }: AgentParts): OptionsVenue {
+  if (venue === null)
+    throw new Refusal('venue_unreachable', 'no options venue is configured; nothing was stored');
+  return venue;
+}

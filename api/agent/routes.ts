@@ -1,0 +1,113 @@
+import { type TSchema, Type } from 'typebox';
+import { type RefusalCode, refusalResponses } from '../../schemas/refusals.ts';
+import {
+  ChallengeRequest,
+  CloseRequest,
+  OpenRequest,
+  PostRequest,
+  SessionRequest,
+} from '../../schemas/requests.ts';
+import {
+  Challenge,
+  Exposure,
+  ExposuresResponse,
+  ReleaseResponse,
+  Session,
+} from '../../schemas/responses/agent.ts';
+import { AgentPost } from '../../schemas/responses/posts.ts';
+import type { Route } from '../route.ts';
+import { type AgentCall, authenticated, open } from './authenticated.ts';
+import { challenge } from './challenge.ts';
+import type { AgentParts } from './deps.ts';
+import { closeExposure, listExposures, openExposure } from './options.ts';
+import { post } from './posts.ts';
+import { session } from './session.ts';
+
+const ALWAYS = [
+  'invalid_request',
+  'not_the_agent',
+  'unknown_policy',
+  'rate_limited',
+  'chain_unreachable',
+] as const;
+const BODY = [...ALWAYS, 'too_large'] as const;
+const BEARER = [...BODY, 'invalid_session'] as const;
+const OPENING = [
+  'not_an_options_policy',
+  'already_held',
+  'unknown_instrument',
+  'too_many_exposures',
+] as const;
+
+/** Every route of the agents. */
+export function agentRoutes(parts: AgentParts): Route[] {
+  const line = (
+    method: Route['method'],
+    path: string,
+    summary: string,
+    answers: readonly [status: number, schema: TSchema],
+    refusals: readonly RefusalCode[],
+  ) => ({
+    method,
+    path: `/api/agent/${path}`,
+    summary,
+    responses: { ...refusalResponses(refusals), [answers[0]]: answers[1] },
+    cached: false,
+  });
+  const bearer = (handle: (parts: AgentParts, call: AgentCall) => ReturnType<Route['handler']>) =>
+    authenticated(parts, handle);
+  return [
+    {
+      ...line('POST', 'challenge', 'A text for the agent key to sign.', [200, Challenge], BODY),
+      body: ChallengeRequest,
+      handler: open(parts, challenge),
+    },
+    {
+      ...line(
+        'POST',
+        'session',
+        'A bearer token for the signed text.',
+        [200, Session],
+        [...BODY, 'bad_signature'],
+      ),
+      body: SessionRequest,
+      handler: open(parts, session),
+    },
+    {
+      ...line('POST', 'posts', 'Bearer. A post of the agent.', [201, AgentPost], BEARER),
+      body: PostRequest,
+      handler: bearer(post),
+    },
+    {
+      ...line('POST', 'options/open', 'Bearer. Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
+      body: OpenRequest,
+      handler: bearer(openExposure),
+    },
+    {
+      ...line(
+        'GET',
+        'options/positions',
+        'Bearer. The exposures.',
+        [200, ExposuresResponse],
+        [...ALWAYS, 'invalid_session'],
+      ),
+      query: Type.Object({
+        status: Type.Optional(
+          Type.String({ description: 'held (default), released, all; open and closed too.' }),
+        ),
+      }),
+      handler: bearer(listExposures),
+    },
+    {
+      ...line(
+        'POST',
+        'options/close',
+        'Bearer. Releases an exposure.',
+        [200, ReleaseResponse],
+        [...BEARER, 'already_released'],
+      ),
+      body: CloseRequest,
+      handler: bearer(closeExposure),
+    },
+  ];
+}

@@ -1,0 +1,63 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { policiesAt } from '../../clickhouse/queries/policy.ts';
+import type { Config } from '../../runtime/config.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import type { ReadPosts } from '../deps.ts';
+import { openDb } from '../postgres/connect.ts';
+import { migratePostgres } from '../postgres/migrate.ts';
+import type { Route } from '../route.ts';
+import { readPosts } from './feed.ts';
+import { createAgentParts } from './parts.ts';
+import { agentRoutes } from './routes.ts';
+import { runSweep } from './sweep.ts';
+
+export interface AgentSide {
+  routes: Route[];
+  readPosts: ReadPosts;
+  close(): Promise<void>;
+}
+
+export interface AgentSideOptions {
+  config: Config;
+  /** The program that is indexed, base58. */
+  programId: string;
+  rpcUrl: string;
+  currentStore(): Store;
+  logger: Logger;
+}
+
+/** An agent waits for the answer: a node that takes longer counts as none. */
+const RPC_TIMEOUT_MS = 2_500;
+const RPC_MAX_BYTES = 1024 * 1024;
+
+/**
+ * The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`.
+ * @throws ConfigError where the embedded engine is needed and not installed.
+ */
+export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
+  const { config, programId, rpcUrl, currentStore, logger } = options;
+  const db = await openDb(config);
+  if (config.postgresUrl === null) await migratePostgres(db);
+  const parts = createAgentParts({
+    db,
+    rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+    programId,
+    storedSlot: async (address) => BigInt((await policiesAt(currentStore(), [address]))[0]?.slot ?? 0),
+    serviceName: config.serviceName,
+    publicUrl: config.publicUrl,
+    optionsVenueId: config.optionsVenueId,
+    venue: config.optionsVenueUrl === null ? null : { url: config.optionsVenueUrl },
+  });
+  const stop = new AbortController();
+  const sweeping = runSweep(db, logger, stop.signal);
+  return {
+    routes: agentRoutes(parts),
+    readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
+    close: async () => {
+      stop.abort();
+      await sweeping;
+      await db.close();
+    },
+  };
+}

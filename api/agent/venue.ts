@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache';
+import { createBucket } from '../../runtime/bucket.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import { fetchBounded } from '../../runtime/fetch.ts';
+import { MalformedError } from '../../schemas/malformed.ts';
+import { jsonOf, objectOf } from '../../schemas/venues/decimal.ts';
+import {
+  INSTRUMENT_NOT_FOUND,
+  NOT_LIVE,
+  type OptionInstrument,
+  type OptionTicker,
+  RATE_LIMITED,
+  readInstrument,
+  readTicker,
+  resultOf,
+  VenueRefusal,
+} from '../../schemas/venues/derive.ts';
+import { Refusal } from './refusal.ts';
+
+/** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
+export interface OptionsVenue {
+  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable */
+  instrument(mint: string, name: string, now: number): Promise<OptionInstrument | null>;
+  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable */
+  ticker(mint: string, name: string): Promise<OptionTicker | null>;
+}
+
+export interface VenueOptions {
+  /** Base URL; `/public/<method>` follows. */
+  url: string;
+  timeoutMs?: number;
+  /** Longest wait for the venue's own rate limit. */
+  waitMs?: number;
+  /** Requests a second of one policy, and of all together. The venue's limit is 5 of an address, and 25 at once. */
+  perPolicy?: number;
+  perSecond?: number;
+  burst?: number;
+}
+
+const MAX_BYTES = 256 * 1024;
+const PARAMS = -32602;
+const POLICIES = 10_000;
+const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
+
+export function createOptionsVenue(options: VenueOptions): OptionsVenue {
+  const { url, timeoutMs = 3_000, waitMs = 5_000, perPolicy = 1, perSecond = 4, burst = 20 } = options;
+  const all = createBucket(perSecond, burst);
+  const ofPolicy = new LRUCache<string, ReturnType<typeof createBucket>>({ max: POLICIES });
+
+  async function waitTurn(mint: string, signal: AbortSignal): Promise<void> {
+    const own = ofPolicy.get(mint) ?? createBucket(perPolicy, 1);
+    ofPolicy.set(mint, own);
+    if (!(await own.take(signal)) || !(await all.take(signal)))
+      throw new RetryableError('its rate limit leaves no room now');
+  }
+
+  async function ask<T>(
+    mint: string,
+    method: string,
+    name: string,
+    read: (result: unknown) => T,
+  ): Promise<T | null> {
+    try {
+      const signal = AbortSignal.timeout(waitMs);
+      for (let attempt = 1; ; attempt += 1) {
+        await waitTurn(mint, signal);
+        try {
+          return await once(method, name, read);
+        } catch (error) {
+          const again = error instanceof RetryableError || isRateLimit(error);
+          if (!again || attempt === 2) throw error;
+        }
+      }
+    } catch (error) {
+      if (error instanceof VenueRefusal && [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS].includes(error.code))
+        return null;
+      if (!isOutside(error)) throw error;
+      const refusal = new Refusal(
+        'venue_unreachable',
+        'the options venue does not answer; nothing was stored',
+      );
+      refusal.cause = error;
+      throw refusal;
+    }
+  }
+
+  async function once<T>(method: string, name: string, read: (result: unknown) => T): Promise<T> {
+    const { status, bytes } = await fetchBounded(`${url}/public/${method}`, {
+      method: 'POST',
+      body: JSON.stringify({ instrument_name: name }),
+      headers: { 'content-type': 'application/json' },
+      timeoutMs,
+      maxBytes: MAX_BYTES,
+    });
+    if (status === 429 || status >= 500) throw new RetryableError(`answered HTTP ${status}`);
+    // Errors are told in the body, whatever the status.
+    return read(resultOf(jsonOf(bytes, method)));
+  }
+
+  return {
+    instrument: (mint, name, now) =>
+      ask(mint, 'get_instrument', name, (result) => {
+        if (objectOf(result, 'instrument').instrument_type !== 'option')
+          throw new VenueRefusal(INSTRUMENT_NOT_FOUND, 'not an option');
+        return namedAs(name, readInstrument(result, now));
+      }),
+    ticker: (mint, name) => ask(mint, 'get_ticker', name, readTicker),
+  };
+}
+
+/** An answer about something else, or one that no reader could be shown, is no answer. @throws MalformedError */
+function namedAs(name: string, instrument: OptionInstrument): OptionInstrument {
+  if (instrument.name !== name) throw new MalformedError('instrument.instrument_name', 'another name');
+  if (!PRINTABLE.test(instrument.underlying)) throw new MalformedError('instrument.base_currency', 'no name');
+  return instrument;
+}
+
+function isRateLimit(error: unknown): boolean {
+  return error instanceof VenueRefusal && error.code === RATE_LIMITED;
+}
+
+function isOutside(error: unknown): boolean {
+  return error instanceof RetryableError || error instanceof VenueRefusal || error instanceof MalformedError;
+}

@@ -1,0 +1,75 @@
+import { quoteMints } from '../../clickhouse/queries/poll-targets.ts';
+import { type Bucket, createBucket } from '../../runtime/bucket.ts';
+import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from '../venues/catalogue.ts';
+import { countFailures, type Emit, type PollOptions, type Round } from './round.ts';
+
+/** The catalogue allows 300 requests a minute: half of 240 and a burst for the quotes in use, half for the rest. */
+const PRICES_PER_SECOND = 2;
+const PRICES_BURST = 20;
+
+/** Prices of the quotes that policies have, of both sources. */
+export function usedPricesRound({ config, store, signal }: PollOptions): Round {
+  const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
+  const { launchpadCatalogueUrl, priceUrl } = config;
+  return async (emit) => {
+    const { used } = await quoteMints(store);
+    await Promise.all([
+      launchpadCatalogueUrl === null
+        ? null
+        : cataloguePrices(launchpadCatalogueUrl, used, bucket, emit, signal),
+      priceUrl === null ? null : secondPrices(priceUrl, used, emit, signal),
+    ]);
+  };
+}
+
+/** The catalogue, then the prices of its quotes that no policy has. */
+export function catalogueRound({ config, store, signal }: PollOptions): Round {
+  const { launchpadCatalogueUrl: base } = config;
+  if (base === null) return async () => {};
+  const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
+  return async (emit) => {
+    const failures = countFailures('reads of the catalogue');
+    const { records, failure } = await readCatalogue(base, signal);
+    await emit(records);
+    await failures.note(failure, signal);
+    failures.report();
+    const { listed } = await quoteMints(store);
+    await cataloguePrices(base, listed, bucket, emit, signal);
+  };
+}
+
+async function cataloguePrices(
+  base: string,
+  mints: readonly string[],
+  bucket: Bucket,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures = countFailures('catalogue prices');
+  for (const mint of mints) {
+    if (!(await bucket.take(signal))) return;
+    const { records, failure } = await readCataloguePrice(base, mint, signal);
+    await emit(records);
+    await failures.note(failure, signal);
+  }
+  failures.report();
+}
+
+async function secondPrices(
+  base: string,
+  mints: readonly string[],
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures = countFailures('questions to PRICE_URL');
+  for (let start = 0; start < mints.length && !signal.aborted; start += MINTS_PER_CALL) {
+    const { records, failure } = await readSecondPrices(
+      base,
+      mints.slice(start, start + MINTS_PER_CALL),
+      signal,
+    );
+    await emit(records);
+    await failures.note(failure, signal);
+  }
+  failures.report();
+}

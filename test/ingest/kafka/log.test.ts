@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createKafkaClient } from '../../../ingest/kafka/client.ts';
+import { readLogPosition } from '../../../ingest/kafka/position.ts';
+import { createKafkaReader } from '../../../ingest/kafka/reader.ts';
+import { ensureTopics, topicName } from '../../../ingest/kafka/topics.ts';
+import type { KafkaClient } from '../../../ingest/kafka/wire.ts';
+import { createKafkaWriter } from '../../../ingest/kafka/writer.ts';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import { createLogger } from '../../../runtime/log.ts';
+import { brokerMissing, type Cluster, startKafka } from '../../support/kafka.ts';
+import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
+
+const missing = brokerMissing();
+const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+const WAIT = { timeout: 60_000, interval: 50 };
+const PARTITIONS = 3;
+
+describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (${missing})`}`, () => {
+  let cluster: Cluster | null = null;
+  let client: KafkaClient;
+  let prefix: string;
+  let count = 0;
+  const readers: { stop(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    const given = process.env.KAFKA_BROKERS?.split(',');
+    if (given === undefined) cluster = await startKafka();
+    const brokers = given ?? (cluster as Cluster).brokers;
+    client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster?.stop();
+  });
+  afterEach(async () => {
+    await Promise.all(readers.splice(0).map((reader) => reader.stop()));
+  });
+
+  async function freshTopics(): Promise<void> {
+    count += 1;
+    prefix = `test-${process.pid}-${Date.now()}-${count}`;
+    await ensureTopics(client, { prefix, partitions: PARTITIONS, replication: null, retentionMs: '-1' });
+  }
+
+  /** Reads as a member of a group, into `batches`, until stopped. */
+  function read(group: string, apply: (batch: LogBatch) => Promise<void> = async () => {}) {
+    const stop = new AbortController();
+    const batches: LogBatch[] = [];
+    const seen = { assigned: new Map<string, readonly number[]>() as ReadonlyMap<string, readonly number[]> };
+    const reader = createKafkaReader(client, {
+      prefix,
+      group,
+      logger,
+      onAssigned: (assignment) => {
+        seen.assigned = assignment;
+      },
+    });
+    const running = reader.run(async (batch) => {
+      await apply(batch);
+      batches.push(batch);
+    }, stop.signal);
+    const self = {
+      batches,
+      assigned: () => seen.assigned,
+      names: () => batches.flatMap(({ entries }) => entries.map(({ record }) => nameOf(record))),
+      stop: async () => {
+        stop.abort();
+        await running;
+      },
+    };
+    readers.push(self);
+    return self;
+  }
+
+  test('topics are made once, and again is no harm', async () => {
+    await freshTopics();
+    const settings = { prefix, partitions: 9, replication: null, retentionMs: '-1' };
+    expect(await ensureTopics(client, settings)).toEqual([]);
+    expect(
+      (await client.partitionCounts([topicName(prefix, 'accounts')])).get(topicName(prefix, 'accounts')),
+    ).toBe(PARTITIONS);
+  });
+
+  test('what is appended is read back whole: each key in order, markers on every partition', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    for (let slot = 1n; slot <= 5n; slot += 1n) {
+      const accounts = Array.from({ length: 20 }, (_, name) => accountRecord(slot, name));
+      await writer.append([...accounts, transactionRecord(slot, Number(slot)), markerRecord(slot)]);
+    }
+    await writer.close();
+    const reader = read('one');
+    await vi.waitFor(() => expect(reader.names()).toHaveLength(5 * 21 + 5 * 2 * PARTITIONS), WAIT);
+    for (const { topic, partition } of reader.batches) {
+      const entries = reader.batches
+        .filter((batch) => batch.topic === topic && batch.partition === partition)
+        .flatMap((batch) => batch.entries);
+      expect(entries.map(({ offset }) => offset)).toEqual(entries.map((_, at) => BigInt(at)));
+      const slots = entries.flatMap(({ record }) =>
+        'slot' in record && record.slot !== null ? [record.slot] : [],
+      );
+      expect(slots).toEqual(slots.toSorted((a, b) => Number(a - b)));
+      const markers = entries.flatMap(({ record }) => (record.kind === 'marker' ? [record.slot] : []));
+      expect(markers).toEqual([1n, 2n, 3n, 4n, 5n]);
+    }
+  });
+
+  test('a batch that fails is handed out again, and what was applied is not read by the next member', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    await writer.append([accountRecord(1n, 1), markerRecord(1n)]);
+    let tries = 0;
+    const first = read('group', async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('not now');
+    });
+    await vi.waitFor(() => expect(first.names()).toHaveLength(1 + 2 * PARTITIONS), WAIT);
+    await first.stop();
+    await writer.append([accountRecord(2n, 2), gapRecord(3n, 4n)]);
+    await writer.close();
+    const second = read('group');
+    await vi.waitFor(() => expect(second.names()).toHaveLength(1 + PARTITIONS), WAIT);
+    expect(new Set(second.names())).toEqual(new Set(['account 2', 'gap 3']));
+  });
+
+  test('a second member takes partitions over, and the first no longer owns them', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<LogBatch>();
+    const first = read('shared', async (batch) => {
+      if (batch.topic !== 'accounts') return;
+      begun.resolve(batch);
+      await held.promise;
+      if (!batch.owned()) throw new Error('taken away');
+    });
+    await writer.append(Array.from({ length: 30 }, (_, name) => accountRecord(1n, name)));
+    const batch = await begun.promise;
+    expect(batch.owned()).toBe(true);
+    const second = read('shared');
+    await vi.waitFor(() => expect(batch.owned()).toBe(false), WAIT);
+    held.resolve();
+    await vi.waitFor(() => expect(second.assigned().size).toBeGreaterThan(0), WAIT);
+    await vi.waitFor(() => {
+      const all = new Set([...first.names(), ...second.names()]);
+      expect(all.size).toBe(30);
+    }, WAIT);
+    await writer.close();
+  });
+
+  test('the position is the lowest last marker, however far behind it stands', async () => {
+    await freshTopics();
+    expect(await readLogPosition(client, prefix)).toBe(null);
+    const writer = createKafkaWriter(client, prefix);
+    await writer.append([accountRecord(6n, 1), markerRecord(6n)]);
+    await writer.append([accountRecord(7n, 1), markerRecord(7n)]);
+    await writer.append(Array.from({ length: 1_500 }, (_, name) => accountRecord(8n, name)));
+    await writer.close();
+    expect(await readLogPosition(client, prefix)).toBe(7n);
+  });
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MOST_RECORD_BYTES, type Outgoing, planRounds } from '../../../ingest/kafka/plan.ts';
+import { decodeRecord } from '../../../ingest/log/encode.ts';
+import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
+
+const SEED = Number(process.env.SEED ?? 20_261_121);
+const PARTITIONS = { accounts: 3, transactions: 4, readings: 1, 'dead-letters': 1 };
+const namesOf = (round: readonly Outgoing[]) => round.map(({ value }) => nameOf(decodeRecord(value)));
+
+test('a marker goes to every partition of accounts and transactions, after everything before it', () => {
+  const rounds = planRounds([accountRecord(1n, 1), transactionRecord(1n, 2), markerRecord(1n)], PARTITIONS);
+  expect(rounds.map(namesOf)).toEqual([
+    ['account 1', 'transaction 2'],
+    Array.from({ length: 7 }, () => 'marker 1'),
+  ]);
+  const places = rounds[1]?.map(({ topic, partition }) => `${topic}/${partition}`);
+  expect(new Set(places).size).toBe(7);
+});
+
+test('the last of several markers stands for all of them', () => {
+  const slots = [1n, 2n, 3n].flatMap((slot) => [accountRecord(slot, Number(slot)), markerRecord(slot)]);
+  expect(planRounds(slots, PARTITIONS).map((round) => new Set(namesOf(round)))).toEqual([
+    new Set(['account 1', 'account 2', 'account 3']),
+    new Set(['marker 3']),
+  ]);
+});
+
+test('nothing behind a gap is sent before the gap is, on every partition of transactions', () => {
+  const records = [transactionRecord(1n, 1), markerRecord(1n), gapRecord(2n, 9n), transactionRecord(10n, 2)];
+  expect(planRounds(records, PARTITIONS).map((round) => [...new Set(namesOf(round))])).toEqual([
+    ['transaction 1'],
+    ['marker 1'],
+    ['gap 2'],
+    ['transaction 2'],
+  ]);
+});
+
+test(`a round stays under what a broker takes, and keeps the order of a key (seed ${SEED})`, () => {
+  const record = fc.record({ name: fc.nat(5), size: fc.nat(400_000) });
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 30 }), (plan) => {
+      const records = plan.map(({ name, size }, at) => accountRecord(BigInt(at), name, new Uint8Array(size)));
+      const rounds = planRounds(records, PARTITIONS);
+      for (const round of rounds) {
+        const sizes = [0, 0, 0];
+        for (const { partition, value } of round) sizes[partition] = (sizes[partition] ?? 0) + value.length;
+        expect(Math.max(...sizes)).toBeLessThan(1_000_000);
+      }
+      const sent = rounds.flat().map(({ value }) => decodeRecord(value));
+      expect(sent.map(nameOf)).toEqual(records.map(nameOf));
+    }),
+    { seed: SEED, numRuns: 50 },
+  );
+});
+
+test('a record that is too large goes to the dead letters with its hash and length', () => {
+  const [round] = planRounds([accountRecord(5n, 1, new Uint8Array(MOST_RECORD_BYTES))], PARTITIONS);
+  const [message] = round ?? [];
+  expect(message?.topic).toBe('dead-letters');
+  const letter = decodeRecord(message?.value as Uint8Array);
+  expect(letter).toMatchObject({ kind: 'dead-letter', what: 'account', slot: 5n });
+  const text = letter.kind === 'dead-letter' ? Buffer.from(letter.bytes).toString() : '';
+  expect(text).toMatch(/^sha256 [0-9a-f]{64}, 9\d{5} bytes$/);
+});
