@@ -83,8 +83,7 @@ export async function recomputeRollups(
   const series = async () => {
     for (const [from, to] of runs(days)) await write(QUOTE_DAYS, { ...at, from, to });
   };
-  await totals();
-  await series();
+  await Promise.all([totals(), series()]);
 }
 
 /** Consecutive days as one interval each. */

@@ -57,6 +57,7 @@ ${config.serviceName} is serving ${base}
   program     ${config.programId}
   log         in this process
   ClickHouse  ${config.clickhouseUrl === null ? `embedded, in ${config.dataDir}` : 'server of CLICKHOUSE_URL'}
+  Postgres    ${config.postgresUrl === null ? `embedded, in ${config.dataDir}` : 'server of POSTGRES_URL'}
 
   ${base}/status
   ${base}/rankings?sort=profit

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { openAgentSide } from '../api/agent/side.ts';
 import { createApp } from '../api/app.ts';
 import { createAppliedSignal } from '../api/applied.ts';
 import { type Listening, listen } from '../api/listen.ts';
@@ -54,6 +55,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       : await openServer(config.clickhouseUrl, config.clickhouseCluster);
   await migrate(store, config.clickhouseCluster);
 
+  const agents = await openAgentSide({ config, programId, rpcUrl, currentStore: () => store, logger });
   const counters = createCounters();
   const applied = createAppliedSignal();
   const rpc = createRpc(rpcUrl, { commitment: config.commitment });
@@ -92,6 +94,8 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       settings: readSettings(config, programId),
       clock: Date.now,
       applied,
+      agentRoutes: agents.routes,
+      readPosts: agents.readPosts,
       secrets: secretsOf(config),
       trustProxy: config.trustProxy,
       onError: (error, at) => logger.error({ err: error, at }, 'an answer failed'),
@@ -108,6 +112,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
     }),
     stop: async () => {
       await api.close();
+      await agents.close();
       await Promise.allSettled(stages.slice(1));
       stopLog.abort();
       await stages[0];

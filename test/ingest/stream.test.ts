@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRandom } from '../../devnet/random.ts';
+import { createMemoryLog } from '../../ingest/log/memory.ts';
 import { blocksBehind, ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from './support/stream-stage.ts';
 
@@ -156,6 +157,52 @@ describe(`the stream (seed ${SEED})`, () => {
       stage.model.transactions.get(signature)?.find(({ source }) => source === 'rpc') ?? null;
     await until('all are read again', () => cut.every(({ signature }) => again(signature) !== null));
     for (const { signature, index } of cut) expect(again(signature)?.index).toBe(index);
+  });
+
+  test('opens the first gap again, larger, where an earlier run ended before its first marker', async () => {
+    await open();
+    await stage.live(80);
+    const gap = { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false } as const;
+    stage.model.gaps.set(0n, gap);
+    stage.start();
+    await stage.liveUntil('it streams', () => stage.model.markers.transactions.length > 0);
+    await expectWhole();
+    expect([...stage.model.gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
+  });
+
+  test('holds the stream back while the log takes nothing, and loses nothing', async () => {
+    await open();
+    let held = true;
+    const wait = Promise.withResolvers<void>();
+    const log = createMemoryLog({ startOffsets: {}, maxBytes: 100_000 });
+    const run: typeof log.run = (apply, signal) =>
+      log.run(async (batch) => {
+        if (held) await wait.promise;
+        await apply(batch);
+      }, signal);
+    stage.start({ log: { append: log.append, close: log.close, run } });
+    await stage.liveUntil('the log is full', () => log.waitingBytes() > 100_000);
+    await stage.live(100);
+    // What one append of the outbox holds may come on top.
+    expect(log.waitingBytes()).toBeLessThan(5_000_000);
+    held = false;
+    wait.resolve();
+    await expectWhole();
+  });
+
+  test('reads what it needs once the RPC node is back, whatever is asked of it meanwhile', async () => {
+    await open();
+    await stage.live(40);
+    stage.rpc.faults.down('refuse');
+    stage.start();
+    await stage.liveUntil('it streams', () => stage.model.markers.transactions.length > 0);
+    await stage.live(20);
+    expect(stage.model.gaps.get(0n)?.closed).toBe(false);
+    stage.rpc.faults.down(null);
+    stage.rpc.faults.lag(15);
+    await until('history is read', () => stage.model.transactions.size > 50);
+    stage.rpc.faults.lag(0);
+    await expectWhole();
   });
 
   test('at finalized brings the same', async () => {

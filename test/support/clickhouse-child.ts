@@ -1,9 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { serveClickHouse } from './clickhouse-front.ts';
 
-/** The engine as a process of its own: `node clickhouse-child.ts <directory> [port]`; it ends with its parent. */
-const [directory, port] = process.argv.slice(2);
-if (directory === undefined) throw new Error('usage: clickhouse-child.ts <directory> [port]');
-const front = await serveClickHouse(directory, Number(port ?? 0));
+/**
+ * The engine as a process of its own: `node clickhouse-child.ts <port> [directory]`. It ends with its parent, and
+ * leaves nothing behind where it was given no directory.
+ */
+const [port = '0', given] = process.argv.slice(2);
+const directory = given ?? mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
+process.once('exit', () => {
+  if (given === undefined) rmSync(directory, { recursive: true, force: true });
+});
+const front = await serveClickHouse(directory, Number(port));
 process.once('disconnect', () => process.exit());
 process.once('SIGTERM', () => void front.close().then(() => process.exit()));
 process.send?.({ url: front.url });

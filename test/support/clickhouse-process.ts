@@ -1,20 +1,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 export interface ClickHouseProcess {
   url: string;
   pid: number;
-  /** Stops the engine and removes its directory. */
   stop(): Promise<void>;
 }
 
-/** Starts the front over the embedded engine as a child. @param directory kept by the caller, else a new one. */
+/** Starts the front over the embedded engine as a child. @param directory kept, or a new one that goes with it. */
 export async function startClickHouse(directory?: string, port = 0): Promise<ClickHouseProcess> {
-  const home = directory ?? mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
-  const child = fork(path.join(import.meta.dirname, 'clickhouse-child.ts'), [home, String(port)], {
+  const flags = [String(port), ...(directory === undefined ? [] : [directory])];
+  const child = fork(path.join(import.meta.dirname, 'clickhouse-child.ts'), flags, {
     env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
     execArgv: [],
   });
@@ -28,7 +25,6 @@ export async function startClickHouse(directory?: string, port = 0): Promise<Cli
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
-      if (directory === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,22 @@
+import '../runtime/node-version.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { readFlags } from '../runtime/flags.ts';
+import { runMain } from '../runtime/lifecycle.ts';
+import { checksOf } from './doctor/checks.ts';
+import { runChecks } from './doctor/report.ts';
+
+const COMMAND = {
+  usage: 'npm run doctor',
+  about:
+    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere. Ends with 1 where one fails.',
+  flags: {},
+} as const;
+
+await runMain(async (signal) => {
+  readFlags(COMMAND, process.argv.slice(2));
+  const checks = checksOf(loadConfig());
+  const failed = await runChecks(checks, (line) => process.stdout.write(`${line}\n`), signal);
+  const configured = checks.filter(({ run }) => run !== null).length;
+  if (failed > 0) throw new ConfigError(`${failed} of ${configured} configured endpoints failed`);
+});
