@@ -30,7 +30,7 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
     ssl: settings.tls,
     ...(settings.sasl === null ? {} : { sasl: settings.sasl as kafkajs.SASLOptions }),
     connectionTimeout: 5_000,
-    requestTimeout: 20_000,
+    requestTimeout: 10_000,
     retry: RETRY,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {

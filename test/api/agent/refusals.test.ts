@@ -106,7 +106,7 @@ describe.each(ENGINES)('a refusal over %s', (engine) => {
     const ask = (changes: object) => () => stage.api.call('POST', 'session', { ...good, ...changes });
     await refused(401, 'invalid_challenge', ask({ nonce: 'x' }));
     await refused(401, 'invalid_challenge', ask({ nonce: `${String(body.nonce)}=` }));
-    await refused(401, 'invalid_challenge', ask({ nonce: `A${String(body.nonce).slice(1)}` }));
+    await refused(401, 'invalid_challenge', ask({ nonce: `B${String(body.nonce).slice(1)}` }));
     await refused(401, 'invalid_challenge', ask({ mint: other.mint }));
     await refused(401, 'invalid_challenge', ask({ agent: other.agent.address }));
     await refused(400, 'invalid_request', ask({ nonce: null }));
