@@ -18,7 +18,7 @@ const COMMAND = {
     history: {
       type: 'string',
       value: 'SLOTS',
-      help: 'past that a fresh local chain starts with (default 1500)',
+      help: 'past that a fresh local chain starts with (default 600)',
     },
     rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
@@ -49,7 +49,7 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
   if (flags.policies !== undefined) wholeNumber('policies', String(flags.policies), 1);
   return [
     ...given('policies', '40'),
-    ...given('history', '1500'),
+    ...given('history', '600'),
     ...given('rate', '2'),
     ...given('seed', '1'),
   ];
