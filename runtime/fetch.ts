@@ -25,12 +25,14 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
     ...(request.signal === undefined ? [] : [request.signal]),
   ];
   try {
-    const response = await fetch(url, {
+    const { address, login } = withoutLogin(url);
+    const headers = { ...login, ...request.headers };
+    const response = await fetch(address, {
+      headers,
       method: request.method ?? 'GET',
       redirect: 'manual',
       signal: AbortSignal.any(limits),
       ...(request.body === undefined ? {} : { body: request.body }),
-      ...(request.headers === undefined ? {} : { headers: request.headers }),
     });
     return {
       status: response.status,
@@ -46,6 +48,16 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
         : (cause ?? 'no answer');
     throw new RetryableError(`${new URL(url).host}: ${what}`, { cause: error });
   }
+}
+
+/** fetch refuses an address with a user and password in it: they go into the header that they stand for. */
+function withoutLogin(url: string): { address: URL; login: Record<string, string> } {
+  const address = new URL(url);
+  if (address.username === '' && address.password === '') return { address, login: {} };
+  const pair = `${decodeURIComponent(address.username)}:${decodeURIComponent(address.password)}`;
+  address.username = '';
+  address.password = '';
+  return { address, login: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
 }
 
 async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {

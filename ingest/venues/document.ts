@@ -15,6 +15,8 @@ const MAX_REDIRECTS = 3;
 export interface DocumentOptions {
   ipfsGateway: string | null;
   allowPrivate: boolean;
+  /** Of one exchange, the body included. */
+  timeoutMs?: number;
   signal: AbortSignal;
 }
 
@@ -60,7 +62,7 @@ async function fetchDocument(first: URL, options: DocumentOptions): Promise<Uint
 
 type Answer = { bytes: Uint8Array } | { location: string };
 
-function get(url: URL, { allowPrivate, signal }: DocumentOptions): Promise<Answer> {
+function get(url: URL, { allowPrivate, signal, timeoutMs = TIMEOUT_MS }: DocumentOptions): Promise<Answer> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
     return Promise.reject(new MalformedError('metadata document', 'at a private address'));
@@ -69,17 +71,18 @@ function get(url: URL, { allowPrivate, signal }: DocumentOptions): Promise<Answe
     const request = (url.protocol === 'https:' ? https : http).get(url, {
       ...(allowPrivate ? {} : { lookup: lookupPublic }),
       headers: { accept: 'application/json' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       agent: false,
     });
     const fail = (reason: string) => {
       request.destroy();
       reject(new MalformedError('metadata document', reason));
     };
-    request.on('error', (error: NodeJS.ErrnoException) => {
+    const broken = (error: Error) => {
       const slow = error.name === 'AbortError' || error.name === 'TimeoutError';
-      reject(slow ? new MalformedError('metadata document', `no answer in ${TIMEOUT_MS} ms`) : error);
-    });
+      reject(slow ? new MalformedError('metadata document', `no answer in ${timeoutMs} ms`) : error);
+    };
+    request.on('error', broken);
     request.on('response', (response) => {
       const { statusCode = 0 } = response;
       const { location } = response.headers;
@@ -96,7 +99,7 @@ function get(url: URL, { allowPrivate, signal }: DocumentOptions): Promise<Answe
         else chunks.push(chunk);
       });
       response.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
-      response.on('error', reject);
+      response.on('error', broken);
     });
   });
 }

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../ingest/venues/document.ts';
-import { isPublicAddress } from '../../ingest/venues/public-address.ts';
+import { isPublicAddress, lookupPublic } from '../../ingest/venues/public-address.ts';
 
 const { signal } = new AbortController();
 let base = '';
@@ -20,6 +20,12 @@ const server = http.createServer((request, response) => {
     '/long': () => response.end(JSON.stringify({ image: `https://x.example/${'a'.repeat(1_000_000 / 8)}` })),
     '/list': () => response.end('[1,2,3]'),
     '/null': () => response.end('null'),
+    '/drip': () => response.writeHead(200).write('{"image":'),
+    '/hang': () => {},
+    '/cut': () =>
+      response.writeHead(200, { 'content-length': '100' }).write('{', () => request.socket.destroy()),
+    '/named': () =>
+      response.end(JSON.stringify({ name: 'x'.repeat(1_000_000), image: 'https://x.example/a' })),
     '/gone': () => response.writeHead(404).end(),
     '/to-file': () => response.writeHead(301, { location: 'file:///etc/passwd' }).end(),
   };
@@ -36,7 +42,8 @@ afterAll(() => {
 });
 
 const read = async (uri: string, allowPrivate = true) => {
-  const { reading } = await readDocument('mint', uri, { ipfsGateway: null, allowPrivate, signal });
+  const options = { ipfsGateway: null, allowPrivate, signal, timeoutMs: 500 };
+  const { reading } = await readDocument('mint', uri, options);
   if (reading.type !== 'metadata') throw new Error('no metadata reading');
   return reading;
 };
@@ -59,6 +66,10 @@ describe('a metadata document', () => {
     ['/list', /no object/],
     ['/null', /no object/],
     ['/gone', /HTTP 404/],
+    ['/named', /over 262144 bytes/],
+    ['/drip', /no answer in 500 ms/],
+    ['/hang', /no answer in 500 ms/],
+    ['/cut', /aborted|ECONNRESET/],
     ['/to-file', /scheme file:/],
   ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
     const { imageUrl, error } = await read(base + path);
@@ -87,9 +98,16 @@ describe('a metadata document', () => {
   });
 });
 
+test('a name is looked up to public addresses alone, at the moment of connecting', async () => {
+  const look = (options: object) =>
+    new Promise<unknown>((resolve) => lookupPublic('localhost', options, (error) => resolve(error?.message)));
+  expect(await look({})).toBe('localhost has no public address');
+  expect(await look({ all: true })).toBe('localhost has no public address');
+});
+
 test('addresses of the public internet are told from the others', () => {
   expect(['8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true]);
-  expect(['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', 'x'].map(isPublicAddress)).toEqual(
-    Array(6).fill(false),
-  );
+  expect(
+    ['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', '::127.0.0.1', 'x'].map(isPublicAddress),
+  ).toEqual(Array(7).fill(false));
 });

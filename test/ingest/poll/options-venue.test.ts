@@ -1,0 +1,48 @@
+import { afterEach, expect, test } from 'vitest';
+import { readOptionsVenue } from '../../../ingest/venues/options.ts';
+import { type Answer, type AnsweringServer, serveAnswers } from '../../support/answering.ts';
+
+let server: AnsweringServer | null = null;
+afterEach(() => server?.close());
+
+async function readAt(answer: Answer) {
+  server = await serveAnswers(() => answer);
+  const records = await readOptionsVenue(server.url, new AbortController().signal);
+  return records.map((record) => (record.kind === 'reading' ? record.reading : record));
+}
+
+const ROWS = [
+  { currency: 'BTC', spot_price: '84829.66932265963', option: {}, perp: null },
+  { currency: 'USDC', spot_price: '1', option: null, perp: null },
+];
+
+test('the currencies with options are read, and that the venue answers', async () => {
+  expect(await readAt({ body: { id: 1, result: ROWS } })).toEqual([
+    { type: 'venue_status', venue: 'options', ok: true, error: null },
+    {
+      type: 'currencies',
+      items: [{ currency: 'BTC', spotPrice: '84829.66932265963', hasOptions: true, hasPerps: false }],
+    },
+  ]);
+});
+
+test.each<[string, Answer, RegExp, boolean]>([
+  [
+    'its own error',
+    { status: 400, body: { error: { code: -32000, message: 'Rate limit' } } },
+    /Rate limit/,
+    false,
+  ],
+  ['a busy text', { status: 503, body: 'busy' }, /HTTP 503/, false],
+  ['a page', { body: '<html>' }, /not JSON/, true],
+  ['another result', { body: { result: { currencies: ROWS } } }, /no list/, true],
+  ['a row that is none', { body: { result: [...ROWS, 5] } }, /no object/, true],
+])(
+  '%s is a reading that says so and leaves the last currencies standing',
+  async (_, answer, error, letter) => {
+    const [status, ...rest] = await readAt(answer);
+    expect(status).toMatchObject({ type: 'venue_status', ok: false, error: expect.stringMatching(error) });
+    expect(rest).toHaveLength(letter ? 1 : 0);
+    if (letter) expect(rest[0]).toMatchObject({ kind: 'dead-letter', what: 'reading:currencies' });
+  },
+);

@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readPerpAccounts } from '../../../ingest/poll/perp-accounts.ts';
+import { createPerpReader } from '../../../ingest/venues/perp.ts';
+import { createBucket } from '../../../runtime/bucket.ts';
+import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
+import { captureLog } from './support/capture.ts';
+
+const USER = 'ab'.repeat(20);
+const account = (number: number) => ({
+  tokenAccount: `token account ${number}`,
+  remoteAccount: '00'.repeat(12) + USER.slice(2) + String(number).padStart(2, '0'),
+  assetClass: 16,
+});
+const STATE = {
+  marginSummary: { accountValue: '12.3456789', totalNtlPos: '0.0000019' },
+  time: 1_790_000_000_000,
+};
+
+let server: AnsweringServer | null = null;
+afterEach(() => server?.close());
+
+const typeOf = ({ body }: Asked) => (body as { type: string }).type;
+
+/** Reads accounts at a venue that answers so; the mode of every account is `default` unless said. */
+async function readAt(
+  state: (asked: Asked) => Answer | null,
+  accounts = [account(1)],
+  mode: Answer = { body: '"default"' },
+) {
+  server = await serveAnswers((asked) => (typeOf(asked) === 'userAbstraction' ? mode : state(asked)));
+  const log = captureLog();
+  const reader = createPerpReader(server.url, createBucket(1e6, 1e6));
+  const { signal } = new AbortController();
+  await readPerpAccounts(reader, accounts, (records) => log.append(records), signal);
+  return log;
+}
+
+describe('an account at the perpetuals venue', () => {
+  test('is read in millionths, rounded down, with the venue’s own time', async () => {
+    const log = await readAt(() => ({ body: STATE }));
+    expect(log.readings()).toEqual([
+      {
+        type: 'venue_account',
+        tokenAccount: 'token account 1',
+        venue: 'perp',
+        equity: '12345678',
+        notional: '1',
+        reason: null,
+        reachable: true,
+        error: null,
+        venueTime: 1_790_000_000_000,
+      },
+      { type: 'venue_status', venue: 'perp', ok: true, error: null },
+    ]);
+    expect(server?.asked.map(({ path, body }) => [path, body])).toEqual([
+      ['/info', { type: 'userAbstraction', user: `0x${USER.slice(2)}01` }],
+      ['/info', { type: 'clearinghouseState', user: `0x${USER.slice(2)}01` }],
+    ]);
+  });
+
+  test.each(['unifiedAccount', 'portfolioMargin'])('is absent with the reason under %s', async (mode) => {
+    const log = await readAt(() => ({ body: STATE }), [account(1)], { body: JSON.stringify(mode) });
+    expect(log.readings()[0]).toMatchObject({
+      equity: null,
+      notional: null,
+      reachable: true,
+      reason: 'the account is unified at the venue: its account value understates equity',
+    });
+  });
+
+  test('without a time is present and says so', async () => {
+    const log = await readAt(() => ({ body: { marginSummary: STATE.marginSummary } }));
+    expect(log.readings()[0]).toMatchObject({
+      equity: '12345678',
+      venueTime: null,
+      reason: 'the venue gave no time',
+    });
+  });
+
+  test('whose 32 bytes are no address is never asked for', async () => {
+    const log = await readAt(() => ({ body: STATE }), [{ ...account(1), remoteAccount: 'ff'.repeat(32) }]);
+    expect(log.readings()[0]).toMatchObject({ equity: null, reason: expect.stringContaining('no address') });
+    expect(server?.asked).toEqual([]);
+  });
+
+  test.each<[string, Answer, number, RegExp]>([
+    ['bytes that are no text', { body: new Uint8Array([0xff, 0, 0x7b]) }, 1, /not JSON/],
+    ['null', { body: 'null' }, 1, /no object/],
+    [
+      'numbers for texts',
+      { body: { marginSummary: { accountValue: 1, totalNtlPos: 2 } } },
+      1,
+      /no decimal string/,
+    ],
+    ['a refusal in text', { status: 422, body: 'Failed to deserialize' }, 0, /HTTP 422/],
+    ['a page of a gateway', { status: 502, body: '<html>' }, 0, /HTTP 502/],
+    ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' } }, 0, /HTTP 302/],
+    ['5 MB', { body: 'x'.repeat(5 * 1024 * 1024) }, 0, /reply over/],
+  ])('answered with %s is unreachable and says why', async (_, answer, letters, reason) => {
+    const log = await readAt(() => answer);
+    expect(log.readings()).toMatchObject([
+      { reachable: false, equity: null, notional: null, error: expect.stringMatching(reason) },
+      { type: 'venue_status', ok: false, error: expect.stringMatching(reason) },
+    ]);
+    expect(log.letters()).toHaveLength(letters);
+    if (letters > 0)
+      expect(log.letters()[0]).toMatchObject({ what: 'reading:perp', where: 'token account 1' });
+  });
+});
+
+test('one bad account leaves the others and the venue alone', async () => {
+  const log = await readAt(
+    ({ body }) => ({ body: (body as { user: string }).user.endsWith('02') ? 'null' : STATE }),
+    [1, 2, 3, 4, 5].map(account),
+  );
+  const readings = new Map(
+    log.readings().map((one) => ['tokenAccount' in one ? one.tokenAccount : one.type, one]),
+  );
+  expect(readings.size).toBe(6);
+  for (const number of [1, 3, 4, 5])
+    expect(readings.get(`token account ${number}`)).toMatchObject({ reachable: true });
+  expect(readings.get('token account 2')).toMatchObject({ reachable: false });
+  expect(readings.get('venue_status')).toMatchObject({ ok: true, error: null });
+});
+
+test('a venue that is down is not asked once for every account, and every account says so', async () => {
+  const accounts = Array.from({ length: 50 }, (_, index) => account(index));
+  const log = await readAt(() => ({ status: 503, body: 'busy' }), accounts);
+  const readings = log.readings().filter(({ type }) => type === 'venue_account');
+  expect(readings).toHaveLength(50);
+  for (const reading of readings) {
+    expect(reading).toMatchObject({ reachable: false, error: expect.stringContaining('HTTP 503') });
+  }
+  expect(server?.asked.length).toBeLessThan(20);
+});
+
+test('the mode of an account is asked for once an hour, its state every time', async () => {
+  let now = 1_000_000;
+  server = await serveAnswers((asked) => ({
+    body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
+  }));
+  const reader = createPerpReader(server.url, createBucket(1e6, 1e6), () => now);
+  const { signal } = new AbortController();
+  for (const later of [0, 60_000, 3_600_001]) {
+    now += later;
+    await reader.read(account(1), signal);
+  }
+  expect(server.asked.map(typeOf)).toEqual([
+    'userAbstraction',
+    'clearinghouseState',
+    'clearinghouseState',
+    'userAbstraction',
+    'clearinghouseState',
+  ]);
+});
+
+test('every request spends the weight that the venue counts', async () => {
+  server = await serveAnswers((asked) => ({
+    body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
+  }));
+  let spent = 0;
+  const weight = { tryTake: () => true, take: async () => ++spent > 0 };
+  await createPerpReader(server.url, weight).read(account(1), new AbortController().signal);
+  expect(spent).toBe(22);
+});
+
+test('what is cut off by a stop says nothing of the venue', async () => {
+  const stop = new AbortController();
+  server = await serveAnswers(() => {
+    stop.abort();
+    return null;
+  });
+  expect(await createPerpReader(server.url, createBucket(1e6, 1e6)).read(account(1), stop.signal)).toBeNull();
+});

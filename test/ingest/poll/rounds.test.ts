@@ -1,0 +1,69 @@
+import { afterEach, expect, test } from 'vitest';
+import { countFailures, every } from '../../../ingest/poll/round.ts';
+import { runPollers } from '../../../ingest/poll.ts';
+import { createLogger } from '../../../runtime/log.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
+import { captureLog, pollOptions } from './support/capture.ts';
+
+let server: AnsweringServer | null = null;
+afterEach(() => server?.close());
+
+const STATUS: LogRecord = {
+  kind: 'reading',
+  readAt: 1,
+  reading: { type: 'venue_status', venue: 'perp', ok: true, error: null },
+};
+const logger = createLogger('silent', 'test');
+
+test('a round that fails is tried again, and what it had read by then is kept', async () => {
+  const stop = new AbortController();
+  const log = captureLog();
+  let rounds = 0;
+  await every('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
+    rounds += 1;
+    await emit([STATUS]);
+    if (rounds === 3) stop.abort();
+    throw new Error('the store is away');
+  });
+  expect(rounds).toBe(3);
+  expect(log.records).toHaveLength(3);
+});
+
+test('nothing is appended once the signal was given', async () => {
+  const stop = new AbortController();
+  const log = captureLog();
+  await every('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
+    stop.abort();
+    await emit([STATUS]);
+  });
+  expect(log.records).toEqual([]);
+});
+
+test('failures of a round are counted and told once', async () => {
+  const { signal } = new AbortController();
+  const failures = countFailures('prices');
+  await failures.note(null, signal);
+  expect(() => failures.report()).not.toThrow();
+  await failures.note({ error: 'HTTP 500', retryAfterMs: 1 }, signal);
+  expect(() => failures.report()).toThrow('1 of 2 prices failed: HTTP 500');
+});
+
+test('a venue that asks to be left alone is, and a stop ends that wait', async () => {
+  const stop = new AbortController();
+  const waiting = countFailures('prices').note({ error: 'HTTP 429', retryAfterMs: 600_000 }, stop.signal);
+  stop.abort();
+  await waiting;
+});
+
+test('one poller whose store fails does not stop the others, and all stop by the signal', async () => {
+  server = await serveAnswers(() => ({ body: { id: 1, result: [] } }));
+  const stop = new AbortController();
+  const log = captureLog(() => {
+    if (log.readings().some(({ type }) => type === 'currencies')) stop.abort();
+  });
+  // The store of these options throws whatever it is asked.
+  const env = { OPTIONS_VENUE_URL: server.url, PERP_VENUE_URL: server.url, POLL_INTERVAL_MS: '100' };
+  await runPollers(pollOptions(env, { log, signal: stop.signal }));
+  expect(log.readings().map(({ type }) => type)).toContain('currencies');
+});

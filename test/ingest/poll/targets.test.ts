@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { metadataUris, quoteMints, remoteAccounts } from '../../../clickhouse/queries/poll-targets.ts';
+import { documentsRound } from '../../../ingest/poll/documents.ts';
+import { catalogueRound, usedPricesRound } from '../../../ingest/poll/prices.ts';
+import { programsRound } from '../../../ingest/poll/programs.ts';
+import { readingRow } from '../../../ingest/rows/reading.ts';
+import type { Rpc } from '../../../runtime/rpc.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';
+import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { captureLog, pollOptions } from './support/capture.ts';
+
+let store: Store;
+let server: AnsweringServer;
+let catalogue: unknown[] = [];
+let documentHits = 0;
+
+beforeAll(async () => {
+  store = await freshDatabase();
+  server = await serveAnswers(({ path, query }) => {
+    if (path === '/pairs') return { body: { data: { pairs: catalogue } } };
+    if (path === '/launchlab/pricing') {
+      const mint = query.get('quoteMint');
+      if (mint === key('unlisted')) return { status: 404, body: { error: { code: 'not_found' } } };
+      return { body: { data: { prices: { quoteUsd: 2.5, observedAt: '2026-11-01T00:00:00Z' } } } };
+    }
+    if (path === '/mint/price') {
+      const mints = (query.get('mints') ?? '').split(',');
+      return {
+        body: { id: 'x', success: true, data: Object.fromEntries(mints.map((mint) => [mint, '3.10'])) },
+      };
+    }
+    documentHits += 1;
+    return path === '/gone.json' ? { status: 404 } : { body: { image: 'https://images.example/a.png' } };
+  });
+});
+beforeEach(async () => {
+  const tables = [
+    'policies',
+    'venue_accounts',
+    'mints',
+    'metadata_accounts',
+    'metadata_documents',
+    'protocol_config',
+  ];
+  for (const table of [...tables, 'catalogue']) await store.command(`TRUNCATE TABLE ${table}`);
+  documentHits = 0;
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+});
+
+const pair = (mint: string, more: object = {}) => ({
+  mint: key(mint),
+  symbol: mint.toUpperCase(),
+  name: mint,
+  decimals: 6,
+  category: 'custom',
+  launchable: true,
+  launchLabReady: true,
+  logoUrl: '/logo.png',
+  ...more,
+});
+
+/** One turn of a round, with what it left in the log. */
+async function turn(make: typeof usedPricesRound, env: Record<string, string>, more: { rpc?: Rpc } = {}) {
+  const log = captureLog();
+  await make(pollOptions(env, { store, log, ...more }))((records) => log.append(records));
+  return log;
+}
+
+async function keep(log: ReturnType<typeof captureLog>): Promise<void> {
+  for (const record of log.records) {
+    if (record.kind !== 'reading') continue;
+    const { table, row } = readingRow(record);
+    await store.insert(table, [row]);
+  }
+}
+
+test('the accounts to read are the Remote ones that exist and are not revoked', async () => {
+  await store.insert('venue_accounts', [
+    venueAccountRow('coin', 'a'),
+    venueAccountRow('coin', 'b', { revoked: 1 }),
+    venueAccountRow('coin', 'c', { kind: 'Local' }),
+    venueAccountRow('coin', 'd', { exists: 0 }),
+  ]);
+  expect(await remoteAccounts(store)).toEqual([
+    { tokenAccount: key('a'), remoteAccount: '00'.repeat(32), assetClass: 16 },
+  ]);
+});
+
+describe('prices', () => {
+  const env = () => ({ LAUNCHPAD_CATALOGUE_URL: server.url, PRICE_URL: server.url });
+
+  test('of quotes with policies are read from both sources; one that the catalogue does not list from the second', async () => {
+    await store.insert('policies', [
+      policyRow('one', 'usd'),
+      policyRow('two', 'usd'),
+      policyRow('three', 'unlisted'),
+    ]);
+    const readings = (await turn(usedPricesRound, env())).readings();
+    const shown = readings.map((one) =>
+      one.type === 'price' ? [one.mint, one.source, one.usd, one.observedAt] : [],
+    );
+    const byText = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+    expect(byText(shown)).toEqual(
+      byText([
+        [key('usd'), 'catalogue', '2.5', '2026-11-01T00:00:00.000Z'],
+        [key('usd'), 'second', '3.10', null],
+        [key('unlisted'), 'second', '3.10', null],
+      ]),
+    );
+  });
+
+  test('of the other quotes follow the catalogue; rows that are none are one dead letter', async () => {
+    await store.insert('policies', [policyRow('one', 'usd')]);
+    catalogue = [pair('usd'), pair('gold'), pair('odd', { decimals: -1 })];
+    await keep(await turn(catalogueRound, env()));
+    expect(await quoteMints(store)).toEqual({ used: [key('usd')], listed: [key('gold')] });
+    const log = await turn(catalogueRound, env());
+    expect(log.readings().map((one) => [one.type, 'mint' in one ? one.mint : null])).toEqual([
+      ['catalogue', null],
+      ['price', key('gold')],
+    ]);
+    expect(log.letters()).toMatchObject([
+      { what: 'reading:catalogue', reason: expect.stringContaining('1 rows left out') },
+    ]);
+  });
+
+  test('without configured sources are not asked for', async () => {
+    expect((await turn(usedPricesRound, {})).records).toEqual([]);
+    expect((await turn(catalogueRound, {})).records).toEqual([]);
+  });
+});
+
+describe('the launchpad and the amm', () => {
+  const asked: string[] = [];
+  const rpc = {
+    getAccountInfo: async (address: string) => {
+      asked.push(address);
+      if (address === key('amm')) throw new Error('getAccountInfo: no answer');
+      return { slot: 1n, account: null };
+    },
+  } as unknown as Rpc;
+
+  test('are those that the protocol names, once its account is known', async () => {
+    await turn(programsRound, {}, { rpc });
+    expect(asked.splice(0)).toEqual([
+      'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
+      'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C',
+    ]);
+    await store.insert('protocol_config', [configRow()]);
+    const log = await turn(programsRound, {}, { rpc });
+    expect(log.readings()).toEqual([
+      {
+        type: 'program_status',
+        program: 'launchpad',
+        address: encodeBase58(LAUNCHPAD),
+        exists: false,
+        error: null,
+      },
+      {
+        type: 'program_status',
+        program: 'amm',
+        address: key('amm'),
+        exists: false,
+        error: 'getAccountInfo: no answer',
+      },
+    ]);
+  });
+});
+
+describe('documents', () => {
+  const uri = (path: string) => `${server.url}${path}`;
+
+  test('of launched mints are found in the mint or in the account that it points to, if that is about the mint', async () => {
+    await store.insert(
+      'policies',
+      ['one', 'two', 'three', 'four'].map((mint) => policyRow(mint, 'usd')),
+    );
+    await store.insert('mints', [
+      mintRow('one', 6, { uri: uri('/1.json') }),
+      mintRow('two', 6, { metadata_pointer: key('far') }),
+      mintRow('three', 6, { metadata_pointer: key('false') }),
+      mintRow('four', 6),
+      mintRow('usd', 6, { uri: uri('/usd.json') }),
+    ]);
+    const far = { ...mintRow('x', 6), name: 'n', symbol: 's', uri: uri('/2.json') };
+    const { address, slot, version, block_time, source, exists, name, symbol } = far as Record<
+      string,
+      unknown
+    >;
+    const row = { address, slot, version, block_time, source, exists, name, symbol, uri: far.uri };
+    await store.insert('metadata_accounts', [
+      { ...row, address: key('far'), mint: key('two') },
+      { ...row, address: key('false'), mint: key('two') },
+    ]);
+    expect((await metadataUris(store)).map(({ mint, uri: shown }) => [mint, shown]).sort()).toEqual(
+      [
+        [key('one'), uri('/1.json')],
+        [key('two'), uri('/2.json')],
+      ].sort(),
+    );
+  });
+
+  test('are read once, again after their time, and at once when the mint names another', async () => {
+    await store.insert('policies', [policyRow('one', 'usd')]);
+    await store.insert('mints', [mintRow('one', 6, { uri: uri('/gone.json') })]);
+    let now = Date.now();
+    const log = captureLog();
+    const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
+    const round = documentsRound(options, 60_000, () => now);
+    const turnRound = () => round((records) => log.append(records));
+    await turnRound();
+    await turnRound();
+    expect(documentHits).toBe(1);
+    expect(log.readings()).toMatchObject([
+      { type: 'metadata', imageUrl: null, error: expect.stringContaining('HTTP 404') },
+    ]);
+    await keep(log);
+    // A process that starts now finds the last reading in the store.
+    await documentsRound(options, 60_000, () => now)(async () => {});
+    expect(documentHits).toBe(1);
+    now += 120_000;
+    await turnRound();
+    expect(documentHits).toBe(2);
+    await store.insert('mints', [mintRow('one', 6, { uri: uri('/new.json'), version: String(2n ** 90n) })]);
+    await turnRound();
+    expect(documentHits).toBe(3);
+    expect(log.readings().at(-1)).toMatchObject({
+      uri: uri('/new.json'),
+      imageUrl: 'https://images.example/a.png',
+    });
+  });
+});

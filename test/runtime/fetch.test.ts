@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RetryableError } from '../../runtime/errors.ts';
+import { fetchBounded } from '../../runtime/fetch.ts';
+import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
+
+let server: AnsweringServer;
+beforeAll(async () => {
+  server = await serveAnswers(({ path, method, body }) => {
+    if (path === '/hang') return null;
+    if (path === '/large') return { body: 'x'.repeat(5_000) };
+    if (path === '/elsewhere') return { status: 302, headers: { location: '/large' } };
+    return { status: 418, headers: { 'retry-after': '7' }, body: { method, body } };
+  });
+});
+afterAll(() => server.close());
+
+const limits = { timeoutMs: 5_000, maxBytes: 1_000 };
+
+test('a reply comes back whole, whatever its status', async () => {
+  const reply = await fetchBounded(`${server.url}/x`, { ...limits, method: 'POST', body: '[1]' });
+  expect(reply.status).toBe(418);
+  expect(reply.headers.get('retry-after')).toBe('7');
+  expect(JSON.parse(Buffer.from(reply.bytes).toString())).toEqual({ method: 'POST', body: [1] });
+});
+
+test('a reply over the limit is given up', async () => {
+  await expect(fetchBounded(`${server.url}/large`, limits)).rejects.toThrow(/reply over 1000 bytes/);
+});
+
+test('a redirect is an answer, not followed', async () => {
+  const before = server.asked.length;
+  expect((await fetchBounded(`${server.url}/elsewhere`, limits)).status).toBe(302);
+  expect(server.asked.slice(before).map(({ path }) => path)).toEqual(['/elsewhere']);
+});
+
+test('no answer in time, and nobody there, can be tried again', async () => {
+  const late = fetchBounded(`${server.url}/hang`, { ...limits, timeoutMs: 50 });
+  await expect(late).rejects.toThrow(/no answer in 50 ms/);
+  const nobody = fetchBounded(await deadUrl(), limits);
+  await expect(nobody).rejects.toThrow(RetryableError);
+  await expect(nobody).rejects.toThrow(/ECONNREFUSED/);
+});
+
+test('credentials of the address are sent as a login and show in no error', async () => {
+  await fetchBounded(server.url.replace('http://', 'http://user:p%40ss@'), limits);
+  const login = Buffer.from('user:p@ss').toString('base64');
+  expect(server.asked.at(-1)?.headers.authorization).toBe(`Basic ${login}`);
+  const url = (await deadUrl()).replace('http://', 'http://user:hunter2@');
+  const error = await fetchBounded(url, limits).catch((thrown: Error) => thrown);
+  expect(error).toBeInstanceOf(RetryableError);
+  expect((error as Error).message).toMatch(/^127\.0\.0\.1:\d+: ECONNREFUSED$/);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../runtime/errors.ts';
+import { readFlags, wholeNumber } from '../../runtime/flags.ts';
+
+const COMMAND = {
+  usage: 'npm run example',
+  about: 'An example.',
+  flags: {
+    from: { type: 'string', value: 'SLOT', help: 'where to begin' },
+    quick: { type: 'boolean', help: 'less of it' },
+  },
+} as const;
+
+test('known flags are read in either form', () => {
+  expect(readFlags(COMMAND, ['--from', '12', '--quick'])).toMatchObject({ from: '12', quick: true });
+  expect(readFlags(COMMAND, ['--from=12'])).toMatchObject({ from: '12' });
+});
+
+test.each([['--form', '12'], ['stray'], ['--from'], ['--quick=yes']])(
+  'an unknown flag, a stray word, a missing or a needless value is an error (%s)',
+  (...args) => {
+    expect(() => readFlags(COMMAND, args)).toThrow(ConfigError);
+    expect(() => readFlags(COMMAND, args)).toThrow(/npm run example -- --help/);
+  },
+);
+
+test.each(['-1', '1.5', '1e3', '', ' 1', '99999999999999999'])('"%s" is no whole number', (text) => {
+  expect(() => wholeNumber('from', text)).toThrow(/^--from must be a whole number/);
+});

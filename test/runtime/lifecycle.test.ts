@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/lifecycle.ts'));
+const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/errors.ts'));
+
+/** Runs a process whose work is `body`, sends it a signal once it says "ready", and tells how it ended. */
+async function run(body: string, kill: NodeJS.Signals | null = null) {
+  const code = `import { aborted, runMain } from ${LIFECYCLE}; import { ConfigError } from ${ERRORS};
+    await runMain(async (signal) => { ${body} });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    if (kill !== null && String(chunk).includes('ready')) child.kill(kill);
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [exit, signal] = await once(child, 'close');
+  return { exit, signal, out, err };
+}
+
+const WAIT = `setInterval(() => {}, 1000); process.stdout.write('ready\\n'); await aborted(signal); process.stdout.write('stopped');`;
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s lets the work end in order, with exit code 0',
+  async (signal) => {
+    expect(await run(WAIT, signal)).toMatchObject({ exit: 0, signal: null, out: 'ready\nstopped' });
+  },
+);
+
+test('work that is done ends the process with 0, a configuration error with 1 and its sentence alone', async () => {
+  expect((await run('')).exit).toBe(0);
+  const failed = await run(`throw new ConfigError('PORT is malformed')`);
+  expect(failed).toMatchObject({ exit: 1, err: 'PORT is malformed\n' });
+});
+
+test('any other error ends the process with 1 and its stack', async () => {
+  const failed = await run(`throw new TypeError('odd')`);
+  expect(failed.exit).toBe(1);
+  expect(failed.err).toMatch(/TypeError: odd\n\s+at /);
+});

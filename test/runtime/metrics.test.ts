@@ -1,0 +1,19 @@
+import { afterEach, expect, test } from 'vitest';
+import { createRegistry, type MetricsServer, serveMetrics } from '../../runtime/metrics.ts';
+
+let server: MetricsServer | null = null;
+afterEach(() => server?.close());
+
+test('metrics, liveness and readiness are served, and readiness names what is missing', async () => {
+  const missing = ['no stream yet'];
+  server = await serveMetrics(createRegistry('test'), () => missing, '127.0.0.1', 0);
+  const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server?.port}${path}`, { method });
+  expect(await (await get('/metrics')).text()).toContain('process_resident_memory_bytes{process="test"}');
+  expect((await get('/live')).status).toBe(200);
+  const unready = await get('/ready?x=1');
+  expect([unready.status, await unready.json()]).toEqual([503, { ready: false, missing: ['no stream yet'] }]);
+  missing.length = 0;
+  expect((await get('/ready')).status).toBe(200);
+  expect((await get('/else')).status).toBe(404);
+  expect((await get('/live', 'POST')).status).toBe(405);
+});

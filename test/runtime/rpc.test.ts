@@ -1,0 +1,120 @@
+import { afterEach, expect, test } from 'vitest';
+import { createRpc, type Rpc, RpcError } from '../../runtime/rpc.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import { type Answer, type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
+
+const KEY = encodeBase58(new Uint8Array(32).fill(7));
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
+const ACCOUNT = { owner: KEY, lamports: 5, data: [Buffer.from('abc').toString('base64'), 'base64'] };
+
+let server: AnsweringServer | null = null;
+afterEach(() => server?.close());
+
+async function rpcAnswering(answer: Answer | null, options = {}): Promise<Rpc> {
+  server = await serveAnswers(() => answer);
+  return createRpc(server.url, { commitment: 'confirmed', timeoutMs: 2_000, ...options });
+}
+const result = (value: unknown): Answer => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => {
+      throw new Error('it answered');
+    },
+    (error: RpcError) => error,
+  );
+
+test('an account is read with its context slot, at the commitment and the slot that were asked for', async () => {
+  const rpc = await rpcAnswering(result({ context: { slot: 42 }, value: ACCOUNT }));
+  const read = await rpc.getAccountInfo(KEY, { commitment: 'finalized', minContextSlot: 40n });
+  expect(read.slot).toBe(42n);
+  expect(read.account).toMatchObject({ lamports: 5n, owner: new Uint8Array(32).fill(7) });
+  expect(Buffer.from(read.account?.data ?? []).toString()).toBe('abc');
+  expect(server?.asked[0]?.body).toMatchObject({
+    method: 'getAccountInfo',
+    params: [KEY, { commitment: 'finalized', minContextSlot: 40, encoding: 'base64' }],
+  });
+});
+
+test('an address without an account is null, not an error', async () => {
+  const rpc = await rpcAnswering(result({ context: { slot: 42 }, value: null }));
+  expect(await rpc.getAccountInfo(KEY)).toEqual({ slot: 42n, account: null });
+});
+
+test('a node behind minContextSlot is told from one that refuses', async () => {
+  const error = (code: unknown) => ({ status: 200, body: { id: 1, error: { code, message: 'no' } } });
+  expect(await errorOf((await rpcAnswering(error(-32016))).getAccountInfo(KEY))).toMatchObject({
+    kind: 'behind',
+    code: -32016,
+  });
+  await server?.close();
+  expect(await errorOf((await rpcAnswering(error('odd'))).getSlot())).toMatchObject({
+    kind: 'refused',
+    code: null,
+  });
+});
+
+test('a skipped slot has no time, any other error of the node is one', async () => {
+  const error = (code: number) => ({ body: { id: 1, error: { code, message: 'Slot was skipped' } } });
+  expect(await (await rpcAnswering(error(-32009))).getBlockTime(9n)).toBeNull();
+  await server?.close();
+  expect(await errorOf((await rpcAnswering(error(-32603))).getBlockTime(9n))).toBeInstanceOf(RpcError);
+});
+
+test.each<[string, Answer]>([
+  ['a page of a gateway', { status: 502, body: '<html>bad gateway</html>' }],
+  ['an error text in JSON', { status: 401, body: { error: 'unauthorized' } }],
+  ['a result under a failure', { status: 500, body: { id: 1, result: 5 } }],
+  ['null', { body: 'null' }],
+  ['a list', { body: '[]' }],
+  ['no result', { body: { id: 1 } }],
+  ['a slot that is text', result('5')],
+  ['a negative slot', result(-5)],
+  ['a slot beyond exact numbers', result(1e17)],
+  ['more than a slot can need', result('x'.repeat(20_000))],
+])('%s is no answer to getSlot', async (_, answer) => {
+  const error = await errorOf((await rpcAnswering(answer)).getSlot());
+  expect(error).toBeInstanceOf(RpcError);
+  expect(error.kind).toBe('unreachable');
+  expect(error.message.length).toBeLessThan(600);
+});
+
+test.each<[string, unknown]>([
+  ['without a context', { value: ACCOUNT }],
+  ['with an owner that is no key', { context: { slot: 1 }, value: { ...ACCOUNT, owner: 'x' } }],
+  ['in another encoding', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['x', 'base58'] } }],
+  ['with broken lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: 1.5 } }],
+  ['that is a number', 7],
+])('an account reply %s is no answer', async (_, value) => {
+  const rpc = await rpcAnswering(result(value));
+  expect((await errorOf(rpc.getAccountInfo(KEY))).kind).toBe('unreachable');
+});
+
+test('fewer accounts than were asked for are no answer', async () => {
+  const rpc = await rpcAnswering(result({ context: { slot: 1 }, value: [null] }));
+  expect((await errorOf(rpc.getMultipleAccounts([KEY, KEY]))).kind).toBe('unreachable');
+});
+
+test('signatures are checked to be some', async () => {
+  const rows = [{ signature: SIGNATURE, slot: 3, blockTime: null, err: { x: 1 } }];
+  expect(await (await rpcAnswering(result(rows))).getSignaturesForAddress(KEY, null, 10)).toEqual([
+    { signature: SIGNATURE, slot: 3n, blockTime: null, failed: true },
+  ]);
+  await server?.close();
+  const rpc = await rpcAnswering(result([{ signature: KEY, slot: 3 }]));
+  expect((await errorOf(rpc.getSignaturesForAddress(KEY, null, 10))).kind).toBe('unreachable');
+});
+
+test('a transaction is an object or null', async () => {
+  expect(await (await rpcAnswering(result(null))).getTransaction(SIGNATURE)).toBeNull();
+  await server?.close();
+  expect((await errorOf((await rpcAnswering(result('x'))).getTransaction(SIGNATURE))).kind).toBe(
+    'unreachable',
+  );
+});
+
+test('a node that hangs, and one that is not there, are unreachable', async () => {
+  const rpc = await rpcAnswering(null, { timeoutMs: 50 });
+  expect((await errorOf(rpc.getSlot())).kind).toBe('unreachable');
+  const nowhere = createRpc(await deadUrl(), { commitment: 'confirmed' });
+  expect((await errorOf(nowhere.getSlot())).kind).toBe('unreachable');
+});

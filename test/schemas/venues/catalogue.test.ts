@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
+import { readPrices } from '../../../schemas/venues/prices.ts';
+import { fixture, noFixtures } from '../support/fixtures.ts';
+
+const BASE = 'https://www.stonkfun.xyz/api/public/v1';
+const key = (fill: number) => encodeBase58(new Uint8Array(32).fill(fill));
+
+describe.skipIf(noFixtures !== null)(`recorded replies${noFixtures ? ` (${noFixtures})` : ''}`, () => {
+  test('every catalogue row is read, with an absolute logo', () => {
+    const { pairs } = fixture('launchpad_catalogue/pairs.json') as { pairs: { mint: string }[] };
+    const { rows, bad } = readPairs({ data: { pairs }, meta: {} }, BASE);
+    expect(bad).toEqual([]);
+    expect(rows.map(({ mint }) => mint)).toEqual(pairs.map(({ mint }) => mint));
+    expect(rows[0]).toEqual({
+      mint: 'XsoCS1TfEyfFhfvj8EtZ528L3CaKBDBRqRapnBbDF2W',
+      symbol: 'SPYX',
+      name: 'SP500',
+      decimals: 8,
+      category: 'xstock',
+      launchable: true,
+      launchpadReady: true,
+      logoUrl:
+        'https://www.stonkfun.xyz/api/asset/quote-logo/XsoCS1TfEyfFhfvj8EtZ528L3CaKBDBRqRapnBbDF2W?v=c2b8ddb3',
+    });
+  });
+
+  test('a price is the shortest text of the number, with its time and the launch caps', () => {
+    const { answers } = fixture('launchpad_catalogue/launchlab-pricing.json') as {
+      answers: { body: unknown }[];
+    };
+    expect(readPricing(answers[0]?.body)).toEqual({
+      usd: '23.42589530363774',
+      observedAt: '2026-09-28T04:42:27.690Z',
+      startMarketCapUsd: 3355.0237525518246,
+      graduationMarketCapUsd: 49298.13816293637,
+      graduationMultiple: 14.693826869464127,
+    });
+  });
+
+  test('prices of the second source keep their text', () => {
+    const sol = 'So11111111111111111111111111111111111111112';
+    const reply = fixture('price/raydium-mint-price-shape.json');
+    expect([...readPrices(reply, [sol, key(1)])]).toEqual([
+      [sol, '147.48'],
+      [key(1), null],
+    ]);
+    expect(() => readPrices(fixture('price/jupiter-price-v3-docs.json'), [sol])).toThrow(MalformedError);
+  });
+});
+
+const PAIR = { mint: key(1), symbol: 'A', name: 'Asset', decimals: 6, category: 'custom', launchable: true };
+
+test('a row that is none is left out with its reason and leaves the others alone', () => {
+  const odd = [
+    { ...PAIR, mint: 'no key' },
+    { ...PAIR, decimals: 6.5 },
+    { ...PAIR, category: 'unheard of' },
+    { ...PAIR, symbol: 'x'.repeat(501) },
+    null,
+    'row',
+  ];
+  const { rows, bad } = readPairs({ data: { pairs: [...odd, PAIR] } }, BASE);
+  expect(rows.map(({ mint }) => mint)).toEqual([key(1)]);
+  expect(bad.map(({ row }) => row)).toEqual(odd);
+  expect(bad[0]?.reason).toBe('pair.mint: no public key');
+});
+
+test('a missing readiness is no readiness, and a logo that is no address of the web is none', () => {
+  const logos = ['javascript:alert(1)', 'data:text/html,x', 5, `/${'x'.repeat(3_000)}`];
+  const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
+  const { rows } = readPairs({ data: { pairs } }, BASE);
+  expect(rows.map(({ logoUrl, launchpadReady }) => [logoUrl, launchpadReady])).toEqual(
+    logos.map(() => [null, false]),
+  );
+});
+
+test.each([
+  null,
+  [],
+  {},
+  { data: {} },
+  { data: { pairs: {} } },
+  { data: { pairs: Array(10_001).fill(PAIR) } },
+])('a reply without a list of sane length is malformed', (reply) => {
+  expect(() => readPairs(reply, BASE)).toThrow(MalformedError);
+});
+
+test('a price that is not above zero, or no number, is none', () => {
+  for (const quoteUsd of [0, -1, '5', null, undefined, {}]) {
+    expect(readPricing({ data: { prices: { quoteUsd } } }).usd).toBeNull();
+  }
+  expect(readPricing({ data: { prices: null, marketCap: null } })).toEqual({
+    usd: null,
+    observedAt: null,
+    startMarketCapUsd: null,
+    graduationMarketCapUsd: null,
+    graduationMultiple: null,
+  });
+  expect(readPricing({ data: { prices: { quoteUsd: 2, observedAt: 'lately' } } }).observedAt).toBeNull();
+});
+
+test('a mint named like a part of every object has no price by that', () => {
+  const reply = { success: true, data: { [key(2)]: '-5', [key(3)]: '1e-7', [key(4)]: 0.25, [key(5)]: 'x' } };
+  const read = readPrices(reply, ['constructor', key(2), key(3), key(4), key(5)]);
+  expect([...read.values()]).toEqual([null, null, '1e-7', '0.25', null]);
+  expect(() => readPrices({ success: false, data: {} }, [])).toThrow(MalformedError);
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { decimalText, jsonOf, scaledFloor } from '../../../schemas/venues/decimal.ts';
+
+test.each([
+  ['41085992.9213469997', 6, 41085992921346n],
+  ['0.0', 6, 0n],
+  ['-0.0000001', 6, -1n],
+  ['-1.5', 6, -1_500_000n],
+  ['1e3', 6, 1_000_000_000n],
+  ['1.23e-5', 6, 12n],
+  ['999999999999999999999.9999999', 6, 999999999999999999999999999n],
+])('floor(%s × 10^%i) is exact', (text, scale, expected) => {
+  expect(scaledFloor(text, scale)).toBe(expected);
+});
+
+test('a decimal of whole digits and fraction is scaled as integers are', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 10n ** 20n), fc.integer({ min: 0, max: 10 ** 10 - 1 }), (whole, fraction) => {
+      const text = `${whole}.${String(fraction).padStart(10, '0')}`;
+      expect(scaledFloor(text, 6)).toBe(whole * 1_000_000n + BigInt(Math.floor(fraction / 10_000)));
+    }),
+  );
+});
+
+test.each([1, null, '', ' 1', '1,5', '0x10', 'NaN', 'Infinity', '1'.repeat(81), {}, []])(
+  '%j is no decimal string',
+  (value) => {
+    expect(() => decimalText(value, 'x')).toThrow(MalformedError);
+  },
+);
+
+test('what is not JSON in UTF-8 is malformed, whatever the bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      try {
+        jsonOf(bytes, 'x');
+      } catch (error) {
+        expect(error).toBeInstanceOf(MalformedError);
+      }
+    }),
+  );
+  expect(() => jsonOf(new Uint8Array([0x22, 0xff, 0x22]), 'x')).toThrow('x: not JSON');
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import {
+  readCurrencies,
+  readInstrument,
+  readTicker,
+  resultOf,
+  VenueRefusal,
+} from '../../../schemas/venues/derive.ts';
+import { fixture, noFixtures } from '../support/fixtures.ts';
+
+const NOW = Date.parse('2026-11-01T00:00:00Z');
+
+describe.skipIf(noFixtures !== null)(`recorded replies${noFixtures ? ` (${noFixtures})` : ''}`, () => {
+  test('an option instrument', () => {
+    expect(readInstrument(fixture('options_venue/v2-get_instrument-option.json'), NOW)).toEqual({
+      name: 'ETH-20261225-3500-C',
+      live: true,
+      minimumAmount: '0.1',
+      maximumAmount: '10000',
+      amountStep: '0.01',
+      underlying: 'ETH',
+      optionType: 'C',
+      strike: '3500',
+      expiry: 1798185600,
+    });
+  });
+
+  test('a perpetual is no option', () => {
+    const { result } = fixture('options_venue/v3-get_all_instruments-perp.json') as {
+      result: { instruments: unknown[] };
+    };
+    expect(() => readInstrument(result.instruments[0], NOW)).toThrow(MalformedError);
+    const reply = fixture('options_venue/v2-get_ticker-perp-2025-01-06.json');
+    expect(() => readTicker(resultOf(reply))).toThrow(/option_pricing/);
+  });
+
+  test('a quote with slim keys keeps every digit, price and size apart', () => {
+    const [first, second] = fixture('options_venue/ticker_slim-option-two-sided.json') as {
+      ticker: unknown;
+    }[];
+    expect(readTicker(first?.ticker)).toEqual({
+      bestBidPrice: '341',
+      bestBidAmount: '0.4',
+      bestAskPrice: '414',
+      bestAskAmount: '0.4',
+      markPrice: '364',
+      indexPrice: '71078',
+      delta: '-0.24967',
+      iv: '0.70513',
+      timestamp: 1772624842966,
+    });
+    expect(readTicker(second?.ticker)).toMatchObject({
+      bestBidPrice: '38.4',
+      bestBidAmount: '250.6',
+      bestAskPrice: '43.8',
+      bestAskAmount: '3.46',
+    });
+  });
+
+  test('an empty book is zeros, as the venue writes it', () => {
+    const { response } = fixture('options_venue/v3-get_tickers-option-empty-book.json') as {
+      response: { result: { tickers: Record<string, unknown> } };
+    };
+    expect(readTicker(Object.values(response.result.tickers)[0])).toMatchObject({
+      bestBidPrice: '0',
+      bestBidAmount: '0',
+      bestAskPrice: '0',
+      bestAskAmount: '0',
+      markPrice: '85272',
+    });
+  });
+
+  test('a quote with long keys', () => {
+    expect(readTicker(fixture('options_venue/v2-get_ticker-option-synthetic.json'))).toEqual({
+      bestBidPrice: '118.0',
+      bestBidAmount: '5',
+      bestAskPrice: '120.5',
+      bestAskAmount: '10',
+      markPrice: '119.0',
+      indexPrice: '3500',
+      delta: '0.55',
+      iv: '0.60',
+      timestamp: 1700000000000,
+    });
+  });
+
+  test('the currencies that have options', () => {
+    expect(readCurrencies(resultOf(fixture('options_venue/v3-get_all_currencies.json')))).toEqual([
+      { currency: 'BTC', spotPrice: '84829.66932265963', hasOptions: true, hasPerps: true },
+    ]);
+  });
+});
+
+const INSTRUMENT = {
+  instrument_name: 'XRP-20261225-0_5-P',
+  is_active: true,
+  scheduled_activation: NOW / 1000,
+  scheduled_deactivation: '9223372036854775807',
+  minimum_amount: '1',
+  maximum_amount: '10',
+  amount_step: '0.5',
+  base_currency: 'XRP',
+  option_details: { expiry: 1798185600, option_type: 'P', strike: '0.5' },
+};
+
+test('an instrument is live from its activation up to its deactivation, and while it is active', () => {
+  const live = (more: object) => readInstrument({ ...INSTRUMENT, ...more }, NOW).live;
+  expect(live({})).toBe(true);
+  expect(live({ is_active: false })).toBe(false);
+  expect(live({ is_active: 'true' })).toBe(false);
+  expect(live({ scheduled_activation: NOW / 1000 + 1 })).toBe(false);
+  expect(live({ scheduled_deactivation: NOW / 1000 })).toBe(false);
+  expect(live({ scheduled_deactivation: NOW / 1000 + 1 })).toBe(true);
+});
+
+test.each([
+  { option_details: null },
+  { option_details: { ...INSTRUMENT.option_details, option_type: 'call' } },
+  { option_details: { ...INSTRUMENT.option_details, strike: 0.5 } },
+  { scheduled_activation: null },
+  { scheduled_deactivation: 'never' },
+  { amount_step: '' },
+  { instrument_name: 'x'.repeat(501) },
+])('an instrument with %j is malformed', (more) => {
+  expect(() => readInstrument({ ...INSTRUMENT, ...more }, NOW)).toThrow(MalformedError);
+});
+
+test('currencies of the second version name their instrument types', () => {
+  const rows = [
+    { currency: 'ETH', instrument_types: ['erc20', 'option', 'perp'], spot_price: '3500.5' },
+    { currency: 'DOGE', instrument_types: ['perp'], spot_price: '0.1' },
+    { currency: 'SOL', instrument_types: ['option'], spot_price: null },
+  ];
+  expect(readCurrencies(rows)).toEqual([
+    { currency: 'ETH', spotPrice: '3500.5', hasOptions: true, hasPerps: true },
+    { currency: 'SOL', spotPrice: null, hasOptions: true, hasPerps: false },
+  ]);
+});
+
+test('a reply is judged by its error, whose code comes as a number or as text', () => {
+  expect(resultOf({ id: 1, result: [] })).toEqual([]);
+  expect(resultOf({ id: 1, result: null, error: null })).toBeNull();
+  for (const code of [12001, '12001']) {
+    const read = () => resultOf({ id: 1, result: {}, error: { code, message: 'Instrument not found' } });
+    expect(read).toThrow(VenueRefusal);
+    expect(read).toThrow(expect.objectContaining({ code: 12001 }));
+  }
+});
+
+test.each([null, 1, 'x', [], {}, { error: 'x' }, { error: { code: 'x' } }, { error: { code: {} } }])(
+  '%j is no reply',
+  (reply) => {
+    expect(() => resultOf(reply)).toThrow(MalformedError);
+  },
+);
+
+test.each([
+  { timestamp: null },
+  { timestamp: '' },
+  { timestamp: true },
+  { timestamp: {} },
+  { mark_price: 1 },
+])('a quote with %j is malformed', (more) => {
+  const text = '1';
+  const ticker = {
+    ...{ b: text, B: text, a: text, A: text, M: text, I: text, option_pricing: { d: text, i: text } },
+    ...more,
+  };
+  expect(() => readTicker(ticker)).toThrow(MalformedError);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/hyperliquid.ts';
+import { fixture, noFixtures } from '../support/fixtures.ts';
+
+describe.skipIf(noFixtures !== null)(`recorded account states${noFixtures ? ` (${noFixtures})` : ''}`, () => {
+  test.each([
+    ['live-2026-10-06', { equity: 41085992921346n, notional: 0n, time: 1791304588904 }],
+    ['docs-isolated', { equity: 13109482328n, notional: 100027650n, time: 1708622398623 }],
+    ['empty-account', { equity: 0n, notional: 0n, time: 1769754306819 }],
+  ])('%s: isolated positions count, all ten digits are read and rounded down', (name, expected) => {
+    expect(readClearinghouseState(fixture(`perp_venue/clearinghouseState-${name}.json`))).toEqual(expected);
+  });
+
+  test('one of 2023 tells no time', () => {
+    const { body } = fixture('perp_venue/clearinghouseState-2023-03-27.json') as { body: unknown };
+    expect(readClearinghouseState(body)).toEqual({ equity: 1182312496n, notional: 3434815334n, time: null });
+  });
+
+  test('another reply is no account state', () => {
+    const { body } = fixture('perp_venue/userRateLimit-2025-08-22.json') as { body: unknown };
+    expect(() => readClearinghouseState(body)).toThrow(MalformedError);
+  });
+});
+
+const STATE = { marginSummary: { accountValue: '1.5', totalNtlPos: '2' }, time: 5 };
+
+test('a loss below zero is rounded down, not towards zero', () => {
+  const marginSummary = { ...STATE.marginSummary, accountValue: '-0.00000001' };
+  expect(readClearinghouseState({ ...STATE, marginSummary }).equity).toBe(-1n);
+});
+
+test.each([
+  null,
+  'text',
+  [],
+  {},
+  { marginSummary: null },
+  { marginSummary: { accountValue: 1.5, totalNtlPos: '2' } },
+  { marginSummary: { accountValue: '1.5' } },
+  { marginSummary: { accountValue: 'NaN', totalNtlPos: '2' } },
+  { ...STATE, time: 'now' },
+  { ...STATE, time: 1.5 },
+])('%j is no account state', (reply) => {
+  expect(() => readClearinghouseState(reply)).toThrow(MalformedError);
+});
+
+test('only the modes without shared collateral say that the account value is the equity', () => {
+  expect(['unifiedAccount', 'portfolioMargin', 'disabled', 'default'].map(valueIsEquity)).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+  for (const odd of ['other', '', null, {}, 1]) expect(() => valueIsEquity(odd)).toThrow(MalformedError);
+});
+
+test('a remote account is an address only where its first twelve bytes are empty', () => {
+  const hex = 'ab'.repeat(20);
+  expect(perpAddress('00'.repeat(12) + hex)).toBe(`0x${hex}`);
+  expect(perpAddress(`${'00'.repeat(11)}01${hex}`)).toBeNull();
+  expect(perpAddress(hex)).toBeNull();
+});

@@ -1,0 +1,66 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as a test looks at it. */
+export interface Asked {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: http.IncomingHttpHeaders;
+  /** The JSON of the body; null where there is none. */
+  body: unknown;
+}
+
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Bytes and texts go as they are, all else as JSON. */
+  body?: unknown;
+}
+
+export interface AnsweringServer {
+  url: string;
+  asked: Asked[];
+  close(): Promise<void>;
+}
+
+/** A server on a free port of this machine; `null` is no answer, ever. */
+export async function serveAnswers(answer: (asked: Asked) => Answer | null): Promise<AnsweringServer> {
+  const asked: Asked[] = [];
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const url = new URL(request.url ?? '/', 'http://here');
+    const one: Asked = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: text === '' ? null : JSON.parse(text),
+    };
+    asked.push(one);
+    const reply = answer(one);
+    if (reply === null) return;
+    const { status = 200, headers = {}, body = '' } = reply;
+    const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+    response.writeHead(status, headers).end(raw);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** An address of this machine where nothing listens. */
+export async function deadUrl(): Promise<string> {
+  const { url, close } = await serveAnswers(() => null);
+  await close();
+  return url;
+}
