@@ -16,6 +16,6 @@ export interface AgentParts {
   optionsVenueId: string;
   nonceKey(): Promise<Uint8Array>;
   countAttempt: CountAttempt;
-  /** One after another for each policy, so that only one of many alike asks the venue. */
+  /** One after another for each policy: of many alike one asks the venue, and none waits with a connection in hand. */
   inTurn: Queue;
 }

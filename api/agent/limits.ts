@@ -1,4 +1,5 @@
 import type { Db, Queries, Transaction } from '../postgres/port.ts';
+import type { Queue } from './queue.ts';
 import { rateLimited } from './refusal.ts';
 
 /** All limits are of any 60 seconds, by the database's clock. */
@@ -61,24 +62,34 @@ export type CountAttempt = (subject: string, most: number, what: string) => Prom
 const REMEMBERED = 100_000;
 
 /** What the database has refused is refused without asking it again: a flood costs it `most` rows a minute. */
-export function attemptCounter(db: Db, clock: () => number): CountAttempt {
+export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): CountAttempt {
   const refusedUntil = new Map<string, number>();
-  return async (subject, most, what) => {
-    const until = refusedUntil.get(subject) ?? 0;
-    if (until > clock()) throw rateLimited(what, Math.ceil((until - clock()) / 1000));
+  const mustNotBeRefused = (subject: string, what: string) => {
+    const left = (refusedUntil.get(subject) ?? 0) - clock();
+    if (left > 0) throw rateLimited(what, Math.ceil(left / 1000));
     refusedUntil.delete(subject);
-    const wait = await db.transaction(async (tx) => {
-      const now = await takeTurn(tx, subject);
-      const seconds = await waitFor(tx, ATTEMPTS, subject, now, most);
-      if (seconds === null)
-        await tx.query('INSERT INTO attempts (subject, at) VALUES ($1, $2::timestamptz)', [subject, now]);
-      return seconds;
-    });
-    if (wait === null) return;
-    if (refusedUntil.size >= REMEMBERED) refusedUntil.clear();
-    refusedUntil.set(subject, clock() + wait * 1000);
-    throw rateLimited(what, wait);
   };
+  return async (subject, most, what) => {
+    mustNotBeRefused(subject, what);
+    await inTurn(`attempt ${subject}`, async () => {
+      // Those before in the queue may have used up what was left.
+      mustNotBeRefused(subject, what);
+      const wait = await db.transaction((tx) => countOne(tx, subject, most));
+      if (wait === null) return;
+      if (refusedUntil.size >= REMEMBERED) refusedUntil.clear();
+      refusedUntil.set(subject, clock() + wait * 1000);
+      throw rateLimited(what, wait);
+    });
+  };
+}
+
+/** @returns null where it was counted, else the seconds until one more can be. */
+async function countOne(tx: Transaction, subject: string, most: number): Promise<number | null> {
+  const now = await takeTurn(tx, subject);
+  const wait = await waitFor(tx, ATTEMPTS, subject, now, most);
+  if (wait === null)
+    await tx.query('INSERT INTO attempts (subject, at) VALUES ($1, $2::timestamptz)', [subject, now]);
+  return wait;
 }
 
 /** Notes a refused attempt of an authenticated session. */

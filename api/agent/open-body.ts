@@ -16,7 +16,7 @@ export interface OpenBody {
   strike: string | null;
 }
 
-const PLAIN_DECIMAL = /^\d{1,40}(\.\d{1,40})?$/;
+const PLAIN_DECIMAL = /^\d{1,60}(\.\d{1,60})?$/;
 const TYPES = { C: 'C', P: 'P', call: 'C', put: 'P' } as const;
 const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 const NAME_MAX = 100;

@@ -6,13 +6,12 @@ import { stringOf, textOf } from './body.ts';
 import type { LivePolicy } from './chain.ts';
 import type { AgentParts } from './deps.ts';
 import { exposuresOf, insertExposure, releaseExposure, roomToClose, roomToOpen } from './exposures.ts';
-import { databaseTime, takeTurn } from './limits.ts';
+import { databaseTime } from './limits.ts';
 import { mustAgree, mustFit, readOpen } from './open-body.ts';
-import { mustHoldNoToken } from './posts.ts';
 import { markToMark, noQuote, quoteOf } from './quote.ts';
 import { Refusal } from './refusal.ts';
-import { keepDecidedSlot, mustStillLive } from './sessions.ts';
 import type { OptionsVenue } from './venue.ts';
+import { inOneWrite, mustHoldNoToken } from './write.ts';
 
 const unknownInstrument = (name: string) =>
   new Refusal('unknown_instrument', `${name} is not on the options venue's live list`);
@@ -20,13 +19,12 @@ const unknownInstrument = (name: string) =>
 /** `POST /api/agent/options/open`: a row held from now on, with the venue's quote of this instant. */
 export async function openExposure(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
   const { db } = parts;
-  const { session, policy } = call;
-  const { mint, agent } = session;
+  const { mint, agent } = call.session;
   const body = readOpen(call.context.body);
   const { instrument, direction, size, reason } = body;
   await mustHoldNoToken(parts, [reason, instrument, body.underlying]);
-  await mustTradeOptions(parts, policy);
-  return parts.inTurn(mint, async () => {
+  await mustTradeOptions(parts, call.policy);
+  return whileOthersWait(parts, mint, async () => {
     await roomToOpen(db, mint, instrument, direction, await databaseTime(db));
     const venue = venueOf(parts);
     const contract = await venue.instrument(mint, instrument, call.context.now);
@@ -43,11 +41,8 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
       expiry: isoTime(contract.expiry),
       openQuote: quoteOf(ticker, direction, parts.optionsVenueId),
     };
-    const stored = await db.transaction(async (tx) => {
-      const now = await takeTurn(tx, mint);
-      await mustStillLive(tx, session, now);
+    const stored = await inOneWrite(parts, call, async (tx, now) => {
       await roomToOpen(tx, mint, instrument, direction, now);
-      await keepDecidedSlot(tx, mint, policy.slot);
       return insertExposure(tx, row, now);
     });
     return { status: 201, body: stored };
@@ -57,13 +52,12 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
 /** `POST /api/agent/options/close`: releases a row with a fresh quote, or without one where the contract is over. */
 export async function closeExposure(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
   const { db, optionsVenueId } = parts;
-  const { session, policy } = call;
-  const { mint } = session;
+  const { mint } = call.session;
   const positionId = stringOf(call.context.body, 'positionId');
   const reason = textOf(call.context.body, 'reason');
   await mustHoldNoToken(parts, [reason]);
-  await mustTradeOptions(parts, policy);
-  return parts.inTurn(mint, async () => {
+  await mustTradeOptions(parts, call.policy);
+  return whileOthersWait(parts, mint, async () => {
     const held = await roomToClose(db, mint, positionId, await databaseTime(db));
     const { instrument, direction } = held;
     const venue = venueOf(parts);
@@ -73,11 +67,8 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
       ticker === null
         ? noQuote(instrument, direction, optionsVenueId)
         : quoteOf(ticker, direction, optionsVenueId);
-    const position = await db.transaction(async (tx) => {
-      const now = await takeTurn(tx, mint);
-      await mustStillLive(tx, session, now);
+    const position = await inOneWrite(parts, call, async (tx, now) => {
       await roomToClose(tx, mint, positionId, now);
-      await keepDecidedSlot(tx, mint, policy.slot);
       return releaseExposure(tx, held, reason, quote, now);
     });
     const body: ReleaseResponse = {
@@ -106,6 +97,17 @@ export async function listExposures(parts: AgentParts, call: AgentCall): Promise
   await mustTradeOptions(parts, call.policy);
   const body: ExposuresResponse = { mint, status, items: await exposuresOf(parts.db, mint, status) };
   return { status: 200, body };
+}
+
+const TURN_WAIT_MS = 15_000;
+
+/** One exposure request of a policy after another, the venue's answers included. @throws Refusal venue_unreachable */
+function whileOthersWait<T>({ inTurn }: AgentParts, mint: string, work: () => Promise<T>): Promise<T> {
+  return inTurn(`venue ${mint}`, work, {
+    waitMs: TURN_WAIT_MS,
+    tooLate: () =>
+      new Refusal('venue_unreachable', 'too many requests of this policy wait for the options venue'),
+  });
 }
 
 async function mustTradeOptions({ chain }: AgentParts, policy: LivePolicy): Promise<void> {

@@ -4,7 +4,6 @@ import type { AgentParts } from './deps.ts';
 import { attemptCounter } from './limits.ts';
 import { nonceKeyOf } from './nonce.ts';
 import { createQueue } from './queue.ts';
-import { Refusal } from './refusal.ts';
 import { createOptionsVenue, type VenueOptions } from './venue.ts';
 
 export interface AgentOptions extends ChainOptions {
@@ -15,23 +14,19 @@ export interface AgentOptions extends ChainOptions {
   venue: VenueOptions | null;
 }
 
-const TURN_WAIT_MS = 15_000;
-
 /** Puts together what the agent routes work with; nothing is asked of anybody yet. */
 export function createAgentParts(options: AgentOptions): AgentParts {
   const { db, rpc, programId, storedSlot, serviceName, publicUrl, optionsVenueId, venue } = options;
+  const inTurn = createQueue();
   return {
     db,
+    inTurn,
     serviceName,
     publicUrl,
     optionsVenueId,
     chain: createChainReader({ rpc, programId, storedSlot }),
     venue: venue === null ? null : createOptionsVenue(venue),
     nonceKey: nonceKeyOf(db),
-    countAttempt: attemptCounter(db, Date.now),
-    inTurn: createQueue(
-      TURN_WAIT_MS,
-      () => new Refusal('venue_unreachable', 'too many requests of this policy wait for the options venue'),
-    ),
+    countAttempt: attemptCounter(db, inTurn, Date.now),
   };
 }

@@ -1,17 +1,19 @@
-/** Runs what is given for one name one after another; different names do not wait for each other. */
-export type Queue = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+/** The longest wait for one's turn, and what is thrown after it. */
+export interface TurnLimit {
+  waitMs: number;
+  tooLate(): Error;
+}
 
-/**
- * @param waitMs longest wait for the others of the same name
- * @param tooLate what is thrown after it
- */
-export function createQueue(waitMs: number, tooLate: () => Error): Queue {
+/** Runs what is given for one name one after another; different names do not wait for each other. */
+export type Queue = <T>(name: string, work: () => Promise<T>, limit?: TurnLimit) => Promise<T>;
+
+export function createQueue(): Queue {
   const last = new Map<string, Promise<unknown>>();
-  return (name, work) => {
+  return (name, work, limit) => {
     const before = last.get(name) ?? Promise.resolve();
     const queuedAt = performance.now();
     const run = () => {
-      if (performance.now() - queuedAt > waitMs) throw tooLate();
+      if (limit !== undefined && performance.now() - queuedAt > limit.waitMs) throw limit.tooLate();
       return work();
     };
     const mine = before.then(run, run);

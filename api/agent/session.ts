@@ -40,17 +40,18 @@ export async function session(parts: AgentParts, { body }: RouteContext): Promis
     );
   const policy = await chain.policy(mint, await decidedSlot(db, mint));
   mustBeAgent(policy, agent.text);
-  const answer = await db.transaction(async (tx) => {
-    const now = await takeTurn(tx, `nonce:${nonceHash}`);
-    const spent = await tx.query(
-      `INSERT INTO spent_nonces (nonce_hash, expires_at)
+  const spend = () =>
+    db.transaction(async (tx) => {
+      const now = await takeTurn(tx, `nonce:${nonceHash}`);
+      const spent = await tx.query(
+        `INSERT INTO spent_nonces (nonce_hash, expires_at)
        SELECT $1, $2::timestamptz WHERE $2::timestamptz > $3::timestamptz
        ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`,
-      [nonceHash, expiresAt, now],
-    );
-    if (spent.length === 0) throw dead();
-    await keepDecidedSlot(tx, mint, policy.slot);
-    return startSession(tx, mint, agent.text, now);
-  });
-  return { status: 200, body: answer };
+        [nonceHash, expiresAt, now],
+      );
+      if (spent.length === 0) throw dead();
+      await keepDecidedSlot(tx, mint, policy.slot);
+      return startSession(tx, mint, agent.text, now);
+    });
+  return { status: 200, body: await parts.inTurn(`nonce ${nonceHash}`, spend) };
 }

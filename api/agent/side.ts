@@ -1,10 +1,12 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { policiesAt } from '../../clickhouse/queries/policy.ts';
 import type { Config } from '../../runtime/config.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import type { ReadPosts } from '../deps.ts';
 import { openDb } from '../postgres/connect.ts';
+import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
 import type { Route } from '../route.ts';
 import { readPosts } from './feed.ts';
@@ -15,6 +17,8 @@ import { runSweep } from './sweep.ts';
 export interface AgentSide {
   routes: Route[];
   readPosts: ReadPosts;
+  /** Rejects where there is no Postgres to be had; until then the agents' routes wait and the others answer. */
+  ready: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,14 +35,18 @@ export interface AgentSideOptions {
 const RPC_TIMEOUT_MS = 2_500;
 const RPC_MAX_BYTES = 1024 * 1024;
 
-/**
- * The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`.
- * @throws ConfigError where the embedded engine is needed and not installed.
- */
+/** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
   const { config, programId, rpcUrl, currentStore, logger } = options;
-  const db = await openDb(config);
-  if (config.postgresUrl === null) await migratePostgres(db);
+  const opening = openDb(config).then(async (opened) => {
+    if (config.postgresUrl === null) await migratePostgres(opened);
+    return opened;
+  });
+  opening.catch((error: unknown) => logger.error({ reason: messageOf(error) }, 'no Postgres for the agents'));
+  const ready = opening.then(() => undefined);
+  // Whoever starts the process may wait for it; nobody must.
+  ready.catch(() => undefined);
+  const db = deferred(opening);
   const parts = createAgentParts({
     db,
     rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
@@ -54,6 +62,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   return {
     routes: agentRoutes(parts),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
+    ready,
     close: async () => {
       stop.abort();
       await sweeping;

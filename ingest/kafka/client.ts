@@ -122,6 +122,8 @@ async function openProducer(kafka: kafkajs.Kafka): Promise<WireProducer> {
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
+    // The fewest it takes: who sends begins again with another producer.
+    retry: { ...RETRY, retries: 1 },
     // Every message names its partition.
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });
@@ -135,11 +137,16 @@ async function openProducer(kafka: kafkajs.Kafka): Promise<WireProducer> {
         if (list === undefined) byTopic.set(topic, [message]);
         else list.push(message);
       }
-      await producer.sendBatch({
+      const answers = await producer.sendBatch({
         acks: -1,
         compression: CompressionTypes.ZSTD,
         topicMessages: [...byTopic].map(([topic, list]) => ({ topic, messages: list })),
       });
+      // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
+      // sent (tulios/kafkajs issue 1303).
+      const acknowledged = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
+      const silent = messages.find(({ topic, partition }) => !acknowledged.has(`${topic}/${partition}`));
+      if (silent !== undefined) throw new Error(`${silent.topic}/${silent.partition} was not acknowledged`);
     },
     close: () => producer.disconnect(),
   };

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { challengeMessage } from '../../../api/agent/message.ts';
+import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
 import { encodeAccount } from '../../../devnet/borsh.ts';
 import { decodeKey } from '../../../schemas/base58.ts';
-import { type Reply, rowCounts, startAgentApi } from './support/agent-api.ts';
-import { PROGRAM, UNSET } from './support/fake-rpc.ts';
+import { SETTINGS } from '../support/api.ts';
+import { PUBLIC_URL, type Reply, rowCounts, startAgentApi } from './support/agent-api.ts';
+import { UNSET } from './support/fake-rpc.ts';
 import { CALL } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { ENGINES } from './support/postgres.ts';
@@ -66,7 +69,6 @@ describe.each(ENGINES)('a refusal over %s', (engine) => {
     stage.rpc.policy({ mint, agent: STRANGER.address });
     expect((await stage.api.challenge(mint, STRANGER.address)).status).toBe(200);
     stage.rpc.raw(key, model, Buffer.alloc(32, 1));
-    expect(PROGRAM.equals(Buffer.alloc(32, 1))).toBe(false);
     await refused(404, 'unknown_policy', ask(mint));
   });
 
@@ -119,6 +121,21 @@ describe.each(ENGINES)('a refusal over %s', (engine) => {
     await refused(401, 'bad_signature', ask({ signature: '' }));
     expect((await ask({})()).status).toBe(200);
     await refused(401, 'invalid_challenge', ask({}));
+  });
+
+  test('session: a challenge of ten minutes ago is 401, one of a second less is good', async () => {
+    const { mint, agent } = stage.policy();
+    const key = await nonceKeyOf(stage.db)();
+    const terms = { service: SETTINGS.serviceName, mint, agent: agent.address };
+    const ask = (ageMs: number) => {
+      const issuedAt = Date.now() - ageMs;
+      const nonce = makeNonce(key, terms, issuedAt);
+      const message = challengeMessage({ ...terms, publicUrl: PUBLIC_URL, nonce, issuedAt });
+      const signature = agent.sign(message).toString('base64');
+      return stage.api.call('POST', 'session', { mint, agent: agent.address, nonce, signature });
+    };
+    await refused(401, 'invalid_challenge', () => ask(600_000));
+    expect((await ask(590_000)).status).toBe(200);
   });
 
   test('every route that needs a session: none, an unknown and an expired token are 401', async () => {

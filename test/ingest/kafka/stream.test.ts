@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)(
     async function open(): Promise<void> {
       prefix = `stream-${Date.now()}`;
       await ensureTopics(client, { prefix, partitions: 3, replication: null, retentionMs: '-1' });
-      stage = await openStreamStage({ seed: SEED, policies: 10, retentionSlots: 5_000 });
+      stage = await openStreamStage({ seed: SEED, policies: 10, retentionSlots: 5_000, partitions: 3 });
     }
 
     function start() {

@@ -14,19 +14,23 @@ export interface LogModel extends StreamStore {
   gaps: Map<bigint, GapRecord>;
   /** What the topic of transactions holds, in its order. */
   order: LogRecord[];
-  /** Slots of the markers of a topic, in its order. */
+  /** Slots of the markers of a topic, in its order; each once for every partition. */
   markers: Record<'accounts' | 'transactions', bigint[]>;
+  /** Slot of the last marker by topic and partition. */
+  marked: Map<string, bigint>;
 }
 
 const versionOf = (record: AccountRecord) => (record.slot << 64n) | record.writeVersion;
 
-export function createLogModel(): LogModel {
+/** @param partitions that each of accounts and transactions has. */
+export function createLogModel(partitions = 1): LogModel {
   const model: Omit<LogModel, keyof StreamStore | 'apply'> = {
     accounts: new Map(),
     transactions: new Map(),
     gaps: new Map(),
     order: [],
     markers: { accounts: [], transactions: [] },
+    marked: new Map(),
   };
   const applyRecord = (topic: LogBatch['topic'], record: LogRecord) => {
     if (topic === 'transactions') model.order.push(record);
@@ -43,13 +47,15 @@ export function createLogModel(): LogModel {
   };
   return {
     ...model,
-    apply: async ({ topic, entries }) => {
-      for (const { record } of entries) applyRecord(topic, record);
+    apply: async ({ topic, partition, entries }) => {
+      for (const { record } of entries) {
+        applyRecord(topic, record);
+        if (record.kind === 'marker') model.marked.set(`${topic}/${partition}`, record.slot);
+      }
     },
     position: async () => {
-      const { accounts, transactions } = model.markers;
-      const last = [accounts.at(-1), transactions.at(-1)].sort((a = 0n, b = 0n) => Number(a - b));
-      return last.includes(undefined) ? null : (last[0] as bigint);
+      const slots = [...model.marked.values()].sort((a, b) => Number(a - b));
+      return slots.length < partitions * 2 ? null : (slots[0] as bigint);
     },
     knownAccounts: async () =>
       [...model.accounts].map(([address, { expected }]) => ({ address, expected: expected ?? 'program' })),

@@ -44,14 +44,17 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   seed: string;
   policies: number;
   retentionSlots?: number;
+  /** Of the log's topics, where it is not one in this process. */
+  partitions?: number;
 }
 
-const WAIT = { timeout: 30_000, interval: 20 };
+const WAIT = { timeout: 60_000, interval: 20 };
 
 export async function openStreamStage({
   seed,
   policies,
   retentionSlots,
+  partitions = 1,
   ...rest
 }: StageOptions): Promise<StreamStage> {
   const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000, ...rest });
@@ -62,7 +65,7 @@ export async function openStreamStage({
     ...(retentionSlots === undefined ? {} : { retentionSlots }),
   });
   const rpc = await serveRpc({ ledger: chain, port: 0 });
-  const model = createLogModel();
+  const model = createLogModel(partitions);
   const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
   const running = new Set<Running>();
 

@@ -1,15 +1,16 @@
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
+import { readPosts } from '../../../../api/agent/feed.ts';
 import { createAgentParts } from '../../../../api/agent/parts.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import { createApp } from '../../../../api/app.ts';
 import { createAppliedSignal } from '../../../../api/applied.ts';
 import { listen } from '../../../../api/listen.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
 import { createRpc } from '../../../../runtime/rpc.ts';
-import { encodeBase58 } from '../../../../schemas/base58.ts';
 import { SETTINGS } from '../../support/api.ts';
-import { type FakeRpc, PROGRAM } from './fake-rpc.ts';
+import type { FakeRpc } from './fake-rpc.ts';
 import type { TestKey } from './keys.ts';
 
 export const PUBLIC_URL = 'https://agents.example/api';
@@ -34,10 +35,13 @@ export interface AgentApi {
 
 export interface AgentApiOptions {
   db: Db;
-  rpc: FakeRpc;
+  rpc: Pick<FakeRpc, 'url'>;
   venueUrl: string | null;
   publicUrl?: string;
   perPolicy?: number;
+  rpcTimeoutMs?: number;
+  /** The database of the read routes; none by default. */
+  store?: Store;
 }
 
 let addresses = 0;
@@ -48,11 +52,12 @@ export function freshAddress(): string {
 }
 
 export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi> {
-  const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, perPolicy = 1000 } = options;
+  const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, perPolicy = 1000, store } = options;
+  const { rpcTimeoutMs = 500 } = options;
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: 500 }),
-    programId: encodeBase58(PROGRAM),
+    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: rpcTimeoutMs }),
+    programId: SETTINGS.programId,
     storedSlot: async () => api.storedSlot,
     serviceName: SETTINGS.serviceName,
     publicUrl,
@@ -65,8 +70,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
   const routes = agentRoutes(parts);
   const app = createApp({
     currentStore: () => {
-      throw new Error('no store here');
+      if (store === undefined) throw new Error('no store here');
+      return store;
     },
+    readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
     settings: SETTINGS,
     clock: Date.now,
     applied: createAppliedSignal(),

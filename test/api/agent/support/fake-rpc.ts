@@ -2,8 +2,9 @@ import http from 'node:http';
 import { encodeAccount } from '../../../../devnet/borsh.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/base58.ts';
 import { modelAddress, originAddress, policyAddress } from '../../../../schemas/pda.ts';
+import { PROGRAM } from '../../support/rows.ts';
 
-export const PROGRAM = Buffer.alloc(32, 7);
+const OWN = Buffer.from(PROGRAM);
 export const UNSET = '11111111111111111111111111111111';
 
 export interface FakePolicy {
@@ -34,7 +35,7 @@ const key = (fill: number) => encodeBase58(Buffer.alloc(32, fill));
 
 export async function startFakeRpc(): Promise<FakeRpc> {
   const accounts = new Map<string, { data: Uint8Array; owner: Buffer }>();
-  const put = (address: Uint8Array, data: Uint8Array, owner: Buffer = PROGRAM) =>
+  const put = (address: Uint8Array, data: Uint8Array, owner: Buffer = OWN) =>
     void accounts.set(encodeBase58(address), { data, owner });
   const server = http.createServer(async (request, response) => {
     if (node.fault === 'refuse') return void request.socket.destroy();

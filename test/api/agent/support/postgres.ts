@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -10,8 +11,8 @@ import type { Db } from '../../../../api/postgres/port.ts';
 export interface PostgresServer {
   /** The address of a new, empty database. */
   freshUrl(): Promise<string>;
-  pid(): number;
-  start(): Promise<void>;
+  /** kill -9, then a start on the same directory, as soon as what is left of it is gone. */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,8 +45,20 @@ export async function startPostgres(): Promise<PostgresServer> {
       await server.createDatabase(`test_${databases}`);
       return `postgres://postgres:password@127.0.0.1:${port}/test_${databases}`;
     },
-    pid: () => (server as unknown as { process: { pid: number } }).process.pid,
-    start: () => server.start(),
+    crash: async () => {
+      const { process: postmaster } = server as unknown as { process: ChildProcess };
+      const gone = new Promise((resolve) => postmaster.once('exit', resolve));
+      postmaster.kill('SIGKILL');
+      await gone;
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await server.start();
+        } catch (error) {
+          // The children of the killed one hold its memory until they notice.
+          if (attempt === 20) throw error;
+        }
+      }
+    },
     stop: async () => {
       await server.stop();
       rmSync(parent, { recursive: true, force: true });

@@ -1,0 +1,164 @@
+import type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/requests.ts';
+import type { Exposure, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
+import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
+import { markToMark } from '../agent/quote.ts';
+import { createClient, type Page } from './client.ts';
+import { ApiError, type HttpOptions, NoAnswerError, wait } from './http.ts';
+import { createSigner, type Signer } from './key.ts';
+import { type Login, login } from './login.ts';
+
+export interface AgentOptions extends HttpOptions {
+  mint: string;
+  /** 64 bytes, or something that signs with it elsewhere. */
+  key: Uint8Array | Signer;
+  /** PUBLIC_URL of the service, where it is reached under another address. */
+  publicUrl?: string;
+  /** SERVICE_NAME of the service, checked where it is given. */
+  service?: string;
+  /** Unix milliseconds. */
+  clock?: () => number;
+}
+
+/** An agent of one policy: it signs in by itself, and a write whose answer is lost is looked for before it is repeated. */
+export interface Agent {
+  readonly address: string;
+  readonly mint: string;
+  post(request: PostRequest): Promise<AgentPost>;
+  open(request: OpenRequest): Promise<Exposure>;
+  close(request: CloseRequest): Promise<ReleaseResponse>;
+  positions(status?: StatusFilter): Promise<Exposure[]>;
+  feed(page?: Page): Promise<PostsResponse>;
+}
+
+/** A session this close to its end is renewed before it is used. */
+const RENEW_MS = 60_000;
+/** What a request that got no answer may still take to be stored. */
+const SETTLE_MS = 1_500;
+const REMEMBERED = 200;
+
+export function createAgent(options: AgentOptions): Agent {
+  const { mint, clock = Date.now, retryMs = SETTLE_MS } = options;
+  const signer = options.key instanceof Uint8Array ? createSigner(options.key) : options.key;
+  const client = createClient(options);
+  const terms = {
+    ...{ client, signer, mint, clock },
+    publicUrl: options.publicUrl ?? options.url,
+    service: options.service ?? null,
+  };
+  let signingIn: Promise<Login> | null = null;
+  const answered: string[] = [];
+
+  /** One sign-in for all who wait for it; a failed one is not remembered. */
+  function signIn(): Promise<Login> {
+    const begun = login(terms);
+    signingIn = begun;
+    begun.catch(() => forget(begun));
+    return begun;
+  }
+
+  function forget(begun: Promise<Login>): void {
+    if (signingIn === begun) signingIn = null;
+  }
+
+  async function session(): Promise<Login> {
+    if (signingIn === null) return signIn();
+    const begun = signingIn;
+    const live = await begun;
+    if (live.expiresAt - clock() - live.clockOffsetMs > RENEW_MS) return live;
+    forget(begun);
+    return signingIn ?? signIn();
+  }
+
+  /** A session may end before its time; a refused request stored nothing, so it is repeated under a new one. */
+  async function signedIn<T>(use: (live: Login) => Promise<T>): Promise<T> {
+    const live = await session();
+    const begun = signingIn;
+    try {
+      return await use(live);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'invalid_session') throw error;
+      if (begun !== null) forget(begun);
+      return use(await session());
+    }
+  }
+
+  /** Where no answer came, `find` looks for what may have been stored; only then is it sent once more. */
+  async function onceOnly<T>(
+    send: (live: Login) => Promise<T>,
+    find: (startedAt: number) => Promise<T | null>,
+  ): Promise<T> {
+    const startedAt = clock();
+    try {
+      return await signedIn(send);
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      await wait(retryMs);
+      const stored = await find(startedAt);
+      if (stored !== null) return stored;
+    }
+    try {
+      return await signedIn(send);
+    } catch (error) {
+      const stored = error instanceof ApiError ? await find(startedAt) : null;
+      if (stored === null) throw error;
+      return stored;
+    }
+  }
+
+  const remember = (post: AgentPost): AgentPost => {
+    answered.push(post.id);
+    if (answered.length > REMEMBERED) answered.shift();
+    return post;
+  };
+  const exposures = async (status: StatusFilter) =>
+    (await signedIn(({ token }) => client.exposures(token, status))).items;
+
+  return {
+    address: signer.address,
+    mint,
+    post: async (request) =>
+      remember(
+        await onceOnly(
+          ({ token }) => client.post(token, request),
+          async (startedAt) => {
+            const { clockOffsetMs } = await session();
+            const { posts } = await client.posts(mint, { limit: 100 });
+            const since = startedAt + clockOffsetMs - 2_000;
+            return posts.find((post) => isOwn(post, request) && Date.parse(post.createdAt) >= since) ?? null;
+          },
+        ),
+      ),
+    open: (request) =>
+      onceOnly(
+        ({ token }) => client.openExposure(token, request),
+        async () => (await exposures('held')).find((row) => isSame(row, request)) ?? null,
+      ),
+    close: (request) =>
+      onceOnly(
+        ({ token }) => client.closeExposure(token, request),
+        async () => releaseOf(await exposures('released'), request),
+      ),
+    positions: (status = 'held') => exposures(status),
+    feed: (page) => client.posts(mint, page),
+  };
+
+  function isOwn(post: AgentPost, { kind, text, venue = null, ref = null }: PostRequest): boolean {
+    const same = post.kind === kind && post.text === text && post.venue === venue && post.ref === ref;
+    return same && post.agent === signer.address && !answered.includes(post.id);
+  }
+
+  function isSame(row: Exposure, { instrument, direction, size, reason }: OpenRequest): boolean {
+    const sameContract = row.instrument === instrument && row.direction === direction;
+    return sameContract && row.size === size && row.reason === reason && row.agent === signer.address;
+  }
+}
+
+function releaseOf(
+  released: readonly Exposure[],
+  { positionId, reason }: CloseRequest,
+): ReleaseResponse | null {
+  const position = released.find((row) => row.positionId === positionId && row.releaseReason === reason);
+  if (position === undefined || position.releaseQuote === null) return null;
+  const { direction, openQuote, releaseQuote } = position;
+  return { position, markToMark: markToMark(direction, openQuote, releaseQuote) };
+}

@@ -1,0 +1,96 @@
+import type {
+  ChallengeRequest,
+  CloseRequest,
+  OpenRequest,
+  PostRequest,
+  SessionRequest,
+} from '../../schemas/requests.ts';
+import type { ActivityResponse } from '../../schemas/responses/activity.ts';
+import type {
+  Challenge,
+  Exposure,
+  ExposuresResponse,
+  ReleaseResponse,
+  Session,
+  StatusFilter,
+} from '../../schemas/responses/agent.ts';
+import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
+import type { FeesResponse } from '../../schemas/responses/fees.ts';
+import type { HealthResponse } from '../../schemas/responses/health.ts';
+import type { HoldersResponse } from '../../schemas/responses/holders.ts';
+import type { LoopResponse } from '../../schemas/responses/loop.ts';
+import type { PositionsResponse } from '../../schemas/responses/positions.ts';
+import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
+import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { createCall, type Exchange, type HttpOptions } from './http.ts';
+
+export interface Page {
+  limit?: number;
+  offset?: number;
+}
+
+export interface RankingsQuestion extends Page {
+  sort?: 'marketCap' | 'profit' | 'fees' | 'burned' | 'bankroll' | 'activity' | 'newest';
+  order?: 'asc' | 'desc';
+  mode?: 'Passive' | 'Agent';
+  origin?: number;
+  model?: number;
+  quote?: string;
+  locked?: boolean;
+  paused?: boolean;
+  search?: string;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** One function for each route of the service. All throw ApiError or NoAnswerError; only reads are retried. */
+export function createClient(options: HttpOptions) {
+  const call = createCall(options);
+  const get = <Answer>(path: string, query: Exchange['query'] = {}) =>
+    call<Answer>({ method: 'GET', path, query });
+  const coin = <Answer>(mint: string, path: string, page: Page = {}) =>
+    get<Answer>(`/coins/${encodeURIComponent(mint)}${path}`, { ...page });
+  const write = <Answer>(path: string, body: unknown, token?: string) =>
+    call<Answer>({
+      method: 'POST',
+      path: `/api/agent/${path}`,
+      body,
+      ...(token === undefined ? {} : { token }),
+    });
+  return {
+    health: () => get<HealthResponse>('/health'),
+    status: () => get<StatusResponse>('/status'),
+    origins: () => get<OriginsResponse>('/origins'),
+    models: () => get<ModelsResponse>('/models'),
+    quotes: (search?: string) => get<QuotesResponse>('/quotes', { search }),
+    coin: (mint: string) => coin<CoinResponse>(mint, ''),
+    positions: (mint: string) => coin<PositionsResponse>(mint, '/positions'),
+    fees: (mint: string) => coin<FeesResponse>(mint, '/fees'),
+    loop: (mint: string) => coin<LoopResponse>(mint, '/loop'),
+    activity: (mint: string, page?: Page) => coin<ActivityResponse>(mint, '/activity', page),
+    holders: (mint: string) => coin<HoldersResponse>(mint, '/holders'),
+    posts: (mint: string, page?: Page) => coin<PostsResponse>(mint, '/posts', page),
+    rankings: (question: RankingsQuestion = {}) => get<RankingsResponse>('/rankings', { ...question }),
+    analytics: () => get<AnalyticsResponse>('/analytics'),
+    currencies: (optionsVenue: string) =>
+      get<CurrenciesResponse>(`/venues/${encodeURIComponent(optionsVenue)}/currencies`),
+    openapi: () => get<Record<string, unknown>>('/openapi.json'),
+    challenge: (request: ChallengeRequest) => write<Challenge>('challenge', request),
+    session: (request: SessionRequest) => write<Session>('session', request),
+    post: (token: string, request: PostRequest) => write<AgentPost>('posts', request, token),
+    openExposure: (token: string, request: OpenRequest) => write<Exposure>('options/open', request, token),
+    closeExposure: (token: string, request: CloseRequest) =>
+      write<ReleaseResponse>('options/close', request, token),
+    exposures: (token: string, status: StatusFilter = 'held') =>
+      call<ExposuresResponse>({
+        method: 'GET',
+        path: '/api/agent/options/positions',
+        query: { status },
+        token,
+      }),
+  };
+}

@@ -1,0 +1,9 @@
+/** What `bankroll-indexer/client` exports: the package's one door, so it names everything. */
+export type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/requests.ts';
+export type { Exposure, ReleaseResponse } from '../../schemas/responses/agent.ts';
+export type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
+export { type Agent, type AgentOptions, createAgent } from './agent.ts';
+export { type Client, createClient, type Page, type RankingsQuestion } from './client.ts';
+export { ApiError, type HttpOptions, NoAnswerError } from './http.ts';
+export { createSigner, type Signer } from './key.ts';
+export { checkMessage, type ExpectedMessage, UnsafeMessageError } from './message.ts';

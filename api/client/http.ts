@@ -1,0 +1,111 @@
+/** The service answered with an error. For a refusal of an agent route `code` says which, and nothing was stored. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly code: string | null;
+  /** Seconds after which the same may be accepted, where the service says so. */
+  readonly retryAfter: number | null;
+
+  constructor(status: number, code: string | null, message: string, retryAfter: number | null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** No answer came, or none that says what happened: a write may or may not have been stored. */
+export class NoAnswerError extends Error {
+  override name = 'NoAnswerError';
+}
+
+export interface HttpOptions {
+  /** The service's base URL. */
+  url: string;
+  fetch?: typeof globalThis.fetch;
+  timeoutMs?: number;
+  /** Wait before a retry; doubled for each further one. */
+  retryMs?: number;
+}
+
+export interface Exchange {
+  method: 'GET' | 'POST';
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  token?: string;
+}
+
+/** One exchange. @throws ApiError, NoAnswerError */
+export type Call = <Answer>(exchange: Exchange) => Promise<Answer>;
+
+const READ_RETRIES = 2;
+const ANSWER_MAX = 64 * 1024 * 1024;
+
+export const wait = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
+
+/** Reads are retried where no answer came; writes never are here. */
+export function createCall(options: HttpOptions): Call {
+  const { fetch = globalThis.fetch, timeoutMs = 20_000, retryMs = 250 } = options;
+  const base = options.url.replace(/\/+$/, '');
+
+  async function once<Answer>({ method, path, query = {}, body, token }: Exchange): Promise<Answer> {
+    const url = new URL(base + path);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, {
+        method,
+        // A redirect could carry the token to somebody else.
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      text = await response.text();
+    } catch (cause) {
+      throw new NoAnswerError(`${method} ${path}: no answer`, { cause });
+    }
+    return answerOf(`${method} ${path}`, response, text) as Answer;
+  }
+
+  return async <Answer>(exchange: Exchange): Promise<Answer> => {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await once<Answer>(exchange);
+      } catch (error) {
+        const again = exchange.method === 'GET' && error instanceof NoAnswerError;
+        if (!again || attempt >= READ_RETRIES) throw error;
+        await wait(retryMs * 2 ** attempt);
+      }
+    }
+  };
+}
+
+function answerOf(what: string, response: Response, text: string): unknown {
+  let answer: unknown;
+  try {
+    answer = text.length > ANSWER_MAX ? undefined : JSON.parse(text);
+  } catch {
+    answer = undefined;
+  }
+  if (response.ok && answer !== undefined) return answer;
+  const { error, code } = (answer ?? {}) as { error?: unknown; code?: unknown };
+  // A proxy's error and a failure inside say nothing of what was stored.
+  if (typeof error !== 'string' || response.status === 500)
+    throw new NoAnswerError(
+      `${what}: HTTP ${response.status} ${typeof error === 'string' ? error : ''}`.trim(),
+    );
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  throw new ApiError(
+    response.status,
+    typeof code === 'string' ? code : null,
+    error,
+    Number.isFinite(seconds) ? seconds : null,
+  );
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAgentParts } from '../../../api/agent/parts.ts';
+import { agentRoutes } from '../../../api/agent/routes.ts';
+import { createApp } from '../../../api/app.ts';
+import { createAppliedSignal } from '../../../api/applied.ts';
+import { type Agent, createAgent } from '../../../api/client/agent.ts';
+import { type Listening, listen } from '../../../api/listen.ts';
+import { openEmbedded } from '../../../api/postgres/embedded.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import type { Db } from '../../../api/postgres/port.ts';
+import { agentKeypair } from '../../../devnet/agent-keys.ts';
+import { AGENT } from '../../../devnet/program/state.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { serveVenues, type VenuesServer } from '../../../devnet/venues/server.ts';
+import { createRpc } from '../../../runtime/rpc.ts';
+import { openStage, type Stage } from '../../devnet/stage.ts';
+import { SETTINGS } from '../support/api.ts';
+
+const CALL = 'XRP-20280630-0_5-C';
+
+describe('an agent on the local chain', () => {
+  let stage: Stage;
+  let node: RpcServer;
+  let venues: VenuesServer;
+  let db: Db;
+  let api: Listening;
+  let mint: string;
+  const agents: Agent[] = [];
+
+  beforeAll(async () => {
+    stage = await openStage();
+    mint = stage.terms.mint;
+    await stage.init({ mode: AGENT, agent: agentKeypair('t', mint, 0).key });
+    [node, venues, db] = await Promise.all([
+      serveRpc({ ledger: stage.chain, port: 0 }),
+      serveVenues({ chain: stage.chain, port: 0 }),
+      openEmbedded(null),
+    ]);
+    await migratePostgres(db);
+    const publicUrl = 'http://agents.test';
+    const parts = createAgentParts({
+      ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },
+      rpc: createRpc(node.url, { commitment: 'confirmed', timeoutMs: 1000 }),
+      programId: stage.chain.programId,
+      storedSlot: async () => 0n,
+      venue: { url: venues.optionsUrl },
+    });
+    const app = createApp({
+      currentStore: () => {
+        throw new Error('no store here');
+      },
+      settings: SETTINGS,
+      clock: Date.now,
+      applied: createAppliedSignal(),
+      agentRoutes: agentRoutes(parts),
+    });
+    api = await listen(app, '127.0.0.1', 0);
+    for (const generation of [0, 1])
+      agents.push(
+        createAgent({
+          ...{ url: `http://127.0.0.1:${api.port}`, publicUrl, mint, retryMs: 1 },
+          key: agentKeypair('t', mint, generation).secretKey,
+        }),
+      );
+  });
+  afterAll(async () => {
+    await Promise.all([api.close(), node.close(), venues.close(), db.close()]);
+  });
+
+  const agent = (n: number) => agents[n] as Agent;
+  const post = (n: number) => agent(n).post({ kind: 'idle', text: `by ${n}` });
+
+  test('posts under the model of the chain and holds an exposure at the venue, one request a second', async () => {
+    const model = [...stage.chain.state().models.values()].find(({ id }) => id === stage.terms.modelId);
+    expect((await post(0)).model).toMatchObject({ id: stage.terms.modelId, name: model?.name });
+    const startedAt = performance.now();
+    const row = await agent(0).open({ instrument: CALL, direction: 'long', size: '10', reason: 'r' });
+    expect(row).toMatchObject({ underlying: 'XRP', strike: '0.5', optionType: 'C' });
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    const old = 'BTC-20250627-80000-C';
+    await expect(
+      agent(0).open({ instrument: old, direction: 'long', size: '1', reason: 'r' }),
+    ).rejects.toMatchObject({ code: 'unknown_instrument' });
+  });
+
+  test.each(['busy', 'refuse', 'hang'] as const)('is told 503 while the node is down: %s', async (how) => {
+    node.faults.down(how);
+    await expect(post(0)).rejects.toMatchObject({ status: 503, code: 'chain_unreachable' });
+    node.faults.down(null);
+  });
+
+  test('after set_agent the old key writes nothing, and a node that lags cannot bring it back', async () => {
+    await post(0);
+    const { authority } = stage.terms;
+    const next = agentKeypair('t', mint, 1).key;
+    const rotation = await stage.run({ kind: 'set_agent', mint, by: authority, agent: next });
+    expect(rotation.failed).toBeNull();
+    await expect(post(0)).rejects.toMatchObject({ status: 403, code: 'not_the_agent' });
+    await expect(post(0)).rejects.toMatchObject({ status: 403, code: 'not_the_agent' });
+    expect((await post(1)).agent).toBe(next);
+    node.faults.lag(3);
+    await expect(post(1)).rejects.toMatchObject({ status: 503, code: 'chain_unreachable' });
+    node.faults.lag(0);
+    expect((await post(1)).agent).toBe(next);
+  });
+});

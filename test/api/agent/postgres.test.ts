@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../../api/postgres/embedded.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import type { Db } from '../../../api/postgres/port.ts';
+import { ENGINES, type PostgresServer, startPostgres } from './support/postgres.ts';
+
+describe.each(ENGINES)('migrating %s', (engine) => {
+  let server: PostgresServer | null = null;
+  const open: Db[] = [];
+
+  beforeAll(async () => {
+    if (engine === 'Postgres') server = await startPostgres();
+  });
+  afterAll(async () => {
+    for (const db of open) await db.close();
+    await server?.stop();
+  });
+
+  async function empty(handles: number): Promise<Db[]> {
+    const url = await server?.freshUrl();
+    const dbs =
+      url === undefined ? [await openEmbedded(null)] : Array.from({ length: handles }, () => openPool(url));
+    open.push(...dbs);
+    return dbs;
+  }
+  const secretOf = async (db: Db) => (await db.query<{ secret: string }>('SELECT secret FROM agent_keys'))[0];
+
+  test('is done once however many do it at the same time, and makes one key', async () => {
+    const dbs = await empty(6);
+    const applied = await Promise.all(dbs.map(migratePostgres));
+    expect(applied.flat()).toEqual(['0001_agents.sql']);
+    const first = await secretOf(dbs[0] as Db);
+    expect(first?.secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(await migratePostgres(dbs[0] as Db)).toEqual([]);
+    expect(await secretOf(dbs[0] as Db)).toEqual(first);
+  });
+
+  test('refuses a migration that was edited after it was applied', async () => {
+    const [db] = await empty(1);
+    await migratePostgres(db as Db);
+    await (db as Db).query(`UPDATE agent_migrations SET checksum = 'x'`);
+    await expect(migratePostgres(db as Db)).rejects.toThrow(/0001_agents.sql was edited/);
+  });
+
+  test('rolls back a transaction whose work throws, and goes on after a statement that is wrong', async () => {
+    const [db] = await empty(1);
+    await (db as Db).query('CREATE TABLE t (n int)');
+    const failing = (db as Db).transaction(async (tx) => {
+      await tx.query('INSERT INTO t VALUES (1)');
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await expect((db as Db).transaction((tx) => tx.query('SELEC'))).rejects.toThrow();
+    expect(await (db as Db).query('SELECT * FROM t')).toEqual([]);
+  });
+});

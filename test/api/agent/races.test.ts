@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPosts } from '../../../api/agent/feed.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import type { Db } from '../../../api/postgres/port.ts';
+import { type AgentApi, rowCounts, startAgentApi } from './support/agent-api.ts';
+import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
+import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
+import { testKey } from './support/keys.ts';
+import { type PostgresServer, startPostgres } from './support/postgres.ts';
+
+/** Two applications with pools of their own, over one real server: as two processes see it. */
+describe('many at once, through two API processes', () => {
+  let server: PostgresServer;
+  let dbs: Db[];
+  let apis: AgentApi[];
+  let rpc: FakeRpc;
+  let venue: FakeVenue;
+  let minted = 0;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    const url = await server.freshUrl();
+    dbs = [openPool(url), openPool(url)];
+    const applied = await Promise.all(dbs.map(migratePostgres));
+    expect(applied.flat()).toHaveLength(1);
+    [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
+    apis = await Promise.all(
+      dbs.map((db) => startAgentApi({ db, rpc, venueUrl: venue.url, rpcTimeoutMs: 20_000 })),
+    );
+  });
+  afterAll(async () => {
+    await Promise.all([...apis.map((api) => api.close()), rpc.close(), venue.close()]);
+    await Promise.all(dbs.map((db) => db.close()));
+    await server.stop();
+  });
+
+  const api = (n: number) => apis[n % 2] as AgentApi;
+  const db = () => dbs[0] as Db;
+  const many = <T>(count: number, work: (n: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+  function policy() {
+    minted += 1;
+    const mint = testKey(`race mint ${minted}`).address;
+    const agent = testKey(`race agent ${minted}`);
+    rpc.policy({ mint, agent: agent.address });
+    return { mint, agent };
+  }
+
+  test('200 uses of one nonce give one session', async () => {
+    const { mint, agent } = policy();
+    const { body } = await api(0).challenge(mint, agent.address);
+    const signature = agent.sign(String(body.message)).toString('base64');
+    const request = { mint, agent: agent.address, nonce: body.nonce, signature };
+    const before = await rowCounts(db());
+    const replies = await many(200, (n) => api(n).call('POST', 'session', request));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ body: { code } }) => code === 'invalid_challenge')).toHaveLength(199);
+    const after = await rowCounts(db());
+    expect(after.sessions).toBe((before.sessions as number) + 1);
+    expect(after.spent_nonces).toBe((before.spent_nonces as number) + 1);
+  });
+
+  test('200 identical opens give one row and 199 times 409', async () => {
+    const { mint, agent } = policy();
+    const token = await api(0).login(mint, agent);
+    const request = { instrument: CALL, direction: 'long', size: '1', reason: 'r' };
+    const replies = await many(200, (n) => api(n).call('POST', 'options/open', request, token));
+    const statuses = replies.map(({ status }) => status).sort();
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(199);
+    expect((await rowCounts(db())).exposures).toBe(1);
+    // Of those alike, only the first in each process asks the venue: one contract and one quote each.
+    expect(venue.asked.length).toBeLessThanOrEqual(4);
+  });
+
+  test('20 releases of one position at once are one release', async () => {
+    const { mint, agent } = policy();
+    const token = await api(0).login(mint, agent);
+    const request = { instrument: CALL, direction: 'short', size: '1', reason: 'r' };
+    const { body } = await api(0).call('POST', 'options/open', request, token);
+    const release = { positionId: body.positionId, reason: 'r' };
+    const replies = await many(20, (n) => api(n).call('POST', 'options/close', release, token));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ status }) => status === 409)).toHaveLength(19);
+  });
+
+  test('100 posts at the limit store exactly 20', async () => {
+    const { mint, agent } = policy();
+    const token = await api(0).login(mint, agent);
+    const replies = await many(100, (n) =>
+      api(n).call('POST', 'posts', { kind: 'idle', text: `post ${n}` }, token),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(80);
+    const { total, posts } = await readPosts(db(), mint, 100, 0);
+    expect(total).toBe(20);
+    const ids = posts.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort().reverse());
+    const times = posts.map(({ createdAt }) => createdAt);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  test('30 opens of different contracts store exactly 10', async () => {
+    const { mint, agent } = policy();
+    const token = await api(0).login(mint, agent);
+    const replies = await many(30, (n) =>
+      api(n).call(
+        'POST',
+        'options/open',
+        { instrument: `ETH-${n}`, direction: 'long', size: '1', reason: 'r' },
+        token,
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(20);
+  });
+
+  test('challenges are counted over both processes', async () => {
+    const { mint, agent } = policy();
+    const replies = await many(60, (n) => api(n).challenge(mint, agent.address, '198.51.100.7'));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(30);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
+  });
+
+  test('a challenge from before a restart is good after it, and a session goes on', async () => {
+    const { mint, agent } = policy();
+    const token = await api(0).login(mint, agent);
+    const { body } = await api(0).challenge(mint, agent.address);
+    const later = await startAgentApi({ db: db(), rpc, venueUrl: venue.url });
+    const signature = agent.sign(String(body.message)).toString('base64');
+    const request = { mint, agent: agent.address, nonce: body.nonce, signature };
+    expect((await later.call('POST', 'session', request)).status).toBe(200);
+    expect((await later.call('POST', 'posts', { kind: 'idle', text: 'x' }, token)).status).toBe(201);
+    await later.close();
+  });
+});

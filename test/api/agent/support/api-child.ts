@@ -1,0 +1,17 @@
+import { openDb } from '../../../../api/postgres/connect.ts';
+import { migratePostgres } from '../../../../api/postgres/migrate.ts';
+import { startAgentApi } from './agent-api.ts';
+
+/** The agents' API as a process of its own, to be killed. Its settings come as one JSON argument. */
+const settings = JSON.parse(process.argv[2] as string) as {
+  postgresUrl: string | null;
+  dataDir: string;
+  rpcUrl: string;
+  venueUrl: string;
+};
+const db = await openDb(settings);
+await migratePostgres(db);
+const rpc = { url: settings.rpcUrl };
+const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, rpcTimeoutMs: 20_000 });
+process.send?.({ url: api.url });
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,114 @@
+import { expect } from 'vitest';
+import type { Policy } from '../../devnet/program/state.ts';
+import { activityItems } from './oracle/activity.ts';
+import { coin } from './oracle/coin.ts';
+import { days } from './oracle/days.ts';
+import { fees, holders, loop, positions } from './oracle/money.ts';
+import { analyticsTotals, registries, status } from './oracle/protocol.ts';
+import { rankingRow, rankings } from './oracle/rankings.ts';
+import type { View } from './oracle/view.ts';
+
+type Json = Record<string, unknown>;
+
+export type Get = (route: string) => Promise<Json>;
+
+const PAGE = 200;
+/** Questions at the same time. */
+const AT_ONCE = 4;
+
+async function same(get: Get, route: string, expected: object): Promise<void> {
+  expect(await get(route), route).toStrictEqual(expected);
+}
+
+/**
+ * Every read route beside the oracle's answer: equal in whole, nothing missing and nothing more. With `everyOrder`
+ * the rankings also of each quote asset and through each filter.
+ */
+export async function compare(get: Get, view: View, everyOrder: boolean): Promise<void> {
+  await same(get, '/status', status(view));
+  const { origins, models } = registries(view);
+  await same(get, '/origins', origins);
+  await same(get, '/models', models);
+  await compareAnalytics(get, view);
+  await inParallel(view.policies, (policy) => comparePolicy(get, view, policy));
+  await compareRows(get, view);
+  const orders = rankings(view).filter(({ query }) => everyOrder || /^sort=\w+&order=\w+$/.test(query));
+  await inParallel(orders, ({ query, mints }) => compareOrder(get, query, mints));
+}
+
+async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await run(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+async function comparePolicy(get: Get, view: View, policy: Policy): Promise<void> {
+  const base = `/coins/${policy.mint}`;
+  await same(get, base, coin(view, policy));
+  await same(get, `${base}/positions`, positions(view, policy));
+  await same(get, `${base}/fees`, fees(view, policy));
+  await same(get, `${base}/loop`, loop(view, policy));
+  await same(get, `${base}/holders`, holders(view, policy));
+  await compareActivity(get, policy.mint, activityItems(view.eventsOf(policy.mint)));
+}
+
+async function compareAnalytics(get: Get, view: View): Promise<void> {
+  const { revenueByDayTimeSeries, ...rest } = await get('/analytics');
+  const byMint = (a: Json, b: Json) => ((a.quoteMint as string) < (b.quoteMint as string) ? -1 : 1);
+  const series = (revenueByDayTimeSeries as Json[]).map((day) => {
+    return { ...day, byQuote: (day.byQuote as Json[]).toSorted(byMint) };
+  });
+  expect(series, 'days of /analytics').toStrictEqual(days(view));
+  const totals = rest.protocolTotals as { byQuote: Json[] };
+  // Symbols are compared where they are a coin's.
+  const byQuote = totals.byQuote.map(({ quoteSymbol: _, ...row }) => row).sort(byMint);
+  expect({ ...rest, protocolTotals: { ...totals, byQuote } }, '/analytics').toStrictEqual(
+    analyticsTotals(view),
+  );
+}
+
+async function compareActivity(get: Get, mint: string, expected: readonly object[]): Promise<void> {
+  const items: object[] = [];
+  for (;;) {
+    const offset = items.length;
+    const page = await get(`/coins/${mint}/activity?limit=${PAGE}&offset=${offset}`);
+    expect(page, 'a page of activity').toMatchObject({ mint, limit: PAGE, offset });
+    items.push(...(page.items as object[]));
+    if (items.length - offset < PAGE) break;
+  }
+  expect(items, `activity of ${mint}`).toStrictEqual(expected);
+  const { items: middle } = await get(`/coins/${mint}/activity?limit=3&offset=2`);
+  expect(middle, `a page of the activity of ${mint}`).toStrictEqual(expected.slice(2, 5));
+}
+
+/** Every row in whole, by small pages that overlap nowhere. */
+async function compareRows(get: Get, view: View): Promise<void> {
+  const limit = 17;
+  const rows: Json[] = [];
+  for (;;) {
+    const page = await get(`/rankings?sort=newest&limit=${limit}&offset=${rows.length}`);
+    rows.push(...(page.items as Json[]));
+    expect(page.hasMore, 'hasMore').toBe(rows.length < view.policies.length);
+    if (page.hasMore !== true) break;
+  }
+  const byMint = (a: Json, b: Json) => ((a.mint as string) < (b.mint as string) ? -1 : 1);
+  const expected = view.policies.map((policy) => rankingRow(view, policy) as Json).sort(byMint);
+  for (const { quoteSymbol, quoteSymbolAbsentReason: reason } of rows)
+    expect(typeof reason === 'string', 'a reason where there is no symbol').toBe(quoteSymbol === null);
+  const served = rows.map(({ rank: _, quoteSymbolAbsentReason: __, ...row }) => row as Json).sort(byMint);
+  expect(served, 'rows of /rankings').toStrictEqual(expected);
+}
+
+async function compareOrder(get: Get, query: string, mints: readonly string[]): Promise<void> {
+  const served: Json[] = [];
+  for (;;) {
+    const page = await get(`/rankings?${query}&limit=${PAGE}&offset=${served.length}`);
+    served.push(...(page.items as Json[]));
+    expect(page.total, `total of ${query}`).toBe(mints.length);
+    if (page.hasMore !== true) break;
+  }
+  const ranks = served.map(({ rank, mint }) => [rank, mint]);
+  expect(ranks, `/rankings?${query}`).toStrictEqual(mints.map((mint, at) => [at + 1, mint]));
+}

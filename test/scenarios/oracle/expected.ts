@@ -1,0 +1,92 @@
+import type { PlacedEvent, View } from './view.ts';
+import { total } from './view.ts';
+
+/** A value that is known only within bounds; vitest compares through it. */
+export class Matching {
+  readonly $$typeof = Symbol.for('jest.asymmetricMatcher');
+  readonly wanted: string;
+  readonly test: (value: unknown) => boolean;
+
+  constructor(wanted: string, test: (value: unknown) => boolean) {
+    this.wanted = wanted;
+    this.test = test;
+  }
+
+  asymmetricMatch(value: unknown): boolean {
+    return this.test(value);
+  }
+
+  toString(): string {
+    return this.wanted;
+  }
+
+  toAsymmetricMatcher(): string {
+    return `<${this.wanted}>`;
+  }
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+export const text = new Matching('some text', (value) => typeof value === 'string' && value !== '');
+export const anything = new Matching('anything', () => true);
+
+export const iso = (seconds: number | bigint) => new Date(Number(seconds) * 1000).toISOString();
+
+export function between(from: number, to: number): Matching {
+  const [first, last] = [iso(from), iso(to)];
+  return new Matching(
+    `${first} to ${last}`,
+    (value) => typeof value === 'string' && TIME.test(value) && value >= first && value <= last,
+  );
+}
+
+/** Equal but for the last digits of a double. */
+export function near(wanted: number): Matching {
+  return new Matching(
+    `about ${wanted}`,
+    (value) => typeof value === 'number' && Math.abs(value - wanted) <= Math.abs(wanted) * 1e-12,
+  );
+}
+
+/** When an account was read: not before its last write. */
+export function readAt(view: View, address: string): Matching {
+  return between(view.state.lastWrite(address)?.blockTime ?? 0, view.now);
+}
+
+export interface Figure {
+  value: unknown;
+  source: unknown;
+  asOf: unknown;
+  absent?: true;
+  reason?: unknown;
+}
+
+export function figure(value: bigint | number | string, source: unknown, asOf: unknown): Figure {
+  return { value: typeof value === 'bigint' ? String(value) : value, source, asOf };
+}
+
+export function absent(source: unknown): Figure {
+  return { value: null, source, asOf: null, absent: true, reason: text };
+}
+
+/** A sum of events is as old as the newest of them. */
+export function eventSum(
+  view: View,
+  events: readonly PlacedEvent[],
+  field: string,
+  source: unknown = text,
+): Figure {
+  return figure(total(events, field), source, newestTime(view, events));
+}
+
+export function newestTime(view: View, events: readonly PlacedEvent[]): unknown {
+  const last = events.at(-1);
+  return last === undefined ? between(0, view.now) : iso(last.blockTime);
+}
+
+/** The balance of a token account at a known address. */
+export function balance(view: View, address: string): Figure {
+  const token = view.state.tokens.get(address);
+  const source = 'chain:getTokenAccountBalance';
+  return token === undefined ? absent(source) : figure(token.amount, source, readAt(view, address));
+}

@@ -1,0 +1,48 @@
+import type { Policy, Pool } from '../../../devnet/program/state.ts';
+import { absent, anything, between, figure, near } from './expected.ts';
+import type { View } from './view.ts';
+
+const FUND = 0;
+
+function poolOf({ chain, state }: View, policy: Policy): Pool | undefined {
+  return state.pools.get(chain.addresses.pool(policy.mint, policy.quoteMint));
+}
+
+/** Price of a base unit as a fraction (venues.md §3); null off the curve and where nothing is left of it. */
+function priceOf(view: View, pool: Pool | undefined): readonly [bigint, bigint] | null {
+  if (pool === undefined || pool.status !== FUND) return null;
+  const { virtualBase, virtualQuote, realBase, realQuote } = pool;
+  const type = view.state.curves.get(pool.globalConfig)?.curveType;
+  if (type === 0) {
+    return virtualBase > realBase ? [virtualQuote + realQuote, virtualBase - realBase] : null;
+  }
+  if (type === 1) return [virtualQuote, virtualBase];
+  return type === 2 ? [virtualBase * realBase, 2n ** 64n] : null;
+}
+
+/** Quote base units, rounded down; null where absent. */
+export function marketCapOf(view: View, policy: Policy): bigint | null {
+  const pool = poolOf(view, policy);
+  const price = priceOf(view, pool);
+  return pool === undefined || price === null ? null : (pool.supply * price[0]) / price[1];
+}
+
+/** The block of spec 2.3. */
+export function marketCapBlock(view: View, policy: Policy): object {
+  const { chain, state } = view;
+  const pool = poolOf(view, policy);
+  const price = priceOf(view, pool);
+  const cap = marketCapOf(view, policy);
+  const written = [pool?.address, pool?.globalConfig].map(
+    (address) => (address === undefined ? undefined : state.lastWrite(address)?.blockTime) ?? 0,
+  );
+  const scale = pool === undefined ? 1 : 10 ** (pool.baseDecimals - pool.quoteDecimals);
+  return {
+    quote:
+      cap === null ? absent('computed') : figure(cap, 'computed', between(Math.min(...written), view.now)),
+    usd: view.polled ? anything : absent('computed'),
+    priceQuotePerBase: price === null ? null : near((Number(price[0]) / Number(price[1])) * scale),
+    pool: chain.addresses.pool(policy.mint, policy.quoteMint),
+    poolStatus: pool?.status ?? null,
+  };
+}

@@ -1,0 +1,125 @@
+import type { Policy } from '../../../devnet/program/state.ts';
+import { absent, anything, balance, eventSum, figure, iso, newestTime, readAt, text } from './expected.ts';
+import { marketCapBlock, marketCapOf } from './market-cap.ts';
+import { metadataOf, modelBlock, quoteColumns } from './names.ts';
+import { lastDay, ofKind, total, type View } from './view.ts';
+
+type Key = (view: View, policy: Policy) => bigint | null;
+
+const bankrollOf = ({ chain }: View, policy: Policy) => chain.addresses.ofPolicy(policy.mint).bankroll;
+
+/** What each sort ranks by, in its own units; null is absent. */
+const KEYS: Record<string, { key: Key; isMoney: boolean }> = {
+  marketCap: { key: marketCapOf, isMoney: true },
+  profit: { key: (_, policy) => policy.profitSwept, isMoney: true },
+  fees: {
+    key: (view, { mint }) => total(ofKind(view.eventsOf(mint), 'Routed'), 'amount'),
+    isMoney: true,
+  },
+  burned: { key: (_, policy) => policy.paidToHolders, isMoney: true },
+  bankroll: {
+    key: (view, policy) => view.state.tokens.get(bankrollOf(view, policy))?.amount ?? null,
+    isMoney: true,
+  },
+  activity: { key: (view, { mint }) => BigInt(lastDay(view, view.eventsOf(mint)).length), isMoney: false },
+  newest: { key: (_, policy) => policy.createdAt, isMoney: false },
+};
+
+export interface Ranking {
+  query: string;
+  mints: string[];
+}
+
+function ranked(
+  view: View,
+  sort: string,
+  order: string,
+  policies: readonly Policy[],
+  isPriced: boolean,
+): string[] {
+  const rule = KEYS[sort];
+  if (rule === undefined) throw new RangeError(`no sort ${sort}`);
+  const sign = order === 'asc' ? -1 : 1;
+  return policies
+    .map((policy) => ({ mint: policy.mint, key: rule.isMoney && !isPriced ? null : rule.key(view, policy) }))
+    .sort((a, b) => {
+      if (a.key !== b.key && a.key !== null && b.key !== null) return a.key < b.key ? sign : -sign;
+      if (a.key !== b.key) return a.key === null ? 1 : -1;
+      return a.mint < b.mint ? -1 : 1;
+    })
+    .map(({ mint }) => mint);
+}
+
+/** Every sort in both orders, over all policies and over those of each quote asset, and every filter. */
+export function rankings(view: View): Ranking[] {
+  const { policies } = view;
+  const found: Ranking[] = [];
+  for (const sort of Object.keys(KEYS)) {
+    for (const order of ['desc', 'asc']) {
+      const query = `sort=${sort}&order=${order}`;
+      // Without a price no two quote assets compare: money sorts are absent for every row.
+      if (!view.polled || KEYS[sort]?.isMoney === false) {
+        found.push({ query, mints: ranked(view, sort, order, policies, false) });
+      }
+      for (const quote of new Set(policies.map(({ quoteMint }) => quoteMint))) {
+        const own = policies.filter(({ quoteMint }) => quoteMint === quote);
+        found.push({ query: `${query}&quote=${quote}`, mints: ranked(view, sort, order, own, true) });
+      }
+    }
+  }
+  const filtered = (filter: string, passes: (policy: Policy) => boolean) => {
+    const own = policies.filter(passes);
+    found.push({ query: `sort=newest&${filter}`, mints: ranked(view, 'newest', 'desc', own, false) });
+  };
+  const modelId = ({ mode, modelId: id }: Policy) => (mode === 0 ? 0 : id);
+  for (const [mode, name] of ['Passive', 'Agent'].entries())
+    filtered(`mode=${name}`, (one) => one.mode === mode);
+  for (const id of [1, 2, 3, 4, 5, 6, 99]) filtered(`origin=${id}`, ({ originId }) => originId === id);
+  for (const id of [0, 1, 2, 3, 7, 300]) filtered(`model=${id}`, (one) => modelId(one) === id);
+  for (const flag of [true, false]) {
+    filtered(`locked=${flag}`, ({ locked }) => locked === flag);
+    filtered(`paused=${flag}`, ({ paused }) => paused === flag);
+    filtered(`locked=${flag}&mode=Agent`, ({ locked, mode }) => locked === flag && mode === 1);
+  }
+  const [first] = policies;
+  for (const search of ['a', 'EL', (first?.mint ?? '').slice(0, 5)]) {
+    filtered(`search=${search}`, ({ mint }) => {
+      const names = metadataOf(view, mint)?.metadata;
+      const isNamed = [names?.name, names?.symbol].some((name) =>
+        (name ?? '').toLowerCase().includes(search.toLowerCase()),
+      );
+      return isNamed || mint.startsWith(search);
+    });
+  }
+  return found;
+}
+
+/** A row of the rankings without its rank. */
+export function rankingRow(view: View, policy: Policy): object {
+  const events = view.eventsOf(policy.mint);
+  const day = lastDay(view, events);
+  const names = metadataOf(view, policy.mint)?.metadata;
+  const asOf = readAt(view, policy.address);
+  const usd = view.polled ? anything : absent('computed');
+  return {
+    mint: policy.mint,
+    mintName: names?.name ?? null,
+    mintSymbol: names?.symbol ?? null,
+    mintImageUrl: view.polled ? anything : null,
+    ...quoteColumns(view, policy.quoteMint),
+    mode: policy.mode === 0 ? 'Passive' : 'Agent',
+    origin: { id: policy.originId, name: view.state.origins.get(policy.origin)?.name },
+    model: modelBlock(view, policy),
+    risk: policy.risk,
+    locked: policy.locked,
+    paused: policy.paused,
+    marketCap: marketCapBlock(view, policy),
+    profit: figure(policy.profitSwept, text, asOf),
+    fees: eventSum(view, ofKind(events, 'Routed'), 'amount'),
+    burned: figure(policy.tokensBurned, text, asOf),
+    bankroll: balance(view, bankrollOf(view, policy)),
+    usd: { profit: usd, fees: usd, bankroll: usd },
+    eventsLast24h: figure(day.length, text, newestTime(view, day)),
+    createdAt: iso(policy.createdAt),
+  };
+}

@@ -1,0 +1,123 @@
+import path from 'node:path';
+import { createApp } from '../../api/app.ts';
+import { createAppliedSignal } from '../../api/applied.ts';
+import { listen } from '../../api/listen.ts';
+import { readSettings } from '../../api/settings.ts';
+import { openEmbedded, type Store } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import {
+  followedAccounts,
+  lowestMarker,
+  openGaps,
+  startOffsets,
+  unresolvedTransactions,
+} from '../../clickhouse/queries/stream-store.ts';
+import { createMemoryLog } from '../../ingest/log/memory.ts';
+import { createMaterialiser } from '../../ingest/materialise.ts';
+import { untilDone } from '../../ingest/retry.ts';
+import { runStream } from '../../ingest/stream.ts';
+import { readConfig } from '../../runtime/config.ts';
+import { createLogger } from '../../runtime/log.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import { decodeKey } from '../../schemas/base58.ts';
+
+export interface Product {
+  port: number;
+  /** Ends as a signal ends it. */
+  stop(): Promise<void>;
+  /** After this many more writes none reaches the database, as where the process is killed between two of them. */
+  crashAfter(writes: number): void;
+  /** Whether the crash has come. */
+  crashed(): boolean;
+}
+
+export interface ProductOptions {
+  directory: string;
+  geyserPort: number;
+  rpcUrl: string;
+  programId: string;
+  /** Unix milliseconds. */
+  clock(): number;
+}
+
+/** A stream that shows no new slot for this long is started again. */
+const SILENCE_MS = 2_000;
+
+/** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */
+export async function startProduct(options: ProductOptions): Promise<Product> {
+  const { programId } = options;
+  const config = readConfig({ DATA_DIR: options.directory });
+  const logger = createLogger('silent', 'scenario');
+  const database = await openEmbedded(path.join(options.directory, 'clickhouse'));
+  await migrate(database, null);
+
+  let writesLeft = Number.POSITIVE_INFINITY;
+  const write = async (run: () => Promise<void>) => {
+    writesLeft -= 1;
+    if (writesLeft < 0) throw new Error('the process is dead');
+    await run();
+  };
+  const store: Store = {
+    ...database,
+    insert: (table, rows) => write(() => database.insert(table, rows)),
+    command: (sql, params) => write(() => database.command(sql, params)),
+  };
+
+  const applied = createAppliedSignal();
+  const rpc = createRpc(options.rpcUrl, { commitment: config.commitment });
+  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  const materialise = createMaterialiser({
+    store,
+    programId: decodeKey(programId) as Uint8Array,
+    onApplied: () => applied.advance(),
+  });
+  const stopStream = new AbortController();
+  const stopLog = new AbortController();
+  const logStage = log.run(async (batch) => {
+    await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
+  }, stopLog.signal);
+  const streamStage = runStream({
+    endpoint: `127.0.0.1:${options.geyserPort}`,
+    xToken: null,
+    programId,
+    launchpadProgramId: config.launchpadProgramId,
+    commitment: config.commitment,
+    rpc,
+    log,
+    store: {
+      position: () => lowestMarker(store, 1),
+      knownAccounts: () => followedAccounts(store),
+      openGaps: () => openGaps(store),
+      incompleteTransactions: () => unresolvedTransactions(store),
+    },
+    logger,
+    signal: stopStream.signal,
+    silenceMs: SILENCE_MS,
+  });
+  const api = await listen(
+    createApp({
+      currentStore: () => store,
+      settings: readSettings(config, programId),
+      clock: options.clock,
+      applied,
+      cacheMs: 0,
+    }),
+    '127.0.0.1',
+    0,
+  );
+  return {
+    port: api.port,
+    stop: async () => {
+      stopStream.abort();
+      await api.close();
+      await streamStage;
+      stopLog.abort();
+      await logStage;
+      await database.close();
+    },
+    crashAfter: (writes) => {
+      writesLeft = writes;
+    },
+    crashed: () => writesLeft < 0,
+  };
+}
