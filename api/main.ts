@@ -1,62 +1,46 @@
 import '../runtime/node-version.ts';
 import { openServer } from '../clickhouse/client.ts';
-import { loadConfig, required } from '../runtime/config.ts';
+import { required } from '../runtime/config.ts';
 import { messageOf } from '../runtime/errors.ts';
-import { readFlags } from '../runtime/flags.ts';
-import { aborted, runMain } from '../runtime/lifecycle.ts';
-import { createLogger } from '../runtime/log.ts';
-import { createRegistry, serveMetrics } from '../runtime/metrics.ts';
+import { aborted } from '../runtime/lifecycle.ts';
+import { runService } from '../runtime/service.ts';
+import { openAgentSide } from './agent/side.ts';
 import { pollApplied } from './applied.ts';
 import { serveApi } from './serve.ts';
 import { serveFrom } from './serving-store.ts';
 
+const COMMAND = {
+  usage: 'npm run api',
+  about:
+    'Serves the HTTP API on HOST and PORT: reads from ClickHouse (CLICKHOUSE_URL), the agents’ routes over Postgres\n(POSTGRES_URL) and the chain (SOLANA_RPC_URL). Several may run side by side.',
+  flags: {},
+};
 const APPLIED_POLL_MS = 50;
 
-await runMain(async (signal) => {
-  readFlags(
-    {
-      usage: 'npm run api',
-      about:
-        'Serves the HTTP API from ClickHouse (CLICKHOUSE_URL) on HOST and PORT. Several may run side by side.',
-      flags: {},
-    },
-    process.argv.slice(2),
-  );
-  const config = loadConfig();
+await runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
-  const programId = required(config.programId, 'PROGRAM_ID', 'the API serves the policies of one program');
-  const logger = createLogger(config.logLevel, 'api');
-  const registry = createRegistry('api');
+  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
+  required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
   const serving = serveFrom(
     () => openServer(url, config.clickhouseCluster),
     signal,
     (error) => logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),
   );
+  needs('ClickHouse', async () => serving.currentStore().query('SELECT 1'));
+  const { currentStore } = serving;
   const applied = pollApplied({
-    currentStore: serving.currentStore,
+    currentStore,
     intervalMs: APPLIED_POLL_MS,
     signal,
     onError: (error) => logger.debug({ reason: messageOf(error) }, 'the applied marker was not read'),
   });
-  const api = await serveApi({
-    config,
-    programId,
-    currentStore: serving.currentStore,
-    applied,
-    agentRoutes: [],
-    readPosts: null,
-    logger,
-    registry,
-  });
+  const agents = await openAgentSide({ config, rpcUrl, currentStore, logger });
+  needs('Postgres', agents.probe);
+  const api = await serveApi({ config, currentStore, applied, agents, logger, registry });
   logger.info({ host: config.host, port: api.port }, 'serving');
-  const missing = () => (serving.connected() ? [] : ['ClickHouse']);
-  const metrics =
-    config.metricsPort === null
-      ? null
-      : await serveMetrics(registry, missing, config.host, config.metricsPort);
   await aborted(signal);
   await api.close();
-  await metrics?.close();
+  await agents.close();
   await applied.done;
   await serving.close();
 });

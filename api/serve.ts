@@ -2,21 +2,17 @@ import { Histogram, type Registry } from 'prom-client';
 import type { Store } from '../clickhouse/client.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import type { Applied } from './applied.ts';
-import type { ReadPosts } from './deps.ts';
 import { type Listening, listen } from './listen.ts';
-import type { Route } from './route.ts';
 import { readSettings, secretsOf } from './settings.ts';
 
 export interface ApiParts {
   config: Config;
-  /** The program that is indexed, base58. */
-  programId: string;
   currentStore(): Store;
   applied: Applied;
-  agentRoutes: readonly Route[];
-  readPosts: ReadPosts | null;
+  agents: Pick<AgentSide, 'routes' | 'readPosts'>;
   logger: Logger;
   registry: Registry;
 }
@@ -33,11 +29,11 @@ export function serveApi(parts: ApiParts): Promise<Listening> {
   });
   const app = createApp({
     currentStore: parts.currentStore,
-    settings: readSettings(config, parts.programId),
+    settings: readSettings(config),
     clock: Date.now,
     applied: parts.applied,
-    agentRoutes: parts.agentRoutes,
-    ...(parts.readPosts === null ? {} : { readPosts: parts.readPosts }),
+    agentRoutes: parts.agents.routes,
+    readPosts: parts.agents.readPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),

@@ -1,9 +1,9 @@
 import type { Config } from '../runtime/config.ts';
 import type { ReadSettings } from './deps.ts';
 
-/** What the read routes know of the configuration; `programId` is the program that is indexed, base58. */
-export function readSettings(config: Config, programId: string): ReadSettings {
-  const { serviceName, launchpadProgramId, ammProgramId } = config;
+/** What the read routes know of the configuration. */
+export function readSettings(config: Config): ReadSettings {
+  const { serviceName, programId, launchpadProgramId, ammProgramId } = config;
   const { perpVenueId, optionsVenueId, launchpadVenueId, ammVenueId } = config;
   return {
     serviceName,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { RetryableError } from '../runtime/errors.ts';
 import type { Store } from './client.ts';
 import { forCluster, onClusterClause } from './cluster.ts';
 import { alone } from './migration-lock.ts';
@@ -55,6 +56,20 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
     now.push(migration.name);
   }
   return now;
+}
+
+/** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */
+export async function mustBeCurrent(store: Store): Promise<void> {
+  const [ledger] = await store.query(
+    `SELECT 1 FROM system.tables WHERE database = {database:String} AND name = 'migrations'`,
+    {
+      database: store.database,
+    },
+  );
+  const missing = ledger === undefined ? migrations() : await pending(store);
+  const names = missing.map(({ name }) => name).join(', ');
+  if (missing.length > 0)
+    throw new RetryableError(`ClickHouse database ${store.database} lacks ${names}: run npm run migrate`);
 }
 
 /** What is still to be applied, in order. @throws Error where what was applied is not what this version has. */

@@ -10,7 +10,7 @@ import type { Action } from './program/actions.ts';
 import { type Addresses, createAddresses } from './program/addresses.ts';
 import { applyChanges } from './program/draft.ts';
 import { emptyState, type Key, type ProgramState } from './program/state.ts';
-import { DEVNET_PROGRAM_ID } from './program-id.ts';
+import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
 import { createRandom } from './random.ts';
 import { openMemoryRecords, openRecordFile, type RecordFile } from './storage.ts';
 import { type Builder, type CutLogs, signatureAt } from './transactions.ts';

@@ -16,6 +16,8 @@ export interface MaterialiserOptions {
   programId: Uint8Array;
   /** Called after a batch shows in every figure. */
   onApplied?: (batch: LogBatch) => void;
+  /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
+  keepDeadLetters?: (letters: readonly DeadLetterRecord[]) => Promise<void>;
   /** Called with every dead letter that was kept. */
   onDeadLetter?: (letter: DeadLetterRecord) => void;
 }
@@ -74,7 +76,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
     await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
-    const letters = [...parts.deadLetters, ...facts.deadLetters, ...latest.deadLetters];
+    const found = [...facts.deadLetters, ...latest.deadLetters];
+    const letters = [...parts.deadLetters, ...found];
+    // What stands in that topic is not appended to it again.
+    const unkept = batch.topic === 'dead-letters' ? [] : letters;
+    if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
     const now = Date.now();
     await insert(
       'dead_letters',

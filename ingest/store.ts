@@ -1,3 +1,5 @@
+import type { Store } from '../clickhouse/client.ts';
+import { followedAccounts, openGaps, unresolvedTransactions } from '../clickhouse/queries/stream-store.ts';
 import type { ExpectedAccount } from '../schemas/records.ts';
 import type { Gap } from './history.ts';
 import type { CutTransaction } from './reread.ts';
@@ -16,4 +18,15 @@ export interface StreamStore {
   openGaps(): Promise<Gap[]>;
   /** Transactions whose cut logs were not read again yet. */
   incompleteTransactions(): Promise<CutTransaction[]>;
+}
+
+/** What ClickHouse says of it: all but the position, which is the log's to tell. */
+export function storedState(
+  store: Store,
+): Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'incompleteTransactions'> {
+  return {
+    knownAccounts: () => followedAccounts(store),
+    openGaps: () => openGaps(store),
+    incompleteTransactions: () => unresolvedTransactions(store),
+  };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { decodeKey } from '../schemas/base58.ts';
+import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
 import { ConfigError } from './errors.ts';
 
 export type Environment = Record<string, string | undefined>;
@@ -13,7 +14,7 @@ export interface Config {
   metricsPort: number | null;
   dataDir: string;
   logLevel: string;
-  programId: string | null;
+  programId: string;
   launchpadProgramId: string;
   ammProgramId: string;
   yellowstoneEndpoint: string | null;
@@ -68,7 +69,7 @@ export function readConfig(env: Environment): Config {
     metricsPort: read.whole('METRICS_PORT', 0, 65_535),
     dataDir: read.any('DATA_DIR') ?? './data',
     logLevel: read.oneOf('LOG_LEVEL', LEVELS) ?? 'info',
-    programId: read.key('PROGRAM_ID'),
+    programId: read.key('PROGRAM_ID') ?? DEVNET_PROGRAM_ID,
     launchpadProgramId: read.key('LAUNCHPAD_PROGRAM_ID') ?? 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
     ammProgramId: read.key('AMM_PROGRAM_ID') ?? 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C',
     yellowstoneEndpoint: read.endpoint('YELLOWSTONE_ENDPOINT'),

@@ -1,8 +1,6 @@
 import http from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-
-/** What is missing for this process to do its work; empty when ready. */
-export type Readiness = () => string[];
+import type { Readiness } from './readiness.ts';
 
 export interface MetricsServer {
   port: number;
@@ -33,7 +31,7 @@ export async function serveMetrics(
     }
     if (path === '/live') return void json(response, 200, { live: true });
     if (path === '/ready') {
-      const missing = readiness();
+      const missing = await readiness();
       return void json(response, missing.length === 0 ? 200 : 503, { ready: missing.length === 0, missing });
     }
     response.writeHead(404).end();

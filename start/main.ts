@@ -72,11 +72,6 @@ function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
 
 function followed(config: Config): Config {
   required(
-    config.programId,
-    'PROGRAM_ID',
-    'name the program to index, or unset YELLOWSTONE_ENDPOINT for the local chain',
-  );
-  required(
     config.solanaRpcUrl,
     'SOLANA_RPC_URL',
     'history and the agents need a JSON-RPC node beside the stream',

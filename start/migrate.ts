@@ -1,27 +1,66 @@
 import '../runtime/node-version.ts';
+import { migratePostgres } from '../api/postgres/migrate.ts';
+import { openPool } from '../api/postgres/pool.ts';
 import { openServer } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { loadConfig, required } from '../runtime/config.ts';
+import { openKafka } from '../ingest/kafka/open.ts';
+import { ensureTopics } from '../ingest/kafka/topics.ts';
+import { type Config, loadConfig, required } from '../runtime/config.ts';
 import { readFlags } from '../runtime/flags.ts';
 import { runMain } from '../runtime/lifecycle.ts';
+import { createLogger } from '../runtime/log.ts';
 
 const COMMAND = {
   usage: 'npm run migrate',
   about:
-    'Brings the ClickHouse of CLICKHOUSE_URL to the current schema. Safe to repeat and to run twice at once.',
+    'Brings ClickHouse (CLICKHOUSE_URL) and Postgres (POSTGRES_URL) to the current schema, and creates the topics of\nthe log where KAFKA_BROKERS is set. Safe to repeat and to run twice at once.',
   flags: {},
 } as const;
 
 await runMain(async () => {
   readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const url = required(
-    config.clickhouseUrl,
-    'CLICKHOUSE_URL',
-    'npm start migrates its embedded engine by itself',
-  );
-  const store = await openServer(url, config.clickhouseCluster);
-  const applied = await migrate(store, config.clickhouseCluster);
-  await store.close();
-  process.stdout.write(applied.length === 0 ? 'already current\n' : `applied ${applied.join(', ')}\n`);
+  const why = 'npm start migrates its embedded engine by itself';
+  const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
+  const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
+  say('ClickHouse', await migrateClickHouse(clickhouseUrl, config.clickhouseCluster));
+  say('Postgres', await migrateServer(postgresUrl));
+  if (config.kafkaBrokers === null) process.stdout.write('Kafka: KAFKA_BROKERS is not set, no topics\n');
+  else say('Kafka', await createTopics(config));
 });
+
+function say(what: string, done: readonly string[]): void {
+  process.stdout.write(`${what}: ${done.length === 0 ? 'already current' : `made ${done.join(', ')}`}\n`);
+}
+
+async function migrateClickHouse(url: string, cluster: string | null): Promise<string[]> {
+  const store = await openServer(url, cluster);
+  try {
+    return await migrate(store, cluster);
+  } finally {
+    await store.close();
+  }
+}
+
+async function migrateServer(url: string): Promise<string[]> {
+  const db = openPool(url);
+  try {
+    return await migratePostgres(db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function createTopics(config: Config): Promise<string[]> {
+  const kafka = openKafka(config, createLogger(config.logLevel, 'migrate'));
+  try {
+    return await ensureTopics(kafka, {
+      prefix: config.kafkaTopicPrefix,
+      partitions: config.kafkaPartitions,
+      replication: config.kafkaReplication,
+      retentionMs: config.kafkaRetentionMs,
+    });
+  } finally {
+    await kafka.close();
+  }
+}

@@ -55,7 +55,7 @@ ${config.serviceName} is serving ${base}
 
   chain       ${chain}
   program     ${config.programId}
-  log         in this process
+  log         ${config.kafkaBrokers === null ? 'in this process' : `Kafka at ${config.kafkaBrokers.join(', ')}`}
   ClickHouse  ${config.clickhouseUrl === null ? `embedded, in ${config.dataDir}` : 'server of CLICKHOUSE_URL'}
   Postgres    ${config.postgresUrl === null ? `embedded, in ${config.dataDir}` : 'server of POSTGRES_URL'}
 

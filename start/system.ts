@@ -6,24 +6,17 @@ import { type Listening, listen } from '../api/listen.ts';
 import { readSettings, secretsOf } from '../api/settings.ts';
 import { openEmbedded, openServer, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import {
-  followedAccounts,
-  lowestMarker,
-  openGaps,
-  startOffsets,
-  unresolvedTransactions,
-} from '../clickhouse/queries/stream-store.ts';
-import { createMemoryLog } from '../ingest/log/memory.ts';
 import { createMaterialiser } from '../ingest/materialise.ts';
 import { runPollers } from '../ingest/poll.ts';
 import { untilDone } from '../ingest/retry.ts';
-import type { StreamStore } from '../ingest/store.ts';
+import { storedState } from '../ingest/store.ts';
 import { runStream } from '../ingest/stream.ts';
 import { type Config, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { createRpc } from '../runtime/rpc.ts';
 import { decodeKey } from '../schemas/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { openLog } from './log.ts';
 
 export interface System {
   store: Store;
@@ -40,9 +33,9 @@ export interface SystemOptions {
   devnet: boolean;
 }
 
-/** All stages in one process, over the in-process log: the same code as the separate processes run. */
+/** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
-  const programId = required(config.programId, 'PROGRAM_ID', 'it names the program to index');
+  const { programId } = config;
   const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
     config.yellowstoneEndpoint,
@@ -55,11 +48,11 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       : await openServer(config.clickhouseUrl, config.clickhouseCluster);
   await migrate(store, config.clickhouseCluster);
 
-  const agents = await openAgentSide({ config, programId, rpcUrl, currentStore: () => store, logger });
+  const agents = await openAgentSide({ config, rpcUrl, currentStore: () => store, logger });
   const counters = createCounters();
   const applied = createAppliedSignal();
   const rpc = createRpc(rpcUrl, { commitment: config.commitment });
-  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
@@ -81,17 +74,17 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       commitment: config.commitment,
       rpc,
       log,
-      store: streamStore(store),
+      store: { ...storedState(store), position: log.position, ...(log.applied && { applied: log.applied }) },
       logger,
       signal,
       onEvent: counters.streamed,
     }),
-    runPollers({ config, programId, store, log, rpc, logger, signal }),
+    runPollers({ config, store, log, rpc, logger, signal }),
   ];
   const api = await listen(
     createApp({
       currentStore: () => store,
-      settings: readSettings(config, programId),
+      settings: readSettings(config),
       clock: Date.now,
       applied,
       agentRoutes: agents.routes,
@@ -116,16 +109,8 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       await Promise.allSettled(stages.slice(1));
       stopLog.abort();
       await stages[0];
+      await log.close();
       await store.close();
     },
-  };
-}
-
-function streamStore(store: Store): StreamStore {
-  return {
-    position: () => lowestMarker(store, 1),
-    knownAccounts: () => followedAccounts(store),
-    openGaps: () => openGaps(store),
-    incompleteTransactions: () => unresolvedTransactions(store),
   };
 }

@@ -19,13 +19,13 @@ export interface AgentSide {
   readPosts: ReadPosts;
   /** Rejects where there is no Postgres to be had; until then the agents' routes wait and the others answer. */
   ready: Promise<void>;
+  /** Throws where Postgres does not answer. */
+  probe(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface AgentSideOptions {
   config: Config;
-  /** The program that is indexed, base58. */
-  programId: string;
   rpcUrl: string;
   currentStore(): Store;
   logger: Logger;
@@ -37,7 +37,7 @@ const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, programId, rpcUrl, currentStore, logger } = options;
+  const { config, rpcUrl, currentStore, logger } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     return opened;
@@ -50,7 +50,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   const parts = createAgentParts({
     db,
     rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
-    programId,
+    programId: config.programId,
     storedSlot: async (address) => BigInt((await policiesAt(currentStore(), [address]))[0]?.slot ?? 0),
     serviceName: config.serviceName,
     publicUrl: config.publicUrl,
@@ -63,6 +63,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     routes: agentRoutes(parts),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
     ready,
+    probe: async () => void (await db.query('SELECT 1')),
     close: async () => {
       stop.abort();
       await sweeping;

@@ -13,7 +13,7 @@ export async function indexer(store: Store, state: IndexState): Promise<StatusRe
   const updatedAt = started ? timeOfMillis(applied.applied_at) : null;
   return {
     lastProcessedSignature: applied.last_signature,
-    lastProcessedSlot: started ? applied.slot : null,
+    lastProcessedSlot: applied.slot === '0' ? null : applied.slot,
     lastProcessedBlockTime: state.markerTime,
     cursorUpdatedAt: updatedAt,
     history: {

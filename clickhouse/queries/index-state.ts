@@ -2,9 +2,11 @@ import type { Store } from '../client.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
+  /** That have a row of their own. */
   partitions: number;
+  /** That the log has. */
   transaction_partitions: number;
-  /** Lowest marker; '0' before the first. */
+  /** Lowest marker; '0' before each partition has one. */
   slot: string;
   block_time: string | null;
   last_signature: string | null;
@@ -14,10 +16,13 @@ export interface AppliedState {
 
 export async function appliedState(store: Store): Promise<AppliedState> {
   const [row] = await store.query<AppliedState>(
-    `SELECT toUInt32(count()) AS partitions,
-       toUInt32(countIf(topic = 'transactions')) AS transaction_partitions,
-       min(a.slot) AS slot,
-       argMin(tuple(a.block_time), a.slot).1 AS block_time,
+    `WITH
+       (SELECT sum(partitions) FROM log_partitions FINAL WHERE topic IN ('accounts', 'transactions')) AS declared,
+       (SELECT sum(partitions) FROM log_partitions FINAL WHERE topic = 'transactions') AS declared_of_transactions
+     SELECT toUInt32(count()) AS partitions,
+       toUInt32(greatest(countIf(topic = 'transactions'), declared_of_transactions)) AS transaction_partitions,
+       if(count() < declared, 0, min(a.slot)) AS slot,
+       if(count() < declared, NULL, argMin(tuple(a.block_time), a.slot).1) AS block_time,
        argMax(tuple(a.last_signature), (a.last_signature_slot, a.last_signature_index)).1 AS last_signature,
        max(a.applied_at) AS applied_at
      FROM applied AS a FINAL

@@ -10,14 +10,17 @@ export async function startOffsets(store: Store): Promise<Record<string, bigint>
   return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
 }
 
-/** The lowest last marker over all partitions of accounts and transactions; null before each has one. */
+/**
+ * The lowest last marker over all partitions of accounts and transactions; null before each has one.
+ * @param partitions of both topics together.
+ */
 export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
   const [row] = await store.query<{ lowest: string; partitions: string }>(
     `SELECT min(slot) AS lowest, count() AS partitions FROM applied FINAL
      WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
   );
   const slot = BigInt(row?.lowest ?? UNKNOWN);
-  return Number(row?.partitions ?? 0) < partitions * 2 || slot < 0n ? null : slot;
+  return Number(row?.partitions ?? 0) < partitions || slot < 0n ? null : slot;
 }
 
 const FOLLOWED = {

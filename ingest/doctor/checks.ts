@@ -43,7 +43,6 @@ async function checkRpc(url: string, { programId, commitment }: Config): Promise
   const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
   const [slot, first] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
   const found = `at slot ${slot}, history from slot ${first}`;
-  if (programId === null) return found;
   const { account } = await rpc.getAccountInfo(programId);
   if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
   return `${found}, has the program`;

@@ -1,8 +1,5 @@
 import type { Config } from '../../runtime/config.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
 import { createGeyserClient, type GeyserStream } from '../geyser/client.ts';
-
-const NO_PROGRAM = encodeBase58(new Uint8Array(32));
 
 /** Subscribes as ingest does and waits for the first slot. @throws what ended the stream before one came */
 export async function checkStream(
@@ -15,7 +12,7 @@ export async function checkStream(
   const cancel = () => stream?.cancel('no slot came in time');
   try {
     return await new Promise<string>((resolve, reject) => {
-      const subscription = { programId: programId ?? NO_PROGRAM, addresses: [], commitment, fromSlot: null };
+      const subscription = { programId, addresses: [], commitment, fromSlot: null };
       stream = client.subscribe(subscription, {
         onUpdate: (update) => {
           if (update.type === 'slot') resolve(`streams, slot ${update.slot}`);

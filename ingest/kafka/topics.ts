@@ -10,6 +10,10 @@ export function topicOf(prefix: string, name: string): Topic | null {
   return TOPICS.find((topic) => topicName(prefix, topic) === name) ?? null;
 }
 
+/** The consumer group of those who write one database; another database is filled by another group. */
+export const materialiserGroup = (prefix: string, database: string): string =>
+  `${prefix}-materialise-${database}`;
+
 export interface TopicSettings {
   prefix: string;
   partitions: number;

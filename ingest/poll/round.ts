@@ -9,7 +9,6 @@ import type { LogWriter } from '../log/port.ts';
 
 export interface PollOptions {
   config: Config;
-  programId: string;
   store: Store;
   log: LogWriter;
   rpc: Rpc;

@@ -6,7 +6,7 @@ afterEach(() => server?.close());
 
 test('metrics, liveness and readiness are served, and readiness names what is missing', async () => {
   const missing = ['no stream yet'];
-  server = await serveMetrics(createRegistry('test'), () => missing, '127.0.0.1', 0);
+  server = await serveMetrics(createRegistry('test'), async () => missing, '127.0.0.1', 0);
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server?.port}${path}`, { method });
   expect(await (await get('/metrics')).text()).toContain('process_resident_memory_bytes{process="test"}');
   expect((await get('/live')).status).toBe(200);

@@ -5,21 +5,15 @@ import { listen } from '../../api/listen.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import {
-  followedAccounts,
-  lowestMarker,
-  openGaps,
-  startOffsets,
-  unresolvedTransactions,
-} from '../../clickhouse/queries/stream-store.ts';
-import { createMemoryLog } from '../../ingest/log/memory.ts';
 import { createMaterialiser } from '../../ingest/materialise.ts';
 import { untilDone } from '../../ingest/retry.ts';
+import { storedState } from '../../ingest/store.ts';
 import { runStream } from '../../ingest/stream.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { decodeKey } from '../../schemas/base58.ts';
+import { openLog } from '../../start/log.ts';
 
 export interface Product {
   port: number;
@@ -46,7 +40,7 @@ const SILENCE_MS = 2_000;
 /** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { programId } = options;
-  const config = readConfig({ DATA_DIR: options.directory });
+  const config = readConfig({ DATA_DIR: options.directory, PROGRAM_ID: programId });
   const logger = createLogger('silent', 'scenario');
   const database = await openEmbedded(path.join(options.directory, 'clickhouse'));
   await migrate(database, null);
@@ -65,7 +59,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 
   const applied = createAppliedSignal();
   const rpc = createRpc(options.rpcUrl, { commitment: config.commitment });
-  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
@@ -84,12 +78,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     commitment: config.commitment,
     rpc,
     log,
-    store: {
-      position: () => lowestMarker(store, 1),
-      knownAccounts: () => followedAccounts(store),
-      openGaps: () => openGaps(store),
-      incompleteTransactions: () => unresolvedTransactions(store),
-    },
+    store: { ...storedState(store), position: log.position },
     logger,
     signal: stopStream.signal,
     silenceMs: SILENCE_MS,
@@ -97,7 +86,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const api = await listen(
     createApp({
       currentStore: () => store,
-      settings: readSettings(config, programId),
+      settings: readSettings(config),
       clock: options.clock,
       applied,
       cacheMs: 0,

@@ -33,7 +33,6 @@ export function pollOptions(env: Record<string, string>, more: Partial<PollOptio
   };
   return {
     config: readConfig(env),
-    programId: 'program',
     store: { query: unasked, insert: unasked, command: unasked, database: 'none', close: async () => {} },
     log: captureLog(),
     rpc: createRpc('http://127.0.0.1:1', { commitment: 'confirmed' }),

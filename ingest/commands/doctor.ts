@@ -1,10 +1,10 @@
-import '../runtime/node-version.ts';
-import { loadConfig } from '../runtime/config.ts';
-import { ConfigError } from '../runtime/errors.ts';
-import { readFlags } from '../runtime/flags.ts';
-import { runMain } from '../runtime/lifecycle.ts';
-import { checksOf } from './doctor/checks.ts';
-import { runChecks } from './doctor/report.ts';
+import '../../runtime/node-version.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+import { readFlags } from '../../runtime/flags.ts';
+import { runMain } from '../../runtime/lifecycle.ts';
+import { checksOf } from '../doctor/checks.ts';
+import { runChecks } from '../doctor/report.ts';
 
 const COMMAND = {
   usage: 'npm run doctor',

@@ -1,0 +1,62 @@
+import '../../runtime/node-version.ts';
+import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
+import { required } from '../../runtime/config.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import { runService } from '../../runtime/service.ts';
+import { openKafka } from '../kafka/open.ts';
+import { readLogPosition } from '../kafka/position.ts';
+import { partitionsOf } from '../kafka/topics.ts';
+import { createKafkaWriter } from '../kafka/writer.ts';
+import { streamMetrics } from '../metrics/stream.ts';
+import { openStore } from '../open-store.ts';
+import { untilDone } from '../retry.ts';
+import { storedState } from '../store.ts';
+import { runStream } from '../stream.ts';
+
+const COMMAND = {
+  usage: 'npm run ingest',
+  about:
+    'Streams the program of PROGRAM_ID from YELLOWSTONE_ENDPOINT into Kafka, and reads over RPC what the stream\ncannot bring. One of these runs at a time; a second one beside it does no harm.',
+  flags: {},
+};
+
+await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs }) => {
+  const endpoint = required(
+    config.yellowstoneEndpoint,
+    'YELLOWSTONE_ENDPOINT',
+    'the chain is streamed from it',
+  );
+  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
+  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const kafka = openKafka(config, logger);
+  const prefix = config.kafkaTopicPrefix;
+  const metrics = streamMetrics(registry);
+  needs('Kafka', () => kafka.brokerCount());
+  needs('Solana RPC', () => rpc.getSlot());
+  needs('stream', async () => {
+    if (!metrics.connected()) throw new Error('the stream is not connected');
+  });
+  const partitions = await untilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
+    logger,
+    signal,
+  });
+  const store = await openStore(config, { logger, signal });
+  if (store !== null) needs('ClickHouse', () => store.query('SELECT 1'));
+  if (partitions !== null && store !== null) {
+    const log = createKafkaWriter(kafka, prefix);
+    await runStream({
+      ...{ endpoint, rpc, log, logger, signal },
+      ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
+      ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
+      store: {
+        ...storedState(store),
+        position: () => readLogPosition(kafka, prefix),
+        applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
+      },
+      onEvent: metrics.onEvent,
+    });
+    await log.close();
+  }
+  await store?.close();
+  await kafka.close();
+});

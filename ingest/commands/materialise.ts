@@ -1,0 +1,82 @@
+import '../../runtime/node-version.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import { runService, type Service } from '../../runtime/service.ts';
+import { decodeKey } from '../../schemas/base58.ts';
+import { openKafka } from '../kafka/open.ts';
+import { createKafkaReader } from '../kafka/reader.ts';
+import { materialiserGroup, partitionsOf, topicName, topicOf } from '../kafka/topics.ts';
+import type { KafkaClient } from '../kafka/wire.ts';
+import { createKafkaWriter } from '../kafka/writer.ts';
+import type { Topic } from '../log/port.ts';
+import { createMaterialiser } from '../materialise.ts';
+import { materialiseMetrics } from '../metrics/materialise.ts';
+import { openStore } from '../open-store.ts';
+import { untilDone } from '../retry.ts';
+
+const COMMAND = {
+  usage: 'npm run materialise',
+  about:
+    'Writes what the log holds to ClickHouse. Several may run side by side: they share the log’s partitions.',
+  flags: {},
+};
+
+await runService('materialise', COMMAND, async (service) => {
+  const { config, logger, signal, needs } = service;
+  const kafka = openKafka(config, logger);
+  needs('Kafka', () => kafka.brokerCount());
+  const store = await openStore(config, { logger, signal });
+  if (store !== null) {
+    needs('ClickHouse', () => store.query('SELECT 1'));
+    await consume(service, kafka, store);
+  }
+  await store?.close();
+  await kafka.close();
+});
+
+/** Applies the log to one database until the signal is given. */
+async function consume(
+  { config, logger, registry, signal, needs }: Service,
+  kafka: KafkaClient,
+  store: Store,
+) {
+  const prefix = config.kafkaTopicPrefix;
+  const counted = await untilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
+    logger,
+    signal,
+  });
+  if (counted === null) return;
+  const { accounts, transactions } = counted;
+  await untilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
+    logger,
+    signal,
+  });
+  const metrics = materialiseMetrics(registry, async (topic) => {
+    const offsets = await kafka.offsets(topicName(prefix, topic));
+    return new Map(offsets.map(({ partition, high }) => [partition, high]));
+  });
+  const writer = createKafkaWriter(kafka, prefix);
+  const materialise = createMaterialiser({
+    store,
+    programId: decodeKey(config.programId) as Uint8Array,
+    keepDeadLetters: (letters) => writer.append(letters),
+    onDeadLetter: ({ what }) => metrics.deadLetter(what),
+  });
+  let isMember = false;
+  needs('consumer group', async () => {
+    if (!isMember) throw new Error('the group has not given this process its partitions');
+  });
+  const reader = createKafkaReader(kafka, {
+    ...{ prefix, logger },
+    group: materialiserGroup(prefix, store.database),
+    onAssigned: (assignment) => {
+      isMember = true;
+      const own = [...assignment].map(([name, list]) => [topicOf(prefix, name), list] as const);
+      metrics.assigned(
+        new Map(own.filter((entry): entry is [Topic, readonly number[]] => entry[0] !== null)),
+      );
+    },
+  });
+  await reader.run(metrics.measured(materialise), signal);
+  await writer.close();
+}

@@ -1,0 +1,36 @@
+import '../../runtime/node-version.ts';
+import { required } from '../../runtime/config.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import { runService } from '../../runtime/service.ts';
+import { openKafka } from '../kafka/open.ts';
+import { createKafkaWriter } from '../kafka/writer.ts';
+import { countingReadings } from '../metrics/poll.ts';
+import { openStore } from '../open-store.ts';
+import { runPollers } from '../poll.ts';
+
+const COMMAND = {
+  usage: 'npm run poll',
+  about:
+    'Reads venues, catalogue, prices and token documents into Kafka, as often as POLL_INTERVAL_MS says.\nWhat has no URL configured is not read.',
+  flags: {},
+};
+
+await runService('poll', COMMAND, async ({ config, logger, registry, signal, needs }) => {
+  const rpcUrl = required(
+    config.solanaRpcUrl,
+    'SOLANA_RPC_URL',
+    'the programs of the venues are looked up over it',
+  );
+  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const kafka = openKafka(config, logger);
+  needs('Kafka', () => kafka.brokerCount());
+  const store = await openStore(config, { logger, signal });
+  if (store !== null) {
+    needs('ClickHouse', () => store.query('SELECT 1'));
+    const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
+    await runPollers({ config, store, log: countingReadings(writer, registry), rpc, logger, signal });
+    await writer.close();
+  }
+  await store?.close();
+  await kafka.close();
+});

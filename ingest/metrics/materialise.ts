@@ -1,0 +1,95 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type LogBatch, TOPICS, type Topic } from '../log/port.ts';
+
+type Apply = (batch: LogBatch) => Promise<void>;
+
+export interface MaterialiseMetrics {
+  /** Measures each batch that is applied. */
+  measured(apply: Apply): Apply;
+  deadLetter(what: string): void;
+  /** Tells which partitions this process has, by topic of the log; of others it says nothing. */
+  assigned(partitions: ReadonlyMap<Topic, readonly number[]>): void;
+}
+
+/**
+ * A materialiser's figures for Prometheus.
+ * @param ends the offset that the next record gets, by partition of a topic.
+ */
+export function materialiseMetrics(
+  registry: Registry,
+  ends: (topic: Topic) => Promise<ReadonlyMap<number, bigint>>,
+): MaterialiseMetrics {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: 'materialise_batch_seconds',
+    help: 'Time to write one batch to ClickHouse.',
+    labelNames: ['topic'],
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers,
+  });
+  const age = new Histogram({
+    name: 'materialise_batch_age_seconds',
+    help: 'From the block time of a batch’s newest slot until it is in every figure.',
+    buckets: [0.5, 1, 2, 3, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const slot = new Gauge({
+    name: 'materialise_applied_slot',
+    help: 'Last slot that is applied, by partition.',
+    labelNames: ['topic', 'partition'],
+    registers,
+  });
+  const records = new Counter({
+    name: 'materialise_records_total',
+    help: 'Records of the log that were applied.',
+    labelNames: ['topic'],
+    registers,
+  });
+  const deadLetters = new Counter({
+    name: 'materialise_dead_letters_total',
+    help: 'What did not decode and was kept with its reason.',
+    labelNames: ['what'],
+    registers,
+  });
+  let own: ReadonlyMap<Topic, readonly number[]> = new Map();
+  const next = new Map<string, bigint>();
+  new Gauge({
+    name: 'materialise_consumer_lag',
+    help: 'Records of the log that are not applied yet, of the partitions of this process.',
+    labelNames: ['topic', 'partition'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const topic of TOPICS) {
+        const partitions = own.get(topic) ?? [];
+        // A log that does not answer is told by /ready; the other figures are still wanted.
+        const high = await ends(topic).catch(() => new Map<number, bigint>());
+        for (const partition of partitions) {
+          const end = high.get(partition);
+          const at = next.get(`${topic}/${partition}`);
+          if (end !== undefined && at !== undefined) this.set({ topic, partition }, Number(end - at));
+        }
+      }
+    },
+  });
+  return {
+    measured: (apply) => async (batch) => {
+      const stop = seconds.startTimer({ topic: batch.topic });
+      await apply(batch);
+      stop();
+      const { topic, partition } = batch;
+      records.inc({ topic }, batch.entries.length);
+      const last = batch.entries.at(-1);
+      if (last !== undefined) next.set(`${topic}/${partition}`, last.offset + 1n);
+      const marker = batch.entries.findLast(({ record }) => record.kind === 'marker')?.record;
+      if (marker?.kind !== 'marker') return;
+      slot.set({ topic, partition }, Number(marker.slot));
+      if (marker.blockTime !== null) age.observe(Math.max(0, Date.now() / 1000 - marker.blockTime));
+    },
+    deadLetter: (what) => deadLetters.inc({ what: what.slice(0, 40) }),
+    assigned: (partitions) => {
+      own = partitions;
+      slot.reset();
+    },
+  };
+}

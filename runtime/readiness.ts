@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Asks something that a process needs; throws where it does not answer as it should. */
+export type Probe = () => Promise<unknown>;
+
+/** What is missing for a process to do its work, in words; empty when it is ready. */
+export type Readiness = () => Promise<string[]>;
+
+const ANSWER_WITHIN_MS = 2_000;
+/** Those who ask at the same time, or a moment later, get the same answer. */
+const FRESH_MS = 1_000;
+
+/** Asks everything that a process needs at once, whenever somebody wants to know. */
+export function probing(probes: ReadonlyMap<string, Probe>): Readiness {
+  let last: { at: number; answer: Promise<string[]> } | null = null;
+  const ask = async () => {
+    const answers = await Promise.all(
+      [...probes].map(async ([name, probe]) => ((await isThere(probe)) ? null : name)),
+    );
+    return answers.filter((name) => name !== null);
+  };
+  return () => {
+    const now = performance.now();
+    if (last === null || now - last.at > FRESH_MS) last = { at: now, answer: ask() };
+    return last.answer;
+  };
+}
+
+async function isThere(probe: Probe): Promise<boolean> {
+  const late = new AbortController();
+  try {
+    const timeout = delay(ANSWER_WITHIN_MS, false, { signal: late.signal }).catch(() => false);
+    return await Promise.race([probe().then(() => true), timeout]);
+  } catch {
+    return false;
+  } finally {
+    late.abort();
+  }
+}

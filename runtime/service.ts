@@ -1,0 +1,44 @@
+import type { Registry } from 'prom-client';
+import { type Config, loadConfig } from './config.ts';
+import { type Command, readFlags } from './flags.ts';
+import { runMain } from './lifecycle.ts';
+import { createLogger, type Logger } from './log.ts';
+import { createRegistry, serveMetrics } from './metrics.ts';
+import { type Probe, probing } from './readiness.ts';
+
+/** What a long-running process is given. */
+export interface Service {
+  config: Config;
+  logger: Logger;
+  registry: Registry;
+  /** Given when the process is asked to stop. */
+  signal: AbortSignal;
+  /** Has `/ready` name something as missing while its probe throws or does not answer. */
+  needs(name: string, probe: Probe): void;
+}
+
+/**
+ * Runs a long-running process: configuration, structured log, `/live`, `/ready` and `/metrics` on METRICS_PORT from
+ * the first moment on, so that they tell what it waits for.
+ */
+export async function runService(
+  name: string,
+  command: Command,
+  run: (service: Service) => Promise<void>,
+): Promise<void> {
+  await runMain(async (signal) => {
+    readFlags(command, process.argv.slice(2));
+    const config = loadConfig();
+    const registry = createRegistry(name);
+    const probes = new Map<string, Probe>();
+    const { host, metricsPort } = config;
+    const metrics =
+      metricsPort === null ? null : await serveMetrics(registry, probing(probes), host, metricsPort);
+    try {
+      const logger = createLogger(config.logLevel, name);
+      await run({ config, logger, registry, signal, needs: (what, probe) => void probes.set(what, probe) });
+    } finally {
+      await metrics?.close();
+    }
+  });
+}

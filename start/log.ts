@@ -1,0 +1,56 @@
+import type { Store } from '../clickhouse/client.ts';
+import { declarePartitions } from '../clickhouse/queries/log-partitions.ts';
+import { lowestMarker, startOffsets } from '../clickhouse/queries/stream-store.ts';
+import { openKafka } from '../ingest/kafka/open.ts';
+import { readLogPosition } from '../ingest/kafka/position.ts';
+import { createKafkaReader } from '../ingest/kafka/reader.ts';
+import { ensureTopics, materialiserGroup, partitionsOf } from '../ingest/kafka/topics.ts';
+import { createKafkaWriter } from '../ingest/kafka/writer.ts';
+import { createMemoryLog } from '../ingest/log/memory.ts';
+import type { LogReader, LogWriter } from '../ingest/log/port.ts';
+import type { StreamStore } from '../ingest/store.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Logger } from '../runtime/log.ts';
+
+/** The log that the stages share, and how far it and what is applied of it have come. */
+export type SharedLog = LogWriter & LogReader & Pick<StreamStore, 'position' | 'applied'>;
+
+/** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
+export async function openLog(config: Config, store: Store, logger: Logger): Promise<SharedLog> {
+  return config.kafkaBrokers === null ? inProcess(store) : overKafka(config, store, logger);
+}
+
+async function inProcess(store: Store): Promise<SharedLog> {
+  await declarePartitions(store, { accounts: 1, transactions: 1 });
+  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  return { ...log, position: () => lowestMarker(store, 2) };
+}
+
+async function overKafka(config: Config, store: Store, logger: Logger): Promise<SharedLog> {
+  const client = openKafka(config, logger);
+  const prefix = config.kafkaTopicPrefix;
+  await ensureTopics(client, {
+    prefix,
+    partitions: config.kafkaPartitions,
+    replication: config.kafkaReplication,
+    retentionMs: config.kafkaRetentionMs,
+  });
+  const { accounts, transactions } = await partitionsOf(client, prefix);
+  await declarePartitions(store, { accounts, transactions });
+  const writer = createKafkaWriter(client, prefix);
+  const reader = createKafkaReader(client, {
+    prefix,
+    group: materialiserGroup(prefix, store.database),
+    logger,
+  });
+  return {
+    append: writer.append,
+    run: reader.run,
+    position: () => readLogPosition(client, prefix),
+    applied: () => lowestMarker(store, accounts + transactions),
+    close: async () => {
+      await writer.close();
+      await client.close();
+    },
+  };
+}
