@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../schemas/base58.ts';
+import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
 import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
 import { type ChainIndex, createChainIndex } from './chain-index.ts';
@@ -10,7 +11,6 @@ import type { Action } from './program/actions.ts';
 import { type Addresses, createAddresses } from './program/addresses.ts';
 import { applyChanges } from './program/draft.ts';
 import { emptyState, type Key, type ProgramState } from './program/state.ts';
-import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
 import { createRandom } from './random.ts';
 import { openMemoryRecords, openRecordFile, type RecordFile } from './storage.ts';
 import { type Builder, type CutLogs, signatureAt } from './transactions.ts';

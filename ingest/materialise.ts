@@ -1,4 +1,5 @@
 import type { Params, Store } from '../clickhouse/client.ts';
+import { coalescing } from '../clickhouse/coalesce.ts';
 import type { GapRow, StateRow } from '../clickhouse/tables.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
 import type { AccountRecord, DeadLetterRecord, GapRecord, TransactionRecord } from '../schemas/records.ts';
@@ -35,7 +36,9 @@ export class PartitionLostError extends Error {
  * elsewhere: every row is keyed by the identity of what it says.
  */
 export function createMaterialiser(options: MaterialiserOptions): (batch: LogBatch) => Promise<void> {
-  const { store, programId } = options;
+  const { programId } = options;
+  // Partitions are written side by side.
+  const store = coalescing(options.store);
   const known = new Map<string, Progress>();
 
   return async (batch) => {
