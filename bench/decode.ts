@@ -8,16 +8,7 @@ import { ownCalls } from '../schemas/own-calls.ts';
 import type { ChainTransaction } from '../schemas/transaction.ts';
 import { kitCodec } from '../test/schemas/support/kit-codecs.ts';
 import { PROGRAM, policyBytes, routedBytes, routeTransaction } from './decode-input.ts';
-
-export interface DecodeBench {
-  name: string;
-  /** Decodes per second. */
-  ours: number;
-  baseline: number;
-  ratio: number;
-  /** The ratio that must be reached; null where there is none. */
-  bar: number | null;
-}
+import type { Row } from './row.ts';
 
 interface Pair {
   name: string;
@@ -33,8 +24,8 @@ const ROUNDS = 7;
  * Decoding an account, an event and a transaction's log, ours and the usual decoders in turns, so that whatever else
  * the machine does meets both. Rates are the median of the rounds.
  */
-export async function benchDecode(): Promise<DecodeBench[]> {
-  const results: DecodeBench[] = [];
+export async function benchDecode(): Promise<Row[]> {
+  const rows: Row[] = [];
   for (const pair of pairs()) {
     turn(pair.ours, ROUND_MS);
     turn(pair.baseline, ROUND_MS);
@@ -46,9 +37,14 @@ export async function benchDecode(): Promise<DecodeBench[]> {
       await new Promise(setImmediate);
     }
     const [a, b] = [median(ours), median(baseline)];
-    results.push({ name: pair.name, ours: a, baseline: b, ratio: a / b, bar: pair.bar });
+    const bar = pair.bar === null ? '' : ` (bar ${pair.bar}×)`;
+    rows.push({
+      name: pair.name,
+      value: `${a.toFixed(0)}/s against ${b.toFixed(0)}/s: ${(a / b).toFixed(1)}×${bar}`,
+      ok: pair.bar === null ? null : a / b >= pair.bar,
+    });
   }
-  return results;
+  return rows;
 }
 
 function pairs(): Pair[] {

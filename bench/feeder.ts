@@ -1,51 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
-import { createChain } from '../devnet/chain.ts';
 import { encodeBlock, encodeSlot, withFilters } from '../devnet/geyser/encode.ts';
-import { bytesOf } from '../devnet/keys.ts';
-import type { AccountWrite, Block, LedgerTransaction } from '../devnet/ledger.ts';
-import { createLife } from '../devnet/life.ts';
+import { blockOf, FIRST_SLOT, type Samples, samples, TRANSACTIONS_PER_SLOT } from './samples.ts';
 
 /** Serves pre-encoded slots over raw HTTP/2 as fast as the client drains, from a process of its own. */
 
-const POLICIES = 400;
-const TRANSACTIONS_PER_SLOT = 40;
-const ACCOUNT_BYTES = 619;
-const FIRST_SLOT = 1_000n;
-
 const slots = Number(process.argv[2] ?? 250);
-
-interface Samples {
-  policies: AccountWrite[];
-  transactions: LedgerTransaction[];
-  programId: string;
-}
-
-async function samples(): Promise<Samples> {
-  const chain = createChain({ dir: null, seed: 'bench', genesisTime: Date.now() });
-  const life = createLife(chain, {
-    seed: 'bench',
-    policies: POLICIES,
-    rate: 60,
-    metadataBase: 'http://127.0.0.1:1',
-  });
-  const transactions: LedgerTransaction[] = [];
-  while (chain.state().policies.size < POLICIES) {
-    const block = await chain.produce(life.next());
-    transactions.push(...block.transactions.filter(({ ours, events }) => ours && events.length > 0));
-  }
-  const policies = [...chain.state().policies.keys()].flatMap((address) => {
-    const account = chain.account(bytesOf(address));
-    return account === null ? [] : [account];
-  });
-  return {
-    policies,
-    transactions: transactions.slice(-TRANSACTIONS_PER_SLOT * 10),
-    programId: chain.programId,
-  };
-}
 
 function frame(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
@@ -53,28 +14,8 @@ function frame(message: Uint8Array): Buffer {
   return Buffer.concat([head, message]);
 }
 
-function encodeOne(slot: bigint, { policies, transactions }: Samples): Buffer {
-  const writes = policies.map((account, index) => ({
-    ...account,
-    data: Buffer.concat([account.data], ACCOUNT_BYTES),
-    writeVersion: slot * 1_000n + BigInt(index),
-    signature: randomBytes(64),
-  }));
-  const start = Number(slot) * TRANSACTIONS_PER_SLOT;
-  const block: Block = {
-    slot,
-    parent: slot - 1n,
-    blockTime: Math.floor(Date.now() / 1000),
-    blockhash: randomBytes(32),
-    parentBlockhash: randomBytes(32),
-    writes,
-    transactions: Array.from({ length: TRANSACTIONS_PER_SLOT }, (_, index) => ({
-      ...(transactions[(start + index) % transactions.length] as LedgerTransaction),
-      signature: randomBytes(64),
-      index,
-    })),
-  };
-  const encoded = encodeBlock(block);
+function encodeOne(slot: bigint, found: Samples): Buffer {
+  const encoded = encodeBlock(blockOf(slot, found));
   return Buffer.concat(
     [
       ...encoded.accounts.map((update) => withFilters(update, ['owned'])),
@@ -104,6 +45,6 @@ server.listen(0, '127.0.0.1', () => {
   const last = String(FIRST_SLOT + BigInt(slots) - 1n);
   const counts = { accounts: found.policies.length, transactions: TRANSACTIONS_PER_SLOT };
   process.stdout.write(
-    `${JSON.stringify({ port, last, programId: found.programId, slots, perSlot: counts })}\n`,
+    `${JSON.stringify({ port, last, programId: found.chain.programId, slots, perSlot: counts })}\n`,
   );
 });

@@ -1,38 +1,62 @@
 import '../runtime/node-version.ts';
-import { readFlags, wholeNumber } from '../runtime/flags.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { type FlagValues, readFlags, wholeNumber } from '../runtime/flags.ts';
 import { runMain } from '../runtime/lifecycle.ts';
-import { benchPipeline } from './pipeline.ts';
+import type { Row } from './row.ts';
+
+/** Each brings its libraries only when it runs: they are not the memory of the others. */
+const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
+  pipeline: async (flags) => {
+    const { benchPipeline } = await import('./pipeline.ts');
+    return benchPipeline(number(flags, 'slots', 250), number(flags, 'hold', 60));
+  },
+  kafka: async (flags) => {
+    const { benchKafka } = await import('./kafka.ts');
+    return benchKafka(number(flags, 'slots', 250));
+  },
+  freshness: async (flags) => {
+    const { benchFreshness } = await import('./freshness.ts');
+    return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 100));
+  },
+  decode: async () => (await import('./decode.ts')).benchDecode(),
+};
 
 const COMMAND = {
   usage: 'npm run bench',
   about: 'The benchmarks beside their baselines, as a table. Ends with 1 where a bar is missed.',
   flags: {
+    only: { type: 'string', value: 'NAME', help: `one of ${Object.keys(BENCHES).join(', ')} (default all)` },
     slots: {
       type: 'string',
       value: 'N',
       help: 'slots of 400 account updates and 40 transactions (default 250)',
     },
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
+    seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
+    rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 100)' },
   },
 } as const;
 
+const number = (flags: FlagValues, name: string, unset: number) =>
+  wholeNumber(name, String(flags[name] ?? unset), 1);
+
 await runMain(async () => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
-  const slots = wholeNumber('slots', String(flags.slots ?? 250), 1);
-  const hold = wholeNumber('hold', String(flags.hold ?? 60), 1);
-  const pipeline = await benchPipeline(slots, hold);
-  // The decoders' baselines bring large libraries: they are not the pipeline's memory.
-  const { benchDecode } = await import('./decode.ts');
-  const decode = await benchDecode();
-  const rows = decode.map(({ name, ours, baseline, ratio, bar }) => ({
-    name,
-    value: `${ours.toFixed(0)}/s against ${baseline.toFixed(0)}/s: ${ratio.toFixed(1)}×${bar === null ? '' : ` (bar ${bar}×)`}`,
-    ok: bar === null ? null : ratio >= bar,
-  }));
-  const all = [...rows, ...pipeline];
-  const width = Math.max(...all.map(({ name }) => name.length));
-  for (const { name, value, ok } of all) {
-    process.stdout.write(`${name.padEnd(width)}  ${value}${ok === null ? '' : ok ? '  ok' : '  MISSED'}\n`);
+  const { only } = flags;
+  if (only !== undefined && !Object.hasOwn(BENCHES, String(only)))
+    throw new ConfigError(`--only must be one of ${Object.keys(BENCHES).join(', ')}`);
+  let missed = false;
+  for (const [name, run] of Object.entries(BENCHES)) {
+    if (only !== undefined && only !== name) continue;
+    const rows = await run(flags);
+    process.stdout.write(`${name}\n`);
+    const width = Math.max(...rows.map((row) => row.name.length));
+    for (const { name: what, value, ok } of rows) {
+      process.stdout.write(
+        `  ${what.padEnd(width)}  ${value}${ok === null ? '' : ok ? '  ok' : '  MISSED'}\n`,
+      );
+      missed ||= ok === false;
+    }
   }
-  if (all.some(({ ok }) => ok === false)) throw new Error('a bar was missed');
+  if (missed) throw new ConfigError('a bar was missed');
 });

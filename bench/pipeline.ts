@@ -13,6 +13,7 @@ import { runStream } from '../ingest/stream.ts';
 import { createLogger } from '../runtime/log.ts';
 import type { Rpc } from '../runtime/rpc.ts';
 import { decodeKey } from '../schemas/base58.ts';
+import type { Row } from './row.ts';
 
 interface Feeder {
   child: ChildProcess;
@@ -146,14 +147,8 @@ async function whole(feeder: Feeder, holdSeconds: number): Promise<Whole> {
   return { seconds, peakMb, heldMb };
 }
 
-export interface PipelineRow {
-  name: string;
-  value: string;
-  ok: boolean | null;
-}
-
 /** Stream drain alone against the whole embedded pipeline, on the same bytes in one run. */
-export async function benchPipeline(slots: number, holdSeconds: number): Promise<PipelineRow[]> {
+export async function benchPipeline(slots: number, holdSeconds: number): Promise<Row[]> {
   const feeder = await startFeeder(slots);
   try {
     const { accounts, transactions } = feeder.perSlot;

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createGeyserClient } from '../ingest/geyser/client.ts';
+import type { Update } from '../ingest/geyser/update.ts';
+import { decodeAccount } from '../schemas/accounts.ts';
+import { encodeBase58 } from '../schemas/base58.ts';
+import { startPostgres } from '../test/api/agent/support/postgres.ts';
+import { startClickHouse } from '../test/support/clickhouse-process.ts';
+import { freePort, startKafka } from '../test/support/kafka.ts';
+import { createCast } from './cast.ts';
+import type { Row } from './row.ts';
+
+const SEEN_EVERY_MS = 5;
+/** For the processes to be warm and history to be read. */
+const WARM_UP_MS = 20_000;
+
+interface Sent {
+  value: string;
+  /** When the update came, and when its slot was whole. */
+  at: number;
+  whole: number;
+}
+
+/** A subscriber beside the indexer: when each value of a policy's counter was sent. */
+function watchStream(endpoint: string, programId: string) {
+  const client = createGeyserClient(endpoint, null);
+  const sent: Sent[] = [];
+  let mint: string | null = null;
+  let open: { value: string; at: number }[] = [];
+  const onUpdate = (update: Update) => {
+    const now = performance.now();
+    if (update.type === 'account') {
+      const account = decodeAccount(update.data);
+      if (account.type !== 'Policy') return;
+      const name = encodeBase58(account.mint);
+      mint ??= name;
+      if (name === mint) open.push({ value: account.feesClaimed.toString(), at: now });
+    } else if (update.type === 'blockMeta') {
+      sent.push(...open.map((one) => ({ ...one, whole: now })));
+      open = [];
+    }
+  };
+  const stream = client.subscribe(
+    { programId, addresses: [], commitment: 'confirmed', fromSlot: null },
+    { onUpdate, onEnd: () => {} },
+  );
+  return {
+    sent,
+    mint: () => mint,
+    stop: () => {
+      stream.cancel('done');
+      client.close();
+    },
+  };
+}
+
+/** When each value of the counter was first served, asked of the API without a pause. */
+async function watchApi(url: string, mint: string, signal: AbortSignal): Promise<Map<string, number>> {
+  const served = new Map<string, number>();
+  while (!signal.aborted) {
+    const answer = await fetch(`${url}/coins/${mint}`);
+    const body = (await answer.json()) as { counters?: { feesClaimedQuote: { value: string | null } } };
+    const value = body.counters?.feesClaimedQuote.value;
+    if (value != null && !served.has(value)) served.set(value, performance.now());
+    await pause(SEEN_EVERY_MS);
+  }
+  return served;
+}
+
+/** Updates that the log has acknowledged so far. */
+async function records(metricsPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const counts = [...text.matchAll(/^stream_records_total\{.*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+const percentile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+/** From an update sent to its figure served, through every process of a deployment, all on this machine. */
+export async function benchFreshness(seconds: number, rate: number): Promise<Row[]> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
+  const cluster = await startKafka();
+  const clickhouse = await startClickHouse(path.join(directory, 'clickhouse'));
+  const postgres = await startPostgres();
+  const cast = createCast(directory);
+  try {
+    const devnet = await cast.devnet(['--policies', '100', '--rate', String(rate), '--seed', 'fresh']);
+    const port = await freePort();
+    const metricsPort = await freePort();
+    const env = {
+      KAFKA_BROKERS: cluster.brokers.join(','),
+      KAFKA_PARTITIONS: '4',
+      CLICKHOUSE_URL: `${clickhouse.url}/bench`,
+      POSTGRES_URL: await postgres.freshUrl(),
+      YELLOWSTONE_ENDPOINT: devnet.geyser,
+      SOLANA_RPC_URL: devnet.rpc,
+      PROGRAM_ID: devnet.programId,
+      PORT: String(port),
+    };
+    await cast.once('start/migrate.ts', env);
+    cast.start('ingest/commands/ingest.ts', { ...env, METRICS_PORT: String(metricsPort) });
+    cast.start('ingest/commands/materialise.ts', env);
+    cast.start('api/main.ts', env);
+    await pause(WARM_UP_MS);
+    const stream = watchStream(devnet.geyser, devnet.programId);
+    await pause(2_000);
+    const mint = stream.mint();
+    if (mint === null) throw new Error('no policy was written in two seconds');
+    const stop = new AbortController();
+    const before = await records(metricsPort);
+    const watching = watchApi(`http://127.0.0.1:${port}`, mint, stop.signal);
+    await pause(seconds * 1000);
+    const perSecond = ((await records(metricsPort)) - before) / seconds;
+    stream.stop();
+    await pause(3_000);
+    stop.abort();
+    const served = await watching;
+    const found = stream.sent.slice(2).flatMap(({ value, at, whole }) => {
+      const shown = served.get(value);
+      return shown === undefined ? [] : [{ total: shown - at, behind: shown - whole }];
+    });
+    if (found.length < 20) throw new Error(`only ${found.length} changes were served: no percentile`);
+    const behind = found.map((one) => one.behind).sort((a, b) => a - b);
+    const p99 = percentile(behind, 0.99);
+    return [
+      { name: 'updates/s into the log', value: perSecond.toFixed(0), ok: null },
+      { name: 'freshness median, ms', value: percentile(behind, 0.5).toFixed(0), ok: null },
+      { name: `freshness p99 of ${found.length}, ms (bar 1000)`, value: p99.toFixed(0), ok: p99 < 1000 },
+    ];
+  } finally {
+    await cast.stop();
+    await postgres.stop();
+    await clickhouse.stop();
+    await cluster.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
