@@ -12,14 +12,27 @@ export interface Pda {
 
 const found = new LRUCache<string, Pda>({ max: 200_000 });
 
-function power(base: bigint, exponent: bigint): bigint {
-  let result = 1n;
-  let square = base % P;
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % P;
-    square = (square * square) % P;
-  }
+function squared(value: bigint, times: number): bigint {
+  let result = value;
+  for (let left = times; left > 0; left -= 1) result = (result * result) % P;
   return result;
+}
+
+/** Euler's criterion: `x` to the power (P − 1) / 2 = 2²⁵⁴ − 10, by the usual addition chain for this prime. */
+function isSquare(x: bigint): boolean {
+  const x9 = (x * squared(x, 3)) % P;
+  const x11 = (x9 * squared(x, 1)) % P;
+  // `ones(n)` is x to the power 2ⁿ − 1.
+  const ones5 = (x9 * squared(x11, 1)) % P;
+  const ones10 = (ones5 * squared(ones5, 5)) % P;
+  const ones20 = (ones10 * squared(ones10, 10)) % P;
+  const ones40 = (ones20 * squared(ones20, 20)) % P;
+  const ones50 = (ones10 * squared(ones40, 10)) % P;
+  const ones100 = (ones50 * squared(ones50, 50)) % P;
+  const ones200 = (ones100 * squared(ones100, 100)) % P;
+  const ones250 = (ones50 * squared(ones200, 50)) % P;
+  const almost = (x * squared(ones250, 2)) % P;
+  return (squared(almost, 2) * squared(x, 1)) % P === 1n;
 }
 
 /** Whether 32 bytes are the compressed form of a point of ed25519's curve. */
@@ -33,7 +46,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   const v = (D * y2 + 1n) % P;
   // x² = u / v has a root when u · v is a square.
   if (u === 0n) return sign === 0;
-  return power((u * v) % P, (P - 1n) / 2n) === 1n;
+  return isSquare((u * v) % P);
 }
 
 /**
@@ -74,7 +87,6 @@ const SEEDS = {
   quoteEscrow: seed('quote_escrow'),
   baseEscrow: seed('base_escrow'),
   holderRewards: seed('holder_rewards'),
-  lpQuote: seed('lp_quote'),
 };
 
 export function configAddress(programId: Uint8Array): Uint8Array {
@@ -115,7 +127,6 @@ export interface PolicyTokenAccounts {
   quoteEscrow: Uint8Array;
   baseEscrow: Uint8Array;
   holderRewards: Uint8Array;
-  lpQuote: Uint8Array;
 }
 
 /** The token accounts that the program keeps for a policy. */
@@ -126,6 +137,5 @@ export function policyTokenAccounts(programId: Uint8Array, policy: Uint8Array): 
     quoteEscrow: at(SEEDS.quoteEscrow),
     baseEscrow: at(SEEDS.baseEscrow),
     holderRewards: at(SEEDS.holderRewards),
-    lpQuote: at(SEEDS.lpQuote),
   };
 }

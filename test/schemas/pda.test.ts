@@ -45,7 +45,7 @@ describe('program derived addresses', () => {
     expect(encodeBase58(originAddress(program, 0x1234))).toBe(address);
   });
 
-  test('of a policy name its five token accounts and its venues', async () => {
+  test('of a policy name its four token accounts and its venues', async () => {
     const [program, policy, token] = [7, 8, 9].map((fill) => new Uint8Array(32).fill(fill)) as [
       Uint8Array,
       Uint8Array,
@@ -58,7 +58,6 @@ describe('program derived addresses', () => {
     expect(encodeBase58(accounts.quoteEscrow)).toBe(await kit('quote_escrow', policy));
     expect(encodeBase58(accounts.baseEscrow)).toBe(await kit('base_escrow', policy));
     expect(encodeBase58(accounts.holderRewards)).toBe(await kit('holder_rewards', policy));
-    expect(encodeBase58(accounts.lpQuote)).toBe(await kit('lp_quote', policy));
     expect(encodeBase58(venueAddress(program, policy, token))).toBe(await kit('venue', policy, token));
   });
 });
