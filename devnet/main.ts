@@ -53,7 +53,8 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
   process.once('SIGTERM', end);
-  process.once('SIGINT', end);
+  // A terminal's Ctrl-C reaches the parent too, which ends this one when it is done with it.
+  process.on('SIGINT', options.parentPid === null ? end : () => {});
   const unwatch = watchParent(options.parentPid, end);
   await run(options, stop.signal);
   unwatch();
