@@ -1,11 +1,13 @@
 import '../runtime/node-version.ts';
 import { openServer } from '../clickhouse/client.ts';
-import { required } from '../runtime/config.ts';
+import { openDatabase } from '../clickhouse/serving.ts';
+import { publicUrlOf, required } from '../runtime/config.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { aborted } from '../runtime/lifecycle.ts';
 import { runService } from '../runtime/service.ts';
 import { openAgentSide } from './agent/side.ts';
 import { pollApplied } from './applied.ts';
+import { bind } from './listen.ts';
 import { serveApi } from './serve.ts';
 import { serveFrom } from './serving-store.ts';
 
@@ -21,11 +23,15 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
   const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
   required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
-  const serving = serveFrom(
-    () => openServer(url, config.clickhouseCluster),
+  const api = await bind(config.host, config.port);
+  const serving = serveFrom({
+    openHome: () => openServer(url, config.clickhouseCluster),
+    openDatabase: (name) => openDatabase(url, name, config.clickhouseCluster),
     signal,
-    (error) => logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),
-  );
+    onError: (error) =>
+      logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),
+    onSwitched: (database) => logger.info({ database }, 'serving this database'),
+  });
   needs('ClickHouse', async () => serving.currentStore().query('SELECT 1'));
   const { currentStore } = serving;
   const applied = pollApplied({
@@ -34,9 +40,10 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
     signal,
     onError: (error) => logger.debug({ reason: messageOf(error) }, 'the applied marker was not read'),
   });
-  const agents = await openAgentSide({ config, rpcUrl, currentStore, logger });
+  const publicUrl = publicUrlOf(config, api.port);
+  const agents = await openAgentSide({ config, publicUrl, rpcUrl, currentStore, logger });
   needs('Postgres', agents.probe);
-  const api = await serveApi({ config, currentStore, applied, agents, logger, registry });
+  serveApi({ config, currentStore, applied, agents, logger, registry, bound: api });
   logger.info({ host: config.host, port: api.port }, 'serving');
   await aborted(signal);
   await api.close();

@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import type { Applied } from './applied.ts';
-import { type Listening, listen } from './listen.ts';
+import type { Bound } from './listen.ts';
 import { readSettings, secretsOf } from './settings.ts';
 
 export interface ApiParts {
@@ -15,10 +15,12 @@ export interface ApiParts {
   agents: Pick<AgentSide, 'routes' | 'readPosts'>;
   logger: Logger;
   registry: Registry;
+  /** Where it is served. */
+  bound: Bound;
 }
 
-/** Serves the API on HOST and PORT; rejects where the address is taken. */
-export function serveApi(parts: ApiParts): Promise<Listening> {
+/** Serves the API. */
+export function serveApi(parts: ApiParts): void {
   const { config, logger } = parts;
   const seconds = new Histogram({
     name: 'api_answer_seconds',
@@ -39,5 +41,5 @@ export function serveApi(parts: ApiParts): Promise<Listening> {
     onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
-  return listen(app, config.host, config.port);
+  parts.bound.serve(app);
 }

@@ -10,6 +10,7 @@ import { startPostgres } from '../test/api/agent/support/postgres.ts';
 import { startClickHouse } from '../test/support/clickhouse-process.ts';
 import { freePort, startKafka } from '../test/support/kafka.ts';
 import { createCast } from './cast.ts';
+import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 
 const SEEN_EVERY_MS = 5;
@@ -75,9 +76,6 @@ async function records(metricsPort: number): Promise<number> {
   const counts = [...text.matchAll(/^stream_records_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
-
-const percentile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 /** From an update sent to its figure served, through every process of a deployment, all on this machine. */
 export async function benchFreshness(seconds: number, rate: number): Promise<Row[]> {

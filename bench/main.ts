@@ -18,6 +18,10 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     const { benchFreshness } = await import('./freshness.ts');
     return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 100));
   },
+  agents: async (flags) => {
+    const { benchAgents } = await import('./agents.ts');
+    return benchAgents(number(flags, 'minutes', 5));
+  },
   decode: async () => (await import('./decode.ts')).benchDecode(),
 };
 
@@ -33,6 +37,7 @@ const COMMAND = {
     },
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
     seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
+    minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },
     rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 100)' },
   },
 } as const;

@@ -37,16 +37,19 @@ export async function alone<T>(
     await delay(times.everyMs);
   }
   let beats = 0;
+  let beating: Promise<void> = Promise.resolve();
   const alive = setInterval(() => {
     beats += 1;
     const comment = `ALTER TABLE migration_lock ${onCluster} MODIFY COMMENT '${holder} ${beats}'`;
     // A sign of life that fails is followed by others.
-    store.command(comment).catch(() => undefined);
+    beating = beating.then(() => store.command(comment)).catch(() => undefined);
   }, times.everyMs);
   try {
     return await task();
   } finally {
     clearInterval(alive);
+    // The table must not be changed while it is dropped.
+    await beating;
     await release(store, onCluster, holder);
   }
 }

@@ -16,6 +16,7 @@ import {
   trade,
 } from './life/money.ts';
 import { launchMint, type Profile, profileOf } from './life/profile.ts';
+import { residentOf } from './life/resident.ts';
 import { officials, setupActions } from './life/setup.ts';
 import { createVenueLists, type Subject, type World } from './life/world.ts';
 import type { Action } from './program/actions.ts';
@@ -82,6 +83,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
   const seed = String(options.seed);
   const { policies, rate = 2, metadataBase = 'http://127.0.0.1:8900' } = options;
   const who = officials(seed);
+  const resident = residentOf(seed).mint;
   const venueLists = createVenueLists();
   const profiles: Profile[] = [];
   const profile = (number: number): Profile => {
@@ -132,6 +134,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         state,
         random,
         seed,
+        resident,
         now: BigInt(chain.timeOf(tip.slot + 1n)),
         who,
         venuesOf,

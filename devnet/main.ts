@@ -1,5 +1,7 @@
 import { createChain } from './chain.ts';
 import { serveGeyser } from './geyser/server.ts';
+import { writeKeyFile } from './key-file.ts';
+import { residentOf } from './life/resident.ts';
 import { createLife } from './life.ts';
 import { type DevnetOptions, HELP, readOptions } from './options.ts';
 import { keepProducing, makeHistory } from './pace.ts';
@@ -26,6 +28,8 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   });
   const geyser = await serveGeyser({ ledger: chain, host, port: ports.geyser, xToken, retentionSlots });
   const rpc = await serveRpc({ ledger: chain, host, port: ports.rpc });
+  const { mint, keypair } = residentOf(seed);
+  const keyFile = dir === null ? null : writeKeyFile(dir, keypair.secretKey);
   const devnet = {
     geyser: `${host}:${geyser.port}`,
     rpc: rpc.url,
@@ -36,6 +40,7 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
     metadata: venues.metadataUrl,
     programId: chain.programId,
     seed: chain.seed,
+    agent: { mint, address: keypair.key, keyFile },
     slot: String(chain.tip().slot),
   };
   process.stdout.write(`${JSON.stringify({ devnet })}\n`);

@@ -32,20 +32,37 @@ const TRIES = 6;
  */
 export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void> {
   const { log, signal } = options;
-  let read = 0;
-  for await (const slice of historySlices(gap, options)) {
-    const records = await readSlice(slice, options);
-    if (signal.aborted) return;
-    // The transactions are acknowledged before the log says that they are there.
-    if (records.length > 0) await log.append(records);
-    read += records.length;
-    const left = { ...gap, toSlot: slice.downTo - 1n, toTime: slice.time };
+  const read = await readHistory(gap, options, async (left, transactions) => {
     await log.append([progress(left, false)]);
-    options.onProgress?.(left, read);
-  }
+    options.onProgress?.(left, transactions);
+  });
   if (signal.aborted) return;
   await log.append([progress({ ...gap, toSlot: gap.fromSlot, toTime: null }, true)]);
   options.onProgress?.({ ...gap, toSlot: gap.fromSlot }, read);
+}
+
+/**
+ * Reads the transactions of an interval over RPC into the log, newest first.
+ * @param onSlice told what is left once the log has acknowledged some more of them, and how many there are so far.
+ * @returns how many were read; all of them where the signal was not given.
+ * @throws RpcError, HistoryUnavailableError
+ */
+export async function readHistory(
+  gap: Gap,
+  options: Omit<HistoryOptions, 'onProgress'>,
+  onSlice: (left: Gap, transactions: number) => Promise<void>,
+): Promise<number> {
+  const { log, signal } = options;
+  let read = 0;
+  for await (const slice of historySlices(gap, options)) {
+    const records = await readSlice(slice, options);
+    if (signal.aborted) break;
+    // The transactions are acknowledged before anything says that they are there.
+    if (records.length > 0) await log.append(records);
+    read += records.length;
+    await onSlice({ ...gap, toSlot: slice.downTo - 1n, toTime: slice.time }, read);
+  }
+  return read;
 }
 
 function progress({ fromSlot, toSlot, toTime }: Gap, closed: boolean): GapRecord {

@@ -1,14 +1,21 @@
 import type { Params, Store } from '../clickhouse/client.ts';
 import { coalescing } from '../clickhouse/coalesce.ts';
-import type { GapRow, StateRow } from '../clickhouse/tables.ts';
+import type { StateRow } from '../clickhouse/tables.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
-import type { AccountRecord, DeadLetterRecord, GapRecord, TransactionRecord } from '../schemas/records.ts';
-import { deadLetterRow } from './deadletters.ts';
+import type {
+  AccountRecord,
+  DeadLetterRecord,
+  GapRecord,
+  RecomputeRecord,
+  TransactionRecord,
+} from '../schemas/records.ts';
+import { deadLetterRow, letterSources, standsAlone } from './deadletters.ts';
+import { gapAfter, gapRows } from './gap-rows.ts';
 import type { LogBatch } from './log/port.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { recomputeRollups } from './rollups.ts';
 import { LATEST_TABLES } from './rows/account.ts';
-import { factsOf } from './rows/facts.ts';
+import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { readingRow } from './rows/reading.ts';
 
@@ -21,6 +28,19 @@ export interface MaterialiserOptions {
   keepDeadLetters?: (letters: readonly DeadLetterRecord[]) => Promise<void>;
   /** Called with every dead letter that was kept. */
   onDeadLetter?: (letter: DeadLetterRecord) => void;
+  /**
+   * Set where batches are read again beside the one who owns their partition: has that one work the sums out again,
+   * and resolves once it has. Neither gaps nor the partition's place are written then.
+   */
+  recomputeByOwner?: (touched: Touched) => Promise<void>;
+}
+
+/** Sums of a partition of transactions to work out again. */
+export interface Touched {
+  partition: number;
+  mints: ReadonlySet<string>;
+  /** Unix seconds at which UTC days begin. */
+  days: ReadonlySet<number>;
 }
 
 /** The list travels as a bound parameter, in the address of the request. */
@@ -36,7 +56,7 @@ export class PartitionLostError extends Error {
  * elsewhere: every row is keyed by the identity of what it says.
  */
 export function createMaterialiser(options: MaterialiserOptions): (batch: LogBatch) => Promise<void> {
-  const { programId } = options;
+  const { programId, recomputeByOwner: reread } = options;
   // Partitions are written side by side.
   const store = coalescing(options.store);
   const known = new Map<string, Progress>();
@@ -63,18 +83,21 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const parts = sort(batch);
     const facts = factsOf(parts.transactions, programId, batch.partition);
     const latest = latestRows(parts.accounts, programId);
-    const gaps = gapRows(parts.gaps, before, batch.partition);
+    const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
 
     // 1. What makes sums absent comes before the facts it is about.
-    await insert('gaps', gaps.opened);
+    if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
     // 2. Facts, then the sums over them.
     await Promise.all([
       insert('events', facts.events),
       insert('policy_transactions', facts.policyTransactions),
     ]);
-    const at = { partition: batch.partition, offset: last.offset };
-    await recomputeRollups(command, at, facts.touchedMints, facts.touchedDays);
+    const touched = touchedBy(batch.partition, facts, reread === undefined ? parts.recomputes : []);
+    if (reread === undefined) {
+      const at = { partition: batch.partition, offset: last.offset };
+      await recomputeRollups(command, at, touched.mints, touched.days);
+    } else if (touched.mints.size + touched.days.size > 0) await reread(touched);
     // 3. Latest states and readings.
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
@@ -85,17 +108,20 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const unkept = batch.topic === 'dead-letters' ? [] : letters;
     if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
     const now = Date.now();
+    await insert('dead_letter_sources', letterSources(batch, letters));
     await insert(
       'dead_letters',
       letters.map((letter) => deadLetterRow(letter, now)),
     );
     // 4. What makes sums present again comes after the sums.
     await insert('transactions', facts.transactions);
-    await insert('gaps', gaps.progressed);
-    // 5. The partition's place in the log: whoever reads it finds all of the above.
-    const progress = advance(before, batch);
-    await insert('applied', [progressRow(progress, now)]);
-    known.set(place, progress);
+    if (reread === undefined) {
+      await insert('gaps', gaps.progressed);
+      // 5. The partition's place in the log: whoever reads it finds all of the above.
+      const progress = advance(before, batch);
+      await insert('applied', [progressRow(progress, now)]);
+      known.set(place, progress);
+    }
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   };
@@ -106,19 +132,32 @@ type Parts = {
   transactions: TransactionRecord[];
   gaps: { offset: bigint; gap: GapRecord }[];
   readings: ReturnType<typeof readingRow>[];
+  recomputes: RecomputeRecord[];
   deadLetters: DeadLetterRecord[];
 };
 
 function sort(batch: LogBatch): Parts {
-  const parts: Parts = { accounts: [], transactions: [], gaps: [], readings: [], deadLetters: [] };
+  const parts: Parts = {
+    ...{ accounts: [], transactions: [], gaps: [] },
+    ...{ readings: [], recomputes: [], deadLetters: [] },
+  };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') parts.accounts.push(record);
     else if (record.kind === 'transaction') parts.transactions.push(record);
     else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
     else if (record.kind === 'reading') parts.readings.push(readingRow(record));
-    else if (record.kind === 'dead-letter') parts.deadLetters.push(record);
+    else if (record.kind === 'recompute') parts.recomputes.push(record);
+    else if (record.kind !== 'dead-letter') continue;
+    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
+    else if (batch.topic !== 'dead-letters' || standsAlone(record) || isOwn(batch, offset, record))
+      parts.deadLetters.push(record);
   }
   return parts;
+}
+
+/** Whether a letter is about the very message that it came from. */
+function isOwn({ topic, partition }: LogBatch, offset: bigint, { where }: DeadLetterRecord): boolean {
+  return where === `${topic}/${partition}/${offset}`;
 }
 
 function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, object[]> {
@@ -127,27 +166,12 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, o
   return tables;
 }
 
-/** A gap's first row opens it and precedes the facts behind it; later ones narrow or close it. */
-function gapRows(
-  gaps: Parts['gaps'],
-  before: Progress,
-  partition: number,
-): { opened: GapRow[]; progressed: GapRow[] } {
-  const rows = { opened: [] as GapRow[], progressed: [] as GapRow[] };
-  const seen = new Set(before.gaps);
-  for (const { offset, gap } of gaps) {
-    const row: GapRow = {
-      from_slot: gap.fromSlot.toString(),
-      log_partition: partition,
-      log_offset: offset.toString(),
-      to_slot: gap.toSlot.toString(),
-      to_time: gap.toTime,
-      closed: gap.closed ? 1 : 0,
-    };
-    (seen.has(gap.fromSlot) ? rows.progressed : rows.opened).push(row);
-    seen.add(gap.fromSlot);
-  }
-  return rows;
+function touchedBy(partition: number, facts: Facts, asked: readonly RecomputeRecord[]): Touched {
+  return {
+    partition,
+    mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
+    days: new Set([...facts.touchedDays, ...asked.flatMap(({ days }) => days)]),
+  };
 }
 
 /** A known account that no longer exists is closed in the table that holds it. */
@@ -173,10 +197,11 @@ async function closeGone(
 }
 
 function advance(before: Progress, batch: LogBatch): Progress {
-  const progress: Progress = { ...before, gaps: new Set(before.gaps) };
+  const progress: Progress = { ...before, gaps: new Map(before.gaps) };
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
-    if (record.kind === 'gap') progress.gaps.add(record.fromSlot);
+    if (record.kind === 'gap')
+      progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
     if (record.kind === 'marker' && record.slot >= progress.slot) {
       progress.slot = record.slot;
       progress.blockTime = record.blockTime;

@@ -1,11 +1,12 @@
-import { openServer, type Store } from '../clickhouse/client.ts';
+import type { Store } from '../clickhouse/client.ts';
 import { mustBeCurrent } from '../clickhouse/migrate.ts';
+import { openServing } from '../clickhouse/serving.ts';
 import { type Config, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { untilDone } from './retry.ts';
 
 /**
- * The ClickHouse server of CLICKHOUSE_URL, waited for until it answers and has the current schema.
+ * The serving database on the server of CLICKHOUSE_URL, waited for until it answers and has the current schema.
  * @returns null where the signal was given first.
  * @throws ConfigError where the variable is not set.
  */
@@ -17,7 +18,7 @@ export function openStore(
   return untilDone(
     'opening ClickHouse',
     async () => {
-      const store = await openServer(url, config.clickhouseCluster);
+      const store = await openServing(url, config.clickhouseCluster);
       try {
         await mustBeCurrent(store);
       } catch (error) {

@@ -1,5 +1,6 @@
 import type { Store } from '../clickhouse/client.ts';
-import type { AppliedRow } from '../clickhouse/tables.ts';
+import type { AppliedRow, GapRow } from '../clickhouse/tables.ts';
+import type { GapPlace } from './gap-rows.ts';
 import type { LogBatch, Topic } from './log/port.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
@@ -10,8 +11,8 @@ export interface Progress {
   slot: bigint;
   blockTime: number | null;
   lastSignature: { text: string; slot: bigint; index: number } | null;
-  /** First slots of the gaps this partition has applied. */
-  gaps: Set<bigint>;
+  /** The gaps this partition has applied, by their first slots. */
+  gaps: Map<bigint, GapPlace>;
 }
 
 /** As it is read back, where a time is a string. */
@@ -24,8 +25,8 @@ export async function readProgress(store: Store, topic: Topic, partition: number
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
-  const gaps = await store.query<{ from_slot: string }>(
-    'SELECT from_slot FROM gaps FINAL WHERE log_partition = {partition:UInt32}',
+  const gaps = await store.query<Omit<GapRow, 'to_time'> & { to_time: string | null }>(
+    'SELECT from_slot, to_slot, to_time, closed FROM gaps FINAL WHERE log_partition = {partition:UInt32}',
     { partition },
   );
   return {
@@ -42,7 +43,16 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             slot: BigInt(row.last_signature_slot),
             index: row.last_signature_index,
           },
-    gaps: new Set(gaps.map(({ from_slot }) => BigInt(from_slot))),
+    gaps: new Map(
+      gaps.map(({ from_slot, to_slot, to_time, closed }) => [
+        BigInt(from_slot),
+        {
+          toSlot: BigInt(to_slot),
+          toTime: to_time === null ? null : Number(to_time),
+          closed: closed === 1,
+        },
+      ]),
+    ),
   };
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../runtime/errors.ts';
+import { ConfigError, messageOf } from '../runtime/errors.ts';
 import { pause } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/log.ts';
 
@@ -10,7 +10,10 @@ export function backoffMs(attempt: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16)) * (0.5 + Math.random() / 2);
 }
 
-/** Tries until it works; null where the signal was given first. */
+/**
+ * Tries until it works; null where the signal was given first.
+ * @throws ConfigError, which trying again does not mend.
+ */
 export async function untilDone<T>(
   what: string,
   task: () => Promise<T>,
@@ -20,6 +23,7 @@ export async function untilDone<T>(
     try {
       return await task();
     } catch (error) {
+      if (error instanceof ConfigError) throw error;
       logger.warn({ what, attempt, error: messageOf(error) }, 'trying again');
       await pause(backoffMs(attempt), signal);
     }

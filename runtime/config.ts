@@ -8,7 +8,8 @@ export type Environment = Record<string, string | undefined>;
 /** All that can be set, read once at start. Null is "unset". */
 export interface Config {
   serviceName: string;
-  publicUrl: string;
+  /** Null: the address that the API listens on. */
+  publicUrl: string | null;
   host: string;
   port: number;
   metricsPort: number | null;
@@ -55,17 +56,14 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);
-  const host = read.text('HOST', /^[\w.:-]{1,255}$/, 'a host name or address') ?? '127.0.0.1';
-  const port = read.whole('PORT', 0, 65_535) ?? 8080;
-  const shownHost = host.includes(':') ? `[${host}]` : host;
   const id = (name: string, unset: string) =>
     read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
   return {
     serviceName:
       read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
-    publicUrl: read.url('PUBLIC_URL') ?? `http://${shownHost}:${port}`,
-    host,
-    port,
+    publicUrl: read.url('PUBLIC_URL'),
+    host: read.text('HOST', /^[\w.:-]{1,255}$/, 'a host name or address') ?? '127.0.0.1',
+    port: read.whole('PORT', 0, 65_535) ?? 8080,
     metricsPort: read.whole('METRICS_PORT', 0, 65_535),
     dataDir: read.any('DATA_DIR') ?? './data',
     logLevel: read.oneOf('LOG_LEVEL', LEVELS) ?? 'info',
@@ -107,6 +105,11 @@ export function readConfig(env: Environment): Config {
     metadataAllowPrivate: read.flag('METADATA_ALLOW_PRIVATE') ?? false,
     trustProxy: read.whole('TRUST_PROXY', 0, 100) ?? 0,
   };
+}
+
+/** The API's own address, where it listens on `port`. */
+export function publicUrlOf({ publicUrl, host }: Config, port: number): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The value of a setting that this process cannot do without. @throws ConfigError */

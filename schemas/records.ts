@@ -55,7 +55,8 @@ export interface MarkerRecord {
 
 /**
  * State of an interval of slots [fromSlot, toSlot] whose transactions the stream did not bring. `fromSlot` is its
- * identity; `toSlot` falls as history is read from the newest to the oldest; `closed` once all of it is in the log.
+ * identity; `toSlot` falls as history is read from the newest to the oldest; `closed` once all of it is in the log. A
+ * closing with a `toSlot` behind `fromSlot` says how far was read, and holds only where the gap reaches no further.
  * Sent to every partition of transactions: it holds once all of them have applied it.
  */
 export interface GapRecord {
@@ -65,6 +66,20 @@ export interface GapRecord {
   /** Unix seconds of the oldest transaction read so far, or of the first slot after the gap; null if unknown. */
   toTime: number | null;
   closed: boolean;
+}
+
+/**
+ * Asks who owns the partition to work sums out again from its facts: some of them were written by another. Where it
+ * stands in the log orders it among the partition's own batches.
+ */
+export interface RecomputeRecord {
+  kind: 'recompute';
+  /** Of transactions. */
+  partition: number;
+  /** Base58. */
+  mints: string[];
+  /** Unix seconds at which UTC days begin. */
+  days: number[];
 }
 
 /** A reading of the outside world, as the adapter validated it. */
@@ -93,6 +108,7 @@ export type LogRecord =
   | TransactionRecord
   | MarkerRecord
   | GapRecord
+  | RecomputeRecord
   | ReadingRecord
   | DeadLetterRecord;
 

@@ -12,6 +12,8 @@ export interface DevnetAddresses {
   catalogue: string;
   price: string;
   programId: string;
+  /** An agent to try the agents' routes with: its policy's token, and its key. */
+  agent: { mint: string; keyFile: string };
 }
 
 export interface DevnetChild {

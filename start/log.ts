@@ -10,6 +10,7 @@ import { createMemoryLog } from '../ingest/log/memory.ts';
 import type { LogReader, LogWriter } from '../ingest/log/port.ts';
 import type { StreamStore } from '../ingest/store.ts';
 import type { Config } from '../runtime/config.ts';
+import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 
 /** The log that the stages share, and how far it and what is applied of it have come. */
@@ -17,12 +18,15 @@ export type SharedLog = LogWriter & LogReader & Pick<StreamStore, 'position' | '
 
 /** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
 export async function openLog(config: Config, store: Store, logger: Logger): Promise<SharedLog> {
-  return config.kafkaBrokers === null ? inProcess(store) : overKafka(config, store, logger);
+  return config.kafkaBrokers === null ? inProcess(store, logger) : overKafka(config, store, logger);
 }
 
-async function inProcess(store: Store): Promise<SharedLog> {
+async function inProcess(store: Store, logger: Logger): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
-  const log = createMemoryLog({ startOffsets: await startOffsets(store) });
+  const log = createMemoryLog({
+    startOffsets: await startOffsets(store),
+    onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
+  });
   return { ...log, position: () => lowestMarker(store, 2) };
 }
 

@@ -36,7 +36,7 @@ await runMain(async (signal) => {
       devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const system = await startSystem(settings, { logger, signal, devnet: devnet !== null });
-    await showProgress(system, settings, signal, devnet?.ended ?? null);
+    await showProgress(system, settings, signal, devnet);
     await system.stop();
   } finally {
     await devnet?.stop();

@@ -3,6 +3,7 @@ import { migratePostgres } from '../api/postgres/migrate.ts';
 import { openPool } from '../api/postgres/pool.ts';
 import { openServer } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { openServing } from '../clickhouse/serving.ts';
 import { openKafka } from '../ingest/kafka/open.ts';
 import { ensureTopics } from '../ingest/kafka/topics.ts';
 import { type Config, loadConfig, required } from '../runtime/config.ts';
@@ -34,11 +35,15 @@ function say(what: string, done: readonly string[]): void {
 }
 
 async function migrateClickHouse(url: string, cluster: string | null): Promise<string[]> {
-  const store = await openServer(url, cluster);
+  const home = await openServer(url, cluster);
+  const done = await migrate(home, cluster);
+  await home.close();
+  // After a replay another database serves.
+  const serving = await openServing(url, cluster);
   try {
-    return await migrate(store, cluster);
+    return [...done, ...(await migrate(serving, cluster)).map((name) => `${name} in ${serving.database}`)];
   } finally {
-    await store.close();
+    await serving.close();
   }
 }
 

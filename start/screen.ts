@@ -1,5 +1,7 @@
+import path from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { pause } from '../runtime/lifecycle.ts';
+import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import type { System } from './system.ts';
 
 const EVERY_MS = 1_000;
@@ -11,16 +13,16 @@ export async function showProgress(
   system: System,
   config: Config,
   signal: AbortSignal,
-  devnetEnded: Promise<void> | null,
+  devnet: DevnetChild | null,
 ): Promise<void> {
   const base = `http://${config.host}:${system.api.port}`;
   const mint = await firstMint(system, signal);
-  process.stdout.write(firstScreen(base, config, mint, devnetEnded !== null));
+  process.stdout.write(firstScreen(base, config, mint, devnet?.addresses.agent ?? null));
   const terminal = process.stdout.isTTY === true;
   let before = { updates: system.counters.updates, at: performance.now() };
   const ended = Promise.race([
     system.failed,
-    (devnetEnded ?? new Promise<void>(() => {})).then(() => {
+    (devnet?.ended ?? new Promise<void>(() => {})).then(() => {
       if (!signal.aborted) throw new Error('the local chain ended');
     }),
   ]);
@@ -47,9 +49,14 @@ async function firstMint({ store }: System, signal: AbortSignal): Promise<string
   return null;
 }
 
-function firstScreen(base: string, config: Config, mint: string | null, devnet: boolean): string {
+function firstScreen(
+  base: string,
+  config: Config,
+  mint: string | null,
+  agent: DevnetAddresses['agent'] | null,
+): string {
   const coin = `${base}/coins/${mint ?? ':mint'}`;
-  const chain = devnet ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
+  const chain = agent !== null ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
   return `
 ${config.serviceName} is serving ${base}
 
@@ -64,11 +71,14 @@ ${config.serviceName} is serving ${base}
   ${coin}
   ${coin}/activity
   ${base}/analytics
-
+${agent === null ? '' : agentLine(agent)}
 Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 
 `;
 }
+
+const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
+  `\n  an agent to post as: MINT=${mint}, its key in ${path.relative('', keyFile)}\n`;
 
 function progressLine({ counters }: System, perSecond: number): string {
   const { tipSlot, appliedSlot, gaps, connected } = counters;

@@ -2,16 +2,16 @@ import path from 'node:path';
 import { openAgentSide } from '../api/agent/side.ts';
 import { createApp } from '../api/app.ts';
 import { createAppliedSignal } from '../api/applied.ts';
-import { type Listening, listen } from '../api/listen.ts';
+import { bind, type Listening } from '../api/listen.ts';
 import { readSettings, secretsOf } from '../api/settings.ts';
-import { openEmbedded, openServer, type Store } from '../clickhouse/client.ts';
+import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { openServing } from '../clickhouse/serving.ts';
 import { createMaterialiser } from '../ingest/materialise.ts';
 import { runPollers } from '../ingest/poll.ts';
-import { untilDone } from '../ingest/retry.ts';
 import { storedState } from '../ingest/store.ts';
 import { runStream } from '../ingest/stream.ts';
-import { type Config, required } from '../runtime/config.ts';
+import { type Config, publicUrlOf, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { createRpc } from '../runtime/rpc.ts';
 import { decodeKey } from '../schemas/base58.ts';
@@ -42,13 +42,15 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
+  const api = await bind(config.host, config.port);
   const store =
     config.clickhouseUrl === null
       ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))
-      : await openServer(config.clickhouseUrl, config.clickhouseCluster);
+      : await openServing(config.clickhouseUrl, config.clickhouseCluster);
   await migrate(store, config.clickhouseCluster);
 
-  const agents = await openAgentSide({ config, rpcUrl, currentStore: () => store, logger });
+  const publicUrl = publicUrlOf(config, api.port);
+  const agents = await openAgentSide({ config, publicUrl, rpcUrl, currentStore: () => store, logger });
   const counters = createCounters();
   const applied = createAppliedSignal();
   const rpc = createRpc(rpcUrl, { commitment: config.commitment });
@@ -63,9 +65,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   });
   const stopLog = new AbortController();
   const stages = [
-    log.run(async (batch) => {
-      await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
-    }, stopLog.signal),
+    log.run(materialise, stopLog.signal),
     runStream({
       endpoint,
       xToken: config.yellowstoneXToken,
@@ -81,7 +81,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
     }),
     runPollers({ config, store, log, rpc, logger, signal }),
   ];
-  const api = await listen(
+  api.serve(
     createApp({
       currentStore: () => store,
       settings: readSettings(config),
@@ -93,8 +93,6 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       trustProxy: config.trustProxy,
       onError: (error, at) => logger.error({ err: error, at }, 'an answer failed'),
     }),
-    config.host,
-    config.port,
   );
   return {
     store,

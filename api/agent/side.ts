@@ -26,6 +26,8 @@ export interface AgentSide {
 
 export interface AgentSideOptions {
   config: Config;
+  /** The API's own address. */
+  publicUrl: string;
   rpcUrl: string;
   currentStore(): Store;
   logger: Logger;
@@ -37,7 +39,7 @@ const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, rpcUrl, currentStore, logger } = options;
+  const { config, publicUrl, rpcUrl, currentStore, logger } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     return opened;
@@ -53,7 +55,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     programId: config.programId,
     storedSlot: async (address) => BigInt((await policiesAt(currentStore(), [address]))[0]?.slot ?? 0),
     serviceName: config.serviceName,
-    publicUrl: config.publicUrl,
+    publicUrl,
     optionsVenueId: config.optionsVenueId,
     venue: config.optionsVenueUrl === null ? null : { url: config.optionsVenueUrl },
   });

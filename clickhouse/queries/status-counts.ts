@@ -27,10 +27,13 @@ export async function feeBacklog(store: Store): Promise<BacklogRow> {
   return row;
 }
 
-/** How many records are kept as dead letters. */
+/** How many records are kept as dead letters; one that a better decoder has read since does not count. */
 export async function deadLetterCount(store: Store): Promise<string> {
   const [row] = await store.query<{ count: string }>(
-    'SELECT toString(uniqExact(id)) AS count FROM dead_letters',
+    `SELECT toString(count()) AS count
+     FROM (SELECT id, max(read_at) AS found FROM dead_letters GROUP BY id) AS d
+     LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
+     WHERE d.found > r.resolved`,
     {},
   );
   return row?.count ?? '0';

@@ -66,7 +66,7 @@ export function lock(_: World, { policy }: Subject): Choice {
 
 export function setAgent(world: World, subject: Subject): Choice {
   const { policy } = subject;
-  if (policy.mode !== AGENT) return setPolicy(world, subject);
+  if (policy.mode !== AGENT || policy.mint === world.resident) return setPolicy(world, subject);
   const generation = world.random.int(0, AGENT_GENERATIONS - 1);
   const agent = world.random.chance(0.1) ? ZERO_KEY : agentKeypair(world.seed, policy.mint, generation).key;
   return [{ kind: 'set_agent', mint: policy.mint, by: policy.authority, agent }];

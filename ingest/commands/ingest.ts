@@ -8,8 +8,8 @@ import { readLogPosition } from '../kafka/position.ts';
 import { partitionsOf } from '../kafka/topics.ts';
 import { createKafkaWriter } from '../kafka/writer.ts';
 import { streamMetrics } from '../metrics/stream.ts';
-import { openStore } from '../open-store.ts';
 import { untilDone } from '../retry.ts';
+import { followConfigured, unopened } from '../serving.ts';
 import { storedState } from '../store.ts';
 import { runStream } from '../stream.ts';
 
@@ -40,23 +40,24 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
     logger,
     signal,
   });
-  const store = await openStore(config, { logger, signal });
-  if (store !== null) needs('ClickHouse', () => store.query('SELECT 1'));
-  if (partitions !== null && store !== null) {
+  needs('ClickHouse', unopened);
+  if (partitions !== null) {
     const log = createKafkaWriter(kafka, prefix);
-    await runStream({
-      ...{ endpoint, rpc, log, logger, signal },
-      ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
-      ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
-      store: {
-        ...storedState(store),
-        position: () => readLogPosition(kafka, prefix),
-        applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
-      },
-      onEvent: metrics.onEvent,
+    await followConfigured(config, { logger, signal }, (store, stop) => {
+      needs('ClickHouse', () => store.query('SELECT 1'));
+      return runStream({
+        ...{ endpoint, rpc, log, logger, signal: stop },
+        ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
+        ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
+        store: {
+          ...storedState(store),
+          position: () => readLogPosition(kafka, prefix),
+          applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
+        },
+        onEvent: metrics.onEvent,
+      });
     });
     await log.close();
   }
-  await store?.close();
   await kafka.close();
 });

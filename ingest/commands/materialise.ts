@@ -10,9 +10,10 @@ import type { KafkaClient } from '../kafka/wire.ts';
 import { createKafkaWriter } from '../kafka/writer.ts';
 import type { Topic } from '../log/port.ts';
 import { createMaterialiser } from '../materialise.ts';
-import { materialiseMetrics } from '../metrics/materialise.ts';
-import { openStore } from '../open-store.ts';
+import { letterMetrics } from '../metrics/letters.ts';
+import { type MaterialiseMetrics, materialiseMetrics } from '../metrics/materialise.ts';
 import { untilDone } from '../retry.ts';
+import { followConfigured, unopened } from '../serving.ts';
 
 const COMMAND = {
   usage: 'npm run materialise',
@@ -22,24 +23,31 @@ const COMMAND = {
 };
 
 await runService('materialise', COMMAND, async (service) => {
-  const { config, logger, signal, needs } = service;
+  const { config, logger, registry, signal, needs } = service;
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const store = await openStore(config, { logger, signal });
-  if (store !== null) {
+  const metrics = materialiseMetrics(registry, async (topic) => {
+    const offsets = await kafka.offsets(topicName(config.kafkaTopicPrefix, topic));
+    return new Map(offsets.map(({ partition, high }) => [partition, high]));
+  });
+  let current: Store | null = null;
+  letterMetrics(registry, () => current);
+  needs('ClickHouse', unopened);
+  await followConfigured(config, { logger, signal }, (store, stop) => {
+    current = store;
     needs('ClickHouse', () => store.query('SELECT 1'));
-    await consume(service, kafka, store);
-  }
-  await store?.close();
+    return consume({ ...service, signal: stop }, kafka, store, metrics);
+  });
   await kafka.close();
 });
 
 /** Applies the log to one database until the signal is given. */
 async function consume(
-  { config, logger, registry, signal, needs }: Service,
+  { config, logger, signal, needs }: Service,
   kafka: KafkaClient,
   store: Store,
-) {
+  metrics: MaterialiseMetrics,
+): Promise<void> {
   const prefix = config.kafkaTopicPrefix;
   const counted = await untilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
     logger,
@@ -50,10 +58,6 @@ async function consume(
   await untilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
     logger,
     signal,
-  });
-  const metrics = materialiseMetrics(registry, async (topic) => {
-    const offsets = await kafka.offsets(topicName(prefix, topic));
-    return new Map(offsets.map(({ partition, high }) => [partition, high]));
   });
   const writer = createKafkaWriter(kafka, prefix);
   const materialise = createMaterialiser({

@@ -5,8 +5,8 @@ import { runService } from '../../runtime/service.ts';
 import { openKafka } from '../kafka/open.ts';
 import { createKafkaWriter } from '../kafka/writer.ts';
 import { countingReadings } from '../metrics/poll.ts';
-import { openStore } from '../open-store.ts';
 import { runPollers } from '../poll.ts';
+import { followConfigured, unopened } from '../serving.ts';
 
 const COMMAND = {
   usage: 'npm run poll',
@@ -24,13 +24,13 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const rpc = createRpc(rpcUrl, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const store = await openStore(config, { logger, signal });
-  if (store !== null) {
+  const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
+  const log = countingReadings(writer, registry);
+  needs('ClickHouse', unopened);
+  await followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
-    const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
-    await runPollers({ config, store, log: countingReadings(writer, registry), rpc, logger, signal });
-    await writer.close();
-  }
-  await store?.close();
+    return runPollers({ config, store, log, rpc, logger, signal: stop });
+  });
+  await writer.close();
   await kafka.close();
 });

@@ -1,9 +1,17 @@
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import kafkajs from 'kafkajs';
 import type { Logger } from '../../runtime/log.ts';
-import type { ConsumeOptions, KafkaClient, KafkaSettings, WireConsumer, WireProducer } from './wire.ts';
+import { byTopic } from './plan.ts';
+import { type Connections, createConnections } from './silent.ts';
+import type {
+  ConsumeOptions,
+  KafkaClient,
+  KafkaSettings,
+  WireConsumer,
+  WireMessage,
+  WireProducer,
+} from './wire.ts';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
 
@@ -17,20 +25,26 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 const RETRY = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 };
 /** Longer, and stopping takes 5 s; shorter, and an idle consumer is busy asking. */
 const LONGEST_FETCH_MS = 200;
-const LEADERS_WITHIN_MS = 30_000;
+/** A broker that leaves a request unanswered for this long is gone round. */
+const REQUEST_MS = 10_000;
+/** Under the time of a request: a leader whose follower is silent says so, and is not taken for silent itself. */
+const ACKNOWLEDGED_WITHIN_MS = 8_000;
+const MOST_SENDS = 3;
 /** A member that is silent for this long loses its partitions; one that was killed holds them up as long. */
 const SESSION_MS = 12_000;
 const PARTITIONS_AT_ONCE = 8;
 
 /** A client of a Kafka cluster. Nothing is connected before it is used. */
 export function createKafkaClient(settings: KafkaSettings, logger: Logger): KafkaClient {
+  const connections = createConnections();
   const kafka = new Kafka({
     clientId: settings.clientId,
-    brokers: settings.brokers,
+    brokers: async () => connections.inOrder(settings.brokers),
+    socketFactory: connections.connect,
     ssl: settings.tls,
     ...(settings.sasl === null ? {} : { sasl: settings.sasl as kafkajs.SASLOptions }),
     connectionTimeout: 5_000,
-    requestTimeout: 10_000,
+    requestTimeout: REQUEST_MS,
     retry: RETRY,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {
@@ -42,6 +56,7 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
   const admin = (): Promise<kafkajs.Admin> => {
     connected ??= (async () => {
       const fresh = kafka.admin();
+      fresh.on(fresh.events.REQUEST_TIMEOUT, noting(connections, logger));
       try {
         await fresh.connect();
       } catch (error) {
@@ -72,10 +87,6 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
           configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
         })),
       });
-      await leadersAnswer(
-        await admin(),
-        topics.map(({ topic }) => topic),
-      );
     },
     offsets: async (topic) =>
       (await (await admin()).fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
@@ -83,6 +94,14 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
         low: BigInt(low),
         high: BigInt(high),
       })),
+    offsetsAt: async (topic, millis) => {
+      const places = await (await admin()).fetchTopicOffsetsByTimestamp(topic, millis);
+      return new Map(places.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    },
+    groupMembers: async (group) => {
+      const { groups } = await (await admin()).describeGroups([group]);
+      return groups[0]?.members.length ?? 0;
+    },
     groupOffsets: async (groupId, topic) => {
       const [found] = await (await admin()).fetchOffsets({ groupId, topics: [topic] });
       return new Map(
@@ -93,8 +112,8 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
       );
     },
     deleteGroup: async (group) => void (await (await admin()).deleteGroups([group])),
-    producer: () => openProducer(kafka),
-    consume: (options) => openConsumer(kafka, options),
+    producer: () => openProducer(kafka, connections, logger),
+    consume: (options) => openConsumer(kafka, connections, logger, options),
     close: async () => {
       const open = await connected?.catch(() => null);
       connected = null;
@@ -103,56 +122,72 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
   };
 }
 
-/** A broker learns of a new topic after the controller has made it: waits until every partition's leader answers. */
-async function leadersAnswer(admin: kafkajs.Admin, topics: readonly string[]): Promise<void> {
-  const deadline = Date.now() + LEADERS_WITHIN_MS;
-  for (;;) {
-    try {
-      for (const topic of topics) await admin.fetchTopicOffsets(topic);
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await setTimeout(100);
-    }
-  }
-}
+const noting =
+  (connections: Connections, logger: Logger) =>
+  ({ payload: { broker, apiName } }: kafkajs.RequestTimeoutEvent) => {
+    logger.warn({ broker, request: apiName }, 'a request to a Kafka broker timed out');
+    connections.timedOut(broker);
+  };
 
-async function openProducer(kafka: kafkajs.Kafka): Promise<WireProducer> {
+async function openProducer(
+  kafka: kafkajs.Kafka,
+  connections: Connections,
+  logger: Logger,
+): Promise<WireProducer> {
   const producer = kafka.producer({
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    // The fewest it takes: who sends begins again with another producer.
-    retry: { ...RETRY, retries: 1 },
+    retry: RETRY,
     // Every message names its partition.
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });
-  await producer.connect();
+  producer.on(producer.events.REQUEST_TIMEOUT, noting(connections, logger));
+  try {
+    await producer.connect();
+  } catch (error) {
+    await producer.disconnect().catch(() => {});
+    throw error;
+  }
   return {
     send: async (messages) => {
-      const byTopic = new Map<string, kafkajs.Message[]>();
-      for (const { topic, partition, key, value } of messages) {
-        const message = { partition, key: key === null ? null : Buffer.from(key), value: value as Buffer };
-        const list = byTopic.get(topic);
-        if (list === undefined) byTopic.set(topic, [message]);
-        else list.push(message);
+      let unsent: readonly WireMessage[] = messages;
+      for (let tries = 0; tries < MOST_SENDS; tries += 1) {
+        const acknowledged = await sendOnce(producer, unsent);
+        // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
+        // sent (tulios/kafkajs issue 1303). The same messages have the same sequence numbers when sent again.
+        unsent = unsent.filter(({ topic, partition }) => !acknowledged.has(`${topic}/${partition}`));
+        if (unsent.length === 0) return;
       }
-      const answers = await producer.sendBatch({
-        acks: -1,
-        compression: CompressionTypes.ZSTD,
-        topicMessages: [...byTopic].map(([topic, list]) => ({ topic, messages: list })),
-      });
-      // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
-      // sent (tulios/kafkajs issue 1303).
-      const acknowledged = new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
-      const silent = messages.find(({ topic, partition }) => !acknowledged.has(`${topic}/${partition}`));
-      if (silent !== undefined) throw new Error(`${silent.topic}/${silent.partition} was not acknowledged`);
+      throw new Error(`${unsent[0]?.topic}/${unsent[0]?.partition} was not acknowledged`);
     },
     close: () => producer.disconnect(),
   };
 }
 
-async function openConsumer(kafka: kafkajs.Kafka, options: ConsumeOptions): Promise<WireConsumer> {
+/** The partitions that have acknowledged their messages. */
+async function sendOnce(producer: kafkajs.Producer, messages: readonly WireMessage[]): Promise<Set<string>> {
+  const answers = await producer.sendBatch({
+    acks: -1,
+    timeout: ACKNOWLEDGED_WITHIN_MS,
+    compression: CompressionTypes.ZSTD,
+    topicMessages: byTopic(messages).map(([topic, list]) => ({
+      topic,
+      messages: list.map(({ partition, key, value }) => ({
+        ...{ partition, value: value as Buffer },
+        key: key === null ? null : Buffer.from(key),
+      })),
+    })),
+  });
+  return new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
+}
+
+async function openConsumer(
+  kafka: kafkajs.Kafka,
+  connections: Connections,
+  logger: Logger,
+  options: ConsumeOptions,
+): Promise<WireConsumer> {
   const consumer = kafka.consumer({
     groupId: options.group,
     sessionTimeout: SESSION_MS,
@@ -161,9 +196,11 @@ async function openConsumer(kafka: kafkajs.Kafka, options: ConsumeOptions): Prom
     maxBytesPerPartition: 4 * 1024 * 1024,
     maxBytes: 32 * 1024 * 1024,
     allowAutoTopicCreation: false,
-    retry: { ...RETRY, restartOnFailure: async () => true },
+    // Few: a start from the beginning looks up who coordinates the group, a retry does not.
+    retry: { ...RETRY, retries: 3, restartOnFailure: async () => true },
   });
-  const { GROUP_JOIN, REBALANCING, CRASH } = consumer.events;
+  const { GROUP_JOIN, REBALANCING, CRASH, REQUEST_TIMEOUT } = consumer.events;
+  consumer.on(REQUEST_TIMEOUT, noting(connections, logger));
   consumer.on(GROUP_JOIN, ({ payload }) =>
     options.onAssigned(new Map(Object.entries(payload.memberAssignment))),
   );

@@ -89,6 +89,9 @@ function toAll(record: LogRecord, partitions: Record<Topic, number>): Outgoing[]
 
 function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing {
   const encoded = encodeRecord(record);
+  if (record.kind === 'recompute') {
+    return { topic: 'transactions', partition: record.partition, key: null, value: encoded };
+  }
   const sent = encoded.length > MOST_RECORD_BYTES ? tooLarge(record, encoded) : record;
   const key = keyOf(sent) as Uint8Array;
   const [topic] = TOPICS_OF[sent.kind] as readonly [Topic];
@@ -98,6 +101,17 @@ function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing {
     key,
     value: sent === record ? encoded : encodeRecord(sent),
   };
+}
+
+/** Messages by topic, those of one in their order. */
+export function byTopic<M extends { topic: string }>(messages: readonly M[]): [string, M[]][] {
+  const topics = new Map<string, M[]>();
+  for (const message of messages) {
+    const list = topics.get(message.topic);
+    if (list === undefined) topics.set(message.topic, [message]);
+    else list.push(message);
+  }
+  return [...topics];
 }
 
 function tooLarge(record: LogRecord, encoded: Uint8Array): DeadLetterRecord {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RetryableError } from '../../runtime/errors.ts';
 import { decodeRecord } from '../log/encode.ts';
 import type { Topic } from '../log/port.ts';
 import { topicName } from './topics.ts';
@@ -56,6 +57,8 @@ async function readToEnd(
   const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
   const open = new Map(wanted.map((place) => [keyOf(place), place]));
   const done = Promise.withResolvers<void>();
+  // It may be rejected before anybody waits for it.
+  done.promise.catch(() => {});
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
     const place = open.get(keyOf(batch));
@@ -76,7 +79,8 @@ async function readToEnd(
     topics: [...new Set(places.map(({ topic }) => topic))],
     onBatch,
     onAssigned: () => {},
-    onRevoked: () => {},
+    // Whoever joins again begins at the first offset, and not where it was told to.
+    onRevoked: () => done.reject(new RetryableError('the group that reads the ends of the log was ended')),
     onCrash: done.reject,
   });
   // Those that are not wanted would be read from their beginning.

@@ -70,10 +70,11 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   };
 }
 
-async function applyBatch(
+/** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
+export async function applyBatch(
   batch: WireBatch,
   apply: Apply,
-  { prefix, logger, maxBatch = 5_000 }: KafkaReaderOptions,
+  { prefix, logger, maxBatch = 5_000 }: Pick<KafkaReaderOptions, 'prefix' | 'logger' | 'maxBatch'>,
   owned: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {

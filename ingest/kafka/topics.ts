@@ -1,6 +1,9 @@
-import { ConfigError } from '../../runtime/errors.ts';
+import { setTimeout } from 'node:timers/promises';
+import { RetryableError } from '../../runtime/errors.ts';
 import { TOPICS, type Topic } from '../log/port.ts';
 import type { KafkaClient } from './wire.ts';
+
+const LEADERS_WITHIN_MS = 30_000;
 
 /** The name that a topic of the log has in the cluster. */
 export const topicName = (prefix: string, topic: Topic): string => `${prefix}-${topic}`;
@@ -43,16 +46,31 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
       },
     })),
   );
+  await leadersAnswer(client, missing);
   return missing;
 }
 
-/** Partitions of each topic of the log. @throws ConfigError where one is missing */
+/** A broker learns of a new topic after the controller has made it: waits until every partition's leader answers. */
+async function leadersAnswer(client: KafkaClient, topics: readonly string[]): Promise<void> {
+  const deadline = Date.now() + LEADERS_WITHIN_MS;
+  for (;;) {
+    try {
+      for (const topic of topics) await client.offsets(topic);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await setTimeout(100);
+    }
+  }
+}
+
+/** Partitions of each topic of the log. @throws RetryableError where one is missing */
 export async function partitionsOf(client: KafkaClient, prefix: string): Promise<Record<Topic, number>> {
   const counts = await client.partitionCounts(TOPICS.map((topic) => topicName(prefix, topic)));
   const entries = TOPICS.map((topic) => {
     const count = counts.get(topicName(prefix, topic));
     if (count === undefined) {
-      throw new ConfigError(`Kafka has no topic ${topicName(prefix, topic)}: run npm run migrate first`);
+      throw new RetryableError(`Kafka has no topic ${topicName(prefix, topic)}: run npm run migrate first`);
     }
     return [topic, count] as const;
   });

@@ -74,6 +74,10 @@ export interface KafkaClient {
   partitionCounts(topics: readonly string[]): Promise<Map<string, number>>;
   createTopics(topics: readonly NewTopic[]): Promise<void>;
   offsets(topic: string): Promise<PartitionOffsets[]>;
+  /** The first offset that was appended at or after a time, in unix milliseconds; the end where there is none. */
+  offsetsAt(topic: string, millis: number): Promise<Map<number, bigint>>;
+  /** How many consumers are in a group. */
+  groupMembers(group: string): Promise<number>;
   /** Where a group goes on in a topic, by partition; null where it has committed nothing. */
   groupOffsets(group: string, topic: string): Promise<Map<number, bigint | null>>;
   deleteGroup(group: string): Promise<void>;

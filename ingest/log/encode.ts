@@ -7,6 +7,7 @@ import type {
   MarkerRecord,
   Reading,
   ReadingRecord,
+  RecomputeRecord,
   Source,
   TransactionRecord,
 } from '../../schemas/records.ts';
@@ -179,7 +180,21 @@ const deadLetter: Codec<DeadLetterRecord> = {
   }),
 };
 
-const CODECS: Codecs = { account, transaction, marker, gap, reading, 'dead-letter': deadLetter };
+const recompute: Codec<RecomputeRecord> = {
+  tag: 7,
+  write: ({ partition, mints, days }, to) => to.text(JSON.stringify({ partition, mints, days })),
+  read: (from) => ({ kind: 'recompute', ...(JSON.parse(from.text()) as Omit<RecomputeRecord, 'kind'>) }),
+};
+
+const CODECS: Codecs = {
+  account,
+  transaction,
+  marker,
+  gap,
+  reading,
+  recompute,
+  'dead-letter': deadLetter,
+};
 const BY_TAG = new Map(Object.values(CODECS).map((codec) => [codec.tag, codec]));
 
 /** A record as the bytes that the log carries. */

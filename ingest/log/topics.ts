@@ -8,11 +8,12 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   transaction: ['transactions'],
   marker: ['accounts', 'transactions'],
   gap: ['transactions'],
+  recompute: ['transactions'],
   reading: ['readings'],
   'dead-letter': ['dead-letters'],
 };
 
-/** What decides the partition of a record; null for one that goes to all of them. */
+/** What decides the partition of a record; null for one that goes to all of them, or names its own. */
 export function keyOf(record: LogRecord): Uint8Array | null {
   if (record.kind === 'account') return record.address;
   if (record.kind === 'transaction') return record.signature;

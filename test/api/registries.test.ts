@@ -170,4 +170,30 @@ describe('currencies', () => {
       { currency: 'BTC', spotPrice: { absent: true }, hasPerps: false },
     ]);
   });
+  test('a venue that is down leaves the last list standing, under the time at which it was read', async () => {
+    const readAt = NOW - 3_600_000;
+    const row = { currency: 'ETH', spot_price: '3000.5', has_options: 1, has_perps: 1 };
+    const status = { venue: 'options', error: null };
+    await held.api.insert('currencies', [{ read_at: String(readAt), rows: [row] }]);
+    await held.api.insert('venue_status', [
+      { ...status, ok: 1, read_at: String(readAt) },
+      { ...status, ok: 0, read_at: String(NOW), error: 'the venue answered HTTP 503' },
+    ]);
+    const body = await read();
+    expect(body).toMatchObject({
+      asOf: isoMillis(readAt),
+      items: [{ spotPrice: { asOf: isoMillis(readAt) } }],
+    });
+    expect(body).not.toHaveProperty('absent');
+  });
+
+  test('a list without any currency is an empty one, not an absent one', async () => {
+    await held.api.insert('currencies', [{ read_at: String(NOW), rows: [] }]);
+    expect(await read()).toEqual({
+      venue: 'options_x',
+      source: 'venue poller',
+      asOf: isoMillis(NOW),
+      items: [],
+    });
+  });
 });

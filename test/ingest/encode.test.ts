@@ -58,7 +58,21 @@ const deadLetter = fc.record({
   slot: fc.option(u64),
   bytes: fc.uint8Array({ maxLength: 500 }),
 });
-const record = fc.oneof(account, transaction, marker, gap, reading, deadLetter) as fc.Arbitrary<LogRecord>;
+const recompute = fc.record({
+  kind: kind('recompute'),
+  partition: fc.nat(),
+  mints: fc.array(key, { maxLength: 5 }),
+  days: fc.array(fc.nat(), { maxLength: 5 }),
+});
+const record = fc.oneof(
+  account,
+  transaction,
+  marker,
+  gap,
+  reading,
+  recompute,
+  deadLetter,
+) as fc.Arbitrary<LogRecord>;
 
 /** Bytes of a record as plain lists, so that a view of a buffer equals what it shows. */
 const plain = (value: LogRecord) =>

@@ -9,7 +9,7 @@ describe('the configuration', () => {
   test('has the documented defaults', () => {
     expect(readConfig({})).toMatchObject({
       serviceName: 'bankroll-indexer',
-      publicUrl: 'http://127.0.0.1:8080',
+      publicUrl: null,
       host: '127.0.0.1',
       port: 8080,
       metricsPort: null,

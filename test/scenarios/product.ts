@@ -6,7 +6,6 @@ import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { createMaterialiser } from '../../ingest/materialise.ts';
-import { untilDone } from '../../ingest/retry.ts';
 import { storedState } from '../../ingest/store.ts';
 import { runStream } from '../../ingest/stream.ts';
 import { readConfig } from '../../runtime/config.ts';
@@ -67,9 +66,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   });
   const stopStream = new AbortController();
   const stopLog = new AbortController();
-  const logStage = log.run(async (batch) => {
-    await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
-  }, stopLog.signal);
+  const logStage = log.run(materialise, stopLog.signal);
   const streamStage = runStream({
     endpoint: `127.0.0.1:${options.geyserPort}`,
     xToken: null,

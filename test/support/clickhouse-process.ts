@@ -1,10 +1,10 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
 export interface ClickHouseProcess {
   url: string;
-  pid: number;
+  child: ChildProcess;
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function startClickHouse(directory?: string, port = 0): Promise<Cli
   if (url === undefined) throw new Error(`the engine ended before it served (${ready.join(' ')})`);
   return {
     url,
-    pid: child.pid as number,
+    child,
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

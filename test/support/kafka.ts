@@ -69,8 +69,11 @@ const LOG4J = `<Configuration status="OFF"><Appenders><Console name="C"><Pattern
 
 const JVM = ['-Xmx192m', '-Xss512k', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
 
+/** The port that clients are told to use instead of one that a broker listens on. */
+export type Advertise = (port: number) => Promise<number>;
+
 /** A real Apache Kafka in KRaft mode with `count` nodes, each broker and controller, on free ports. */
-export async function startKafka(count = 1): Promise<Cluster> {
+export async function startKafka(count = 1, advertise: Advertise = async (port) => port): Promise<Cluster> {
   const classpath = libraries();
   const directory = mkdtempSync(path.join(tmpdir(), 'kafka-'));
   const log4j = path.join(directory, 'log4j2.xml');
@@ -78,7 +81,9 @@ export async function startKafka(count = 1): Promise<Cluster> {
   const clusterId = randomBytes(16).toString('base64url');
   const plans = [];
   for (let id = 1; id <= count; id += 1) {
-    plans.push({ id, port: await freePort(), controller: await freePort() });
+    const clients = await freePort();
+    const advertised = await advertise(clients);
+    plans.push({ id, port: await freePort(), controller: await freePort(), clients, advertised });
   }
   const voters = plans.map((plan) => `${plan.id}@127.0.0.1:${plan.controller}`).join(',');
   const java = (main: string, args: string[]) => [
@@ -110,14 +115,14 @@ export async function startKafka(count = 1): Promise<Cluster> {
           await new Promise((resolve) => child.once('exit', resolve));
         }
         child = launch();
-        await listening(plan.port);
+        await listening(plan.clients);
       },
     });
   }
-  await Promise.all(plans.map((plan) => listening(plan.port)));
+  await Promise.all(plans.map((plan) => listening(plan.clients)));
 
   return {
-    brokers: plans.map((plan) => `127.0.0.1:${plan.port}`),
+    brokers: plans.map((plan) => `127.0.0.1:${plan.advertised}`),
     nodes,
     stop: async () => {
       for (const node of nodes) {
@@ -137,6 +142,8 @@ function serverProperties(node: {
   id: number;
   port: number;
   controller: number;
+  clients: number;
+  advertised: number;
   voters: string;
   count: number;
   data: string;
@@ -147,9 +154,10 @@ function serverProperties(node: {
     'node.id': node.id,
     'controller.quorum.voters': node.voters,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${node.port},CONTROLLER://127.0.0.1:${node.controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.clients},CONTROLLER://127.0.0.1:${node.controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.advertised}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': node.data,
     'offsets.topic.replication.factor': replicas,
     'offsets.topic.num.partitions': 4,

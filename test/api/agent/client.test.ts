@@ -7,6 +7,7 @@ import { openEmbedded } from '../../../api/postgres/embedded.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { serveAnswers } from '../../support/answering.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { key, policyRow } from '../support/rows.ts';
 import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from './support/agent-api.ts';
@@ -174,6 +175,21 @@ describe('the client', () => {
     await expect(client.coin(key('nobody'))).rejects.toMatchObject({ status: 404, code: null });
     const nobody = createClient({ url: 'http://127.0.0.1:1', retryMs: 1 });
     await expect(nobody.health()).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  test('follows no redirect: a token is for the service that it was asked of', async () => {
+    const elsewhere = await serveAnswers(() => ({ body: {} }));
+    const service = await serveAnswers(() => ({
+      status: 307,
+      headers: { location: elsewhere.url },
+      body: {},
+    }));
+    const client = createClient({ url: service.url, retryMs: 1 });
+    const post = client.post('a token', { kind: 'idle', text: 'x' });
+    await expect(post).rejects.toBeInstanceOf(NoAnswerError);
+    expect(service.asked).toHaveLength(1);
+    expect(elsewhere.asked).toEqual([]);
+    await Promise.all([service.close(), elsewhere.close()]);
   });
 
   test('every read route answers what its function says', async () => {

@@ -1,4 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,16 +10,16 @@ import { startAgentApi } from './support/agent-api.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
+import { type KillableApi, killableApi } from './support/killable-api.ts';
 import { ENGINES, type PostgresServer, startPostgres } from './support/postgres.ts';
 
-const CHILD = path.join(import.meta.dirname, 'support/api-child.ts');
 const POST = { kind: 'idle', venue: null, ref: null };
 
-describe('kill -9 between request and answer', () => {
+describe('kill -9 under load', () => {
   let server: PostgresServer;
   let rpc: FakeRpc;
   let venue: FakeVenue;
-  let child: ChildProcess | null = null;
+  let child: KillableApi | null = null;
   let minted = 0;
   const directory = mkdtempSync(path.join(tmpdir(), 'agent-crash-'));
 
@@ -31,23 +30,7 @@ describe('kill -9 between request and answer', () => {
     await Promise.all([server.stop(), rpc.close(), venue.close()]);
     rmSync(directory, { recursive: true, force: true });
   });
-  afterEach(() => void child?.kill('SIGKILL'));
-
-  async function startChild(postgresUrl: string | null): Promise<string> {
-    const settings = { postgresUrl, dataDir: directory, rpcUrl: rpc.url, venueUrl: venue.url };
-    const started = fork(CHILD, [JSON.stringify(settings)]);
-    child = started;
-    return new Promise((resolve, reject) => {
-      started.once('message', (message) => resolve((message as { url: string }).url));
-      started.once('exit', (code) => reject(new Error(`the API ended with ${code} before it served`)));
-    });
-  }
-
-  async function killChild(): Promise<void> {
-    const gone = new Promise((resolve) => child?.once('exit', resolve));
-    child?.kill('SIGKILL');
-    await gone;
-  }
+  afterEach(() => child?.kill());
 
   function policy() {
     minted += 1;
@@ -78,7 +61,10 @@ describe('kill -9 between request and answer', () => {
     'of the API over %s leaves nothing or the whole row, and what was acknowledged',
     async (engine) => {
       const postgresUrl = engine === 'Postgres' ? await server.freshUrl() : null;
-      let url = await startChild(postgresUrl);
+      const settings = { postgresUrl, dataDir: directory, rpcUrl: rpc.url, venueUrl: venue.url };
+      const api = killableApi(settings);
+      child = api;
+      let url = await api.start();
       const who = policy();
       const token = await login(url, who);
       const acknowledged: Record<string, unknown>[] = [];
@@ -93,7 +79,7 @@ describe('kill -9 between request and answer', () => {
         if (acknowledged.length === 3) enough();
       });
       await some;
-      await killChild();
+      await api.kill();
       await Promise.all(sent);
       const db = await openDb({ postgresUrl, dataDir: directory });
       const { posts, total } = await readPosts(db, who.mint, 100, 0);
@@ -110,18 +96,18 @@ describe('kill -9 between request and answer', () => {
         });
       }
       expect(new Set(posts.map(({ text }) => text)).size).toBe(posts.length);
-      url = await startChild(postgresUrl);
+      url = await api.start();
       const open = { instrument: CALL, direction: 'long', size: '1', reason: 'r' };
       expect((await send(url, 'options/open', open, token)).status).toBe(201);
       expect((await send(url, 'options/open', open, token)).status).toBe(409);
-      await killChild();
+      await api.kill();
     },
   );
 
   test('of Postgres leaves nothing or the whole row, and the API goes on when it is back', async () => {
     const db = openPool(await server.freshUrl());
     await migratePostgres(db);
-    const api = await startAgentApi({ db, rpc, venueUrl: venue.url, rpcTimeoutMs: 20_000 });
+    const api = await startAgentApi({ db, rpc, venueUrl: venue.url });
     const who = policy();
     const token = await api.login(who.mint, who.agent);
     const acknowledged: Record<string, unknown>[] = [];
@@ -132,6 +118,7 @@ describe('kill -9 between request and answer', () => {
     const sent = Array.from({ length: 20 }, async (_, n) => {
       const reply = await api.call('POST', 'posts', { ...POST, text: `post ${n}` }, token);
       expect([201, 500]).toContain(reply.status);
+      expect(reply.text).not.toContain(token);
       if (reply.status === 201) acknowledged.push(reply.body);
       if (acknowledged.length === 3) enough();
     });

@@ -15,8 +15,11 @@ import { serveVenues, type VenuesServer } from '../../../devnet/venues/server.ts
 import { createRpc } from '../../../runtime/rpc.ts';
 import { openStage, type Stage } from '../../devnet/stage.ts';
 import { SETTINGS } from '../support/api.ts';
+import { type StaleNode, startStaleNode } from './support/stale-node.ts';
 
 const CALL = 'XRP-20280630-0_5-C';
+
+const publicUrl = 'http://agents.test';
 
 describe('an agent on the local chain', () => {
   let stage: Stage;
@@ -24,6 +27,8 @@ describe('an agent on the local chain', () => {
   let venues: VenuesServer;
   let db: Db;
   let api: Listening;
+  let staleNode: StaleNode;
+  let behindStale: Listening;
   let mint: string;
   const agents: Agent[] = [];
 
@@ -37,10 +42,20 @@ describe('an agent on the local chain', () => {
       openEmbedded(null),
     ]);
     await migratePostgres(db);
-    const publicUrl = 'http://agents.test';
+    staleNode = await startStaleNode(node.url);
+    [api, behindStale] = await Promise.all([serveOver(node.url), serveOver(staleNode.url)]);
+    for (const generation of [0, 1]) agents.push(agentAt(api, generation));
+  });
+  afterAll(async () => {
+    await Promise.all([api.close(), behindStale.close(), staleNode.close()]);
+    await Promise.all([node.close(), venues.close(), db.close()]);
+  });
+
+  /** An API process over the one database that reads the chain through this node. */
+  function serveOver(rpcUrl: string): Promise<Listening> {
     const parts = createAgentParts({
       ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },
-      rpc: createRpc(node.url, { commitment: 'confirmed', timeoutMs: 1000 }),
+      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 1000 }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
       venue: { url: venues.optionsUrl },
@@ -54,19 +69,14 @@ describe('an agent on the local chain', () => {
       applied: createAppliedSignal(),
       agentRoutes: agentRoutes(parts),
     });
-    api = await listen(app, '127.0.0.1', 0);
-    for (const generation of [0, 1])
-      agents.push(
-        createAgent({
-          ...{ url: `http://127.0.0.1:${api.port}`, publicUrl, mint, retryMs: 1 },
-          key: agentKeypair('t', mint, generation).secretKey,
-        }),
-      );
-  });
-  afterAll(async () => {
-    await Promise.all([api.close(), node.close(), venues.close(), db.close()]);
-  });
+    return listen(app, '127.0.0.1', 0);
+  }
 
+  const agentAt = ({ port }: Listening, generation: number) =>
+    createAgent({
+      ...{ url: `http://127.0.0.1:${port}`, publicUrl, mint, retryMs: 1 },
+      key: agentKeypair('t', mint, generation).secretKey,
+    });
   const agent = (n: number) => agents[n] as Agent;
   const post = (n: number) => agent(n).post({ kind: 'idle', text: `by ${n}` });
 
@@ -89,8 +99,11 @@ describe('an agent on the local chain', () => {
     node.faults.down(null);
   });
 
-  test('after set_agent the old key writes nothing, and a node that lags cannot bring it back', async () => {
+  test('after set_agent the old key writes nothing, and a node that lags or is stuck cannot bring it back', async () => {
     await post(0);
+    const old = agentAt(behindStale, 0);
+    await old.post({ kind: 'idle', text: 'through a node of its own' });
+    staleNode.stick();
     const { authority } = stage.terms;
     const next = agentKeypair('t', mint, 1).key;
     const rotation = await stage.run({ kind: 'set_agent', mint, by: authority, agent: next });
@@ -102,5 +115,11 @@ describe('an agent on the local chain', () => {
     await expect(post(1)).rejects.toMatchObject({ status: 503, code: 'chain_unreachable' });
     node.faults.lag(0);
     expect((await post(1)).agent).toBe(next);
+    const unreachable = { status: 503, code: 'chain_unreachable' };
+    await expect(old.post({ kind: 'idle', text: 'by a live session' })).rejects.toMatchObject(unreachable);
+    const anew = agentAt(behindStale, 0);
+    await expect(anew.post({ kind: 'idle', text: 'by a new one' })).rejects.toMatchObject(unreachable);
+    staleNode.goOn();
+    await expect(old.post({ kind: 'idle', text: 'x' })).rejects.toMatchObject({ code: 'not_the_agent' });
   });
 });

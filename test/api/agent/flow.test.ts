@@ -106,6 +106,8 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
       const said = { ...OPEN, optionType: 'call', underlying: 'ETH', strike: 3500 };
       const opened = await stage.api.call('POST', 'options/open', said, token);
       expect(opened.status, opened.text).toBe(201);
+      // No list decides, however fresh: the contract and its quote are asked for at this moment.
+      expect(stage.venue.asked).toEqual(['get_instrument', 'get_ticker']);
       expect(opened.body).toMatchObject({
         ...{
           mint,
@@ -156,6 +158,32 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     },
   );
 
+  test('holds a short by the bid; the change is release minus open, and numbers agree by value', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const said = {
+      ...OPEN,
+      direction: 'short',
+      size: '00.100',
+      strike: '3500.00',
+      reason: '🦊'.repeat(1000),
+    };
+    const opened = await stage.api.call('POST', 'options/open', said, token);
+    expect(opened.body).toMatchObject({ size: '00.100', strike: '3500', reason: said.reason });
+    stage.venue.ticker = { b: '120.25' };
+    const request = { positionId: opened.body.positionId, reason: '🦊'.repeat(1000) };
+    const closed = await stage.api.call('POST', 'options/close', request, token);
+    expect(closed.body).toMatchObject({
+      position: { releaseReason: request.reason },
+      markToMark: {
+        side: 'bid',
+        openPrice: { value: '118.0' },
+        releasePrice: { value: '120.25' },
+        change: { value: '2.25' },
+      },
+    });
+  });
+
   test('finds an empty side absent with its reason, never zero and never the mark', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
@@ -173,11 +201,15 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     });
   });
 
-  test('releases a contract that is over without a quote', async () => {
+  test.each([
+    ['is over', { instrument: { is_active: false } }],
+    ['the venue has forgotten', { unknown: 'get_instrument' as const }],
+    ['has no quote any more', { unknown: 'get_ticker' as const }],
+  ])('releases a contract that %s without a quote', async (_, answers) => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
-    stage.venue.instrument = { is_active: false };
+    Object.assign(stage.venue, answers);
     const request = { positionId: body.positionId, reason: 'expired' };
     const closed = await stage.api.call('POST', 'options/close', request, token);
     expect(closed.status).toBe(200);

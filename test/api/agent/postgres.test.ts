@@ -55,3 +55,16 @@ describe.each(ENGINES)('migrating %s', (engine) => {
     expect(await (db as Db).query('SELECT * FROM t')).toEqual([]);
   });
 });
+
+test('migrating refuses a database that is not UTF-8, and leaves nothing in it', async () => {
+  const server = await startPostgres();
+  const url = new URL(await server.freshUrl());
+  const home = openPool(url.href);
+  await home.query(`CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0`);
+  url.pathname = '/ascii';
+  const db = openPool(url.href);
+  await expect(migratePostgres(db)).rejects.toThrow(/in SQL_ASCII: it must be in UTF8/);
+  expect(await db.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
+  await Promise.all([home.close(), db.close()]);
+  await server.stop();
+});

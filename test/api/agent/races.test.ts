@@ -25,9 +25,7 @@ describe('many at once, through two API processes', () => {
     const applied = await Promise.all(dbs.map(migratePostgres));
     expect(applied.flat()).toHaveLength(1);
     [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
-    apis = await Promise.all(
-      dbs.map((db) => startAgentApi({ db, rpc, venueUrl: venue.url, rpcTimeoutMs: 20_000 })),
-    );
+    apis = await Promise.all(dbs.map((db) => startAgentApi({ db, rpc, venueUrl: venue.url })));
   });
   afterAll(async () => {
     await Promise.all([...apis.map((api) => api.close()), rpc.close(), venue.close()]);

@@ -18,6 +18,11 @@ test('a marker goes to every partition of accounts and transactions, after every
   expect(new Set(places).size).toBe(7);
 });
 
+test('a request to work sums out again goes to the partition that it names', () => {
+  const [round] = planRounds([{ kind: 'recompute', partition: 2, mints: ['m'], days: [0] }], PARTITIONS);
+  expect(round?.map(({ topic, partition }) => [topic, partition])).toEqual([['transactions', 2]]);
+});
+
 test('the last of several markers stands for all of them', () => {
   const slots = [1n, 2n, 3n].flatMap((slot) => [accountRecord(slot, Number(slot)), markerRecord(slot)]);
   expect(planRounds(slots, PARTITIONS).map((round) => new Set(namesOf(round)))).toEqual([

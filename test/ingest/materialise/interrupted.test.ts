@@ -179,7 +179,10 @@ describe('the order of a batch', () => {
       };
       const apply = createMaterialiser({ store: watched, programId });
       await apply(batchOf('transactions', logs.transactions));
-      const order = [...new Set(written)];
+      // What a cut log makes absent is told first, where the seed has one.
+      const order = [...new Set(written)].filter(
+        (table, at) => at > 0 || table !== 'incomplete_transactions',
+      );
       expect(order.slice(0, 2).sort()).toEqual(['events', 'policy_transactions']);
       expect(order.slice(2, 4).sort()).toEqual(['policy_totals', 'quote_days']);
       expect(order.slice(4)).toEqual(['transactions', 'applied']);

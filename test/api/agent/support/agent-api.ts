@@ -26,7 +26,16 @@ export interface AgentApi {
   url: string;
   /** Slot at which the index holds every policy. */
   storedSlot: bigint;
-  call(method: string, path: string, body?: unknown, token?: string, from?: string): Promise<Reply>;
+  /** `down` fails and `hang` never answers when the index is asked. */
+  index: 'up' | 'down' | 'hang';
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    token?: string,
+    from?: string,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
   challenge(mint: string, agent: string, from?: string): Promise<Reply>;
   /** A token for the key, by challenge and signature. */
   login(mint: string, key: TestKey): Promise<string>;
@@ -39,7 +48,8 @@ export interface AgentApiOptions {
   venueUrl: string | null;
   publicUrl?: string;
   perPolicy?: number;
-  rpcTimeoutMs?: number;
+  /** How long node and venue are waited for: by default longer than any that answers takes. */
+  timeoutMs?: number;
   /** The database of the read routes; none by default. */
   store?: Store;
 }
@@ -53,19 +63,22 @@ export function freshAddress(): string {
 
 export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi> {
   const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, perPolicy = 1000, store } = options;
-  const { rpcTimeoutMs = 500 } = options;
+  const { timeoutMs = 20_000 } = options;
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: rpcTimeoutMs }),
+    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs }),
     programId: SETTINGS.programId,
-    storedSlot: async () => api.storedSlot,
+    storedSlot: async () => {
+      if (api.index === 'down') throw new Error('the index is down');
+      return api.index === 'hang' ? new Promise<never>(() => {}) : api.storedSlot;
+    },
     serviceName: SETTINGS.serviceName,
     publicUrl,
     optionsVenueId: SETTINGS.optionsVenueId,
     venue:
       venueUrl === null
         ? null
-        : { url: venueUrl, timeoutMs: 400, waitMs: 3000, perPolicy, perSecond: 1000, burst: 1000 },
+        : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, perPolicy, perSecond: 1000, burst: 1000 },
   });
   const routes = agentRoutes(parts);
   const app = createApp({
@@ -84,14 +97,16 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
   const api: AgentApi = {
     url: `http://127.0.0.1:${port}`,
     storedSlot: 0n,
+    index: 'up',
     close,
-    call: async (method, path, body, token, from = freshAddress()) => {
+    call: async (method, path, body, token, from = freshAddress(), headers = {}) => {
       const response = await fetch(`${api.url}/api/agent/${path}`, {
         method,
         headers: {
           'x-forwarded-for': from,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...headers,
         },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });

@@ -12,6 +12,6 @@ const settings = JSON.parse(process.argv[2] as string) as {
 const db = await openDb(settings);
 await migratePostgres(db);
 const rpc = { url: settings.rpcUrl };
-const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, rpcTimeoutMs: 20_000 });
+const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl });
 process.send?.({ url: api.url });
 process.once('disconnect', () => process.exit(0));

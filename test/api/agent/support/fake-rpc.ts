@@ -25,6 +25,8 @@ export interface FakeRpc {
   /** minContextSlot of the requests so far. */
   asked: (number | undefined)[];
   policy(policy: FakePolicy): void;
+  /** As if there had never been a policy of the mint. */
+  forget(mint: string): void;
   raw(mint: Buffer, data: Uint8Array, owner?: Buffer): void;
   origin(id: number, mask: number): void;
   model(id: number, name: string, enabled?: boolean): void;
@@ -87,6 +89,7 @@ export async function startFakeRpc(): Promise<FakeRpc> {
         }),
       );
     },
+    forget: (mint) => void accounts.delete(encodeBase58(policyAddress(PROGRAM, keyBytes(mint)))),
     raw: (mint, data, owner) => put(policyAddress(PROGRAM, mint), data, owner),
     origin: (id, assetClassMask) =>
       put(

@@ -10,6 +10,8 @@ export interface FakeVenue {
   ticker: Json;
   version: 2 | 3;
   fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | null;
+  /** The method that says it knows no such instrument. */
+  unknown: 'get_instrument' | 'get_ticker' | null;
   /** Methods asked so far. */
   asked: string[];
   reset(): void;
@@ -66,7 +68,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     const { instrument_name: name } = JSON.parse(Buffer.concat(chunks).toString()) as Json;
     const poison = venue.fault === 'poison' ? { base_currency: 'E\u0000H' } : {};
     const contract: Json = { ...CONTRACT, instrument_name: name, ...venue.instrument, ...poison };
-    const known = typeof name === 'string' && /^(ETH|BTC)-/.test(name);
+    const known = typeof name === 'string' && /^(ETH|BTC)-/.test(name) && venue.unknown !== method;
     const quote = { ...(venue.version === 3 ? SLIM : LONG), ...venue.ticker };
     const answer = !known
       ? { error: { code: 12001, message: 'Instrument not found' } }
@@ -82,8 +84,10 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     ticker: {},
     version: 3,
     fault: null,
+    unknown: null,
     asked: [],
-    reset: () => Object.assign(venue, { instrument: {}, ticker: {}, version: 3, fault: null, asked: [] }),
+    reset: () =>
+      Object.assign(venue, { instrument: {}, ticker: {}, version: 3, fault: null, unknown: null, asked: [] }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -11,6 +11,8 @@ export interface AgentStage {
   rpc: FakeRpc;
   venue: FakeVenue;
   api: AgentApi;
+  /** A process beside it that waits for nobody: for nodes and venues that hang. */
+  impatient: AgentApi;
   /** A new policy of a new mint, whose agent is a new key. */
   policy(changes?: { mode?: number; originId?: number; modelId?: number }): { mint: string; agent: TestKey };
 }
@@ -25,8 +27,9 @@ export function useAgentStage(engine: Engine): AgentStage {
     const { db, close } = await freshDb(engine);
     const [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
     const api = await startAgentApi({ db, rpc, venueUrl: venue.url });
-    Object.assign(stage, { db, rpc, venue, api });
-    ends.push(api.close, rpc.close, venue.close, close);
+    const impatient = await startAgentApi({ db, rpc, venueUrl: venue.url, timeoutMs: 200 });
+    Object.assign(stage, { db, rpc, venue, api, impatient });
+    ends.push(api.close, impatient.close, rpc.close, venue.close, close);
     stage.policy = (changes = {}) => {
       minted += 1;
       const mint = testKey(`mint ${minted}`).address;
@@ -40,6 +43,7 @@ export function useAgentStage(engine: Engine): AgentStage {
     stage.rpc.fault = null;
     stage.rpc.slot = 1000;
     stage.api.storedSlot = 0n;
+    stage.api.index = 'up';
   });
   afterAll(async () => {
     for (const end of ends) await end();

@@ -1,0 +1,65 @@
+import http from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Answer {
+  status: number;
+  text: string;
+  headers: http.IncomingHttpHeaders;
+  /** From the request to the last byte of the answer. */
+  ms: number;
+}
+
+export interface Send {
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+  /** Reads the answer and keeps nothing of it. */
+  unread?: true;
+}
+
+const GIVEN_UP_MS = 30_000;
+
+/** Requests over connections that stay open. @returns status 0 where no answer came. */
+export function createSender() {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 512 });
+  return {
+    send: (url: string, { method = 'GET', headers = {}, body, unread }: Send = {}) =>
+      new Promise<Answer>((resolve) => {
+        const startedAt = performance.now();
+        const done = (status: number, text: string, answered: http.IncomingHttpHeaders) =>
+          resolve({ status, text, headers: answered, ms: performance.now() - startedAt });
+        const request = http.request(url, { method, headers, agent }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => void (unread ?? chunks.push(chunk)));
+          response.on('end', () =>
+            done(response.statusCode ?? 0, Buffer.concat(chunks).toString(), response.headers),
+          );
+          response.on('error', () => done(0, '', {}));
+        });
+        request.on('error', () => done(0, '', {}));
+        request.setTimeout(GIVEN_UP_MS, () => request.destroy());
+        request.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+const TICK_MS = 10;
+
+/** Starts `work` so many times a second, whether or not what was started before is done; resolves when all is. */
+export async function atRate(
+  perSecond: number,
+  seconds: number,
+  work: (n: number) => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  const running: Promise<void>[] = [];
+  let started = 0;
+  for (;;) {
+    const elapsed = (performance.now() - startedAt) / 1000;
+    if (elapsed >= seconds) break;
+    for (; started < elapsed * perSecond; started += 1) running.push(work(started));
+    await pause(TICK_MS);
+  }
+  await Promise.all(running);
+}

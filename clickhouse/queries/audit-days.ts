@@ -1,0 +1,84 @@
+import type { Store } from '../client.ts';
+import { GENTLY } from './audit-ranges.ts';
+
+/** Sums of a UTC day and quote asset in one partition of the log, decimal strings. */
+export interface PartitionDay {
+  day: string;
+  quote_mint: string;
+  log_partition: number;
+  routed_to_lp: string;
+  routed_to_bankroll: string;
+  protocol_cut: string;
+  profit: string;
+  buyback_spent: string;
+  event_count: string;
+  /** Unix seconds. */
+  last_event: string | null;
+}
+
+/** Days as unix seconds: from the first on, the last not in it. */
+export interface DayRange {
+  from: number;
+  to: number;
+}
+
+const DAY = 86_400;
+
+/** The days that have an event or a row; null where there is neither. */
+export async function allDays(store: Store): Promise<DayRange | null> {
+  const [row] = await store.query<{ first: string | null; last: string | null }>(
+    `SELECT min(at) AS first, max(at) AS last FROM (
+       SELECT minOrNull(block_time) AS at FROM events_by_slot
+       UNION ALL SELECT maxOrNull(block_time) FROM events_by_slot
+       UNION ALL SELECT minOrNull(toInt64(toUnixTimestamp(day, 'UTC'))) FROM quote_days
+       UNION ALL SELECT maxOrNull(toInt64(toUnixTimestamp(day, 'UTC'))) FROM quote_days
+     ) ${GENTLY}`,
+  );
+  if (row?.first == null || row.last == null) return null;
+  return { from: dayOf(Number(row.first)), to: dayOf(Number(row.last)) + DAY };
+}
+
+const dayOf = (time: number) => Math.floor(time / DAY) * DAY;
+
+/** What readers are served; a row without events is none. */
+export function storedDays(store: Store, { from, to }: DayRange): Promise<PartitionDay[]> {
+  return store.query<PartitionDay>(
+    `SELECT toString(d.day) AS day, d.quote_mint AS quote_mint, d.log_partition AS log_partition,
+       toString(d.routed_to_lp) AS routed_to_lp, toString(d.routed_to_bankroll) AS routed_to_bankroll,
+       toString(d.protocol_cut) AS protocol_cut, toString(d.profit) AS profit,
+       toString(d.buyback_spent) AS buyback_spent, toString(d.event_count) AS event_count,
+       d.last_event AS last_event
+     FROM quote_days AS d FINAL
+     WHERE d.day >= toDate(fromUnixTimestamp64Second({from:Int64}, 'UTC'))
+       AND d.day < toDate(fromUnixTimestamp64Second({to:Int64}, 'UTC'))
+     ORDER BY day, quote_mint, log_partition
+     ${GENTLY}`,
+    { from, to },
+  );
+}
+
+/** What the facts say, and `print` of the very facts that say it: it changes where any of them does. */
+export function recomputedDays(
+  store: Store,
+  { from, to }: DayRange,
+): Promise<(PartitionDay & { print: string })[]> {
+  return store.query<PartitionDay & { print: string }>(
+    `SELECT toString(toDate(fromUnixTimestamp64Second(assumeNotNull(block_time), 'UTC'))) AS day,
+       quote_mint, log_partition,
+       toString(sumIf(toUInt128(amount_c), kind = 'Routed')) AS routed_to_lp,
+       toString(sumIf(toUInt128(amount_d), kind = 'Routed')) AS routed_to_bankroll,
+       toString(sumIf(toUInt128(amount_b), kind = 'Routed')) AS protocol_cut,
+       toString(sumIf(toUInt128(amount_a), kind = 'ProfitSwept')) AS profit,
+       toString(sumIf(toUInt128(amount_a), kind = 'BuybackBurned')) AS buyback_spent,
+       toString(count()) AS event_count,
+       max(block_time) AS last_event,
+       toString(groupBitXor(cityHash64(slot, signature, position, kind, has_index, ifNull(block_time, -1),
+         amount_a, amount_b, amount_c, amount_d))) AS print
+     FROM events_by_slot FINAL
+     WHERE block_time >= {from:Int64} AND block_time < {to:Int64}
+     GROUP BY day, quote_mint, log_partition
+     ORDER BY day, quote_mint, log_partition
+     ${GENTLY}`,
+    { from, to },
+  );
+}

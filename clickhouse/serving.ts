@@ -1,0 +1,83 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { openServer, type Store } from './client.ts';
+import { onClusterClause } from './cluster.ts';
+import { alone } from './migration-lock.ts';
+
+/** Which database of a server answers are read from. */
+export interface Serving {
+  database: string;
+  /** Rises with every switch; 0 before the first. */
+  version: bigint;
+}
+
+const UNKNOWN_TABLE = '60';
+const NUMBER = /^_r([1-9]\d{0,8})$/;
+
+/** The number of a database that a replay made for `home`; null for any other. */
+export function replayNumber(home: string, database: string): number | null {
+  const number = database.startsWith(home) ? NUMBER.exec(database.slice(home.length))?.[1] : undefined;
+  return number === undefined ? null : Number(number);
+}
+
+export const replayDatabase = (home: string, number: number): string => `${home}_r${number}`;
+
+/**
+ * The serving database, as the home database has it: home itself before the first switch, and before it has a schema.
+ * @param home the database that CLICKHOUSE_URL names.
+ * @throws Error where the row names a database that no replay of home has made.
+ */
+export async function readServing(home: Store): Promise<Serving> {
+  const [row] = await home
+    .query<{ database: string; version: string }>('SELECT database, version FROM serving FINAL')
+    .catch((error) => {
+      if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return [];
+      throw error;
+    });
+  if (row === undefined) return { database: home.database, version: 0n };
+  const { database, version } = row;
+  if (database !== home.database && replayNumber(home.database, database) === null)
+    throw new Error(
+      `table serving of ${home.database} names ${database}, which is no database of its replays`,
+    );
+  return { database, version: BigInt(version) };
+}
+
+/**
+ * Has readers go from one database to another, one process after the other. Done already is done.
+ * @throws Error where another than `from` serves by now.
+ */
+export async function switchServing(
+  home: Store,
+  { from, to }: { from: string; to: string },
+  cluster: string | null = null,
+): Promise<void> {
+  const change = async () => {
+    const { database, version } = await readServing(home);
+    if (database === to) return;
+    if (database !== from) throw new Error(`${database} serves by now, not ${from}: nothing was switched`);
+    await home.insert('serving', [{ version: (version + 1n).toString(), database: to }]);
+  };
+  await (home.exclusive ? change() : alone(home, onClusterClause(cluster), change));
+}
+
+/** Another database on the server of CLICKHOUSE_URL, with the same login. */
+export function openDatabase(url: string, database: string, cluster: string | null): Promise<Store> {
+  const other = new URL(url);
+  other.pathname = `/${database}`;
+  return openServer(other.href, cluster);
+}
+
+/** The serving database of a server, its home opened and closed on the way. */
+export async function openServing(url: string, cluster: string | null): Promise<Store> {
+  const home = await openServer(url, cluster);
+  try {
+    const { database } = await readServing(home);
+    if (database === home.database) return home;
+    const store = await openDatabase(url, database, cluster);
+    await home.close();
+    return store;
+  } catch (error) {
+    await home.close();
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Makes the secrets of a deployment in SECRETS_DIR (default ./secrets): random passwords, and the two addresses that
+# carry them. Asks for what only you know. What is there stays as it is.
+set -eu
+dir=${SECRETS_DIR:-./secrets}
+umask 077
+mkdir -p "$dir"
+# Each container has a user of its own, so the files are readable; the directory is yours alone.
+keep() {
+  [ -e "$dir/$1" ] || printf '%s\n' "$2" > "$dir/$1"
+  chmod 444 "$dir/$1"
+}
+random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
+ask() {
+  [ -e "$dir/$1" ] && return
+  printf '%s: ' "$2" >&2
+  read -r answer
+  keep "$1" "$answer"
+}
+for name in clickhouse postgres grafana; do keep "$name-password" "$(random)"; done
+keep clickhouse-url "http://bankroll:$(cat "$dir/clickhouse-password")@clickhouse:8123/bankroll"
+keep postgres-url "postgres://bankroll:$(cat "$dir/postgres-password")@postgres:5432/bankroll"
+ask solana-rpc-url 'SOLANA_RPC_URL (https://…)'
+ask yellowstone-x-token 'YELLOWSTONE_X_TOKEN'
+echo "secrets are in $dir"

@@ -1,0 +1,74 @@
+import '../../runtime/node-version.ts';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Config, loadConfig, required } from '../../runtime/config.ts';
+import { lockDataDir } from '../../runtime/data-lock.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+import { readFlags, wholeNumber } from '../../runtime/flags.ts';
+import { runMain } from '../../runtime/lifecycle.ts';
+import { createLogger } from '../../runtime/log.ts';
+import { createProgress } from '../../runtime/progress.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import { createCursorFile, endsOf } from '../backfill/cursor.ts';
+import { runBackfill } from '../backfill/run.ts';
+import { openKafka } from '../kafka/open.ts';
+import { partitionsOf, topicName } from '../kafka/topics.ts';
+import { createKafkaWriter } from '../kafka/writer.ts';
+import { openStore } from '../open-store.ts';
+import { storedState } from '../store.ts';
+
+const COMMAND = {
+  usage: 'npm run backfill',
+  about:
+    'Reads accounts and then transactions over SOLANA_RPC_URL, from now back to the first, into the log on\nKAFKA_BROKERS. Runs beside ingest. What is there already stays served, and reading it again changes no figure. A\nrun that was ended goes on where it was: it keeps its place in DATA_DIR.',
+  flags: { 'from-slot': { type: 'string', value: 'N', help: 'reads no transaction before this slot' } },
+} as const;
+
+await runMain(async (signal) => {
+  const flags = readFlags(COMMAND, process.argv.slice(2));
+  const from = flags['from-slot'] as string | undefined;
+  const fromSlot = from === undefined ? 0n : BigInt(wholeNumber('from-slot', from));
+  const config = loadConfig();
+  const { rpcUrl, brokers } = servers(config);
+  const { programId, launchpadProgramId, kafkaTopicPrefix: prefix, commitment } = config;
+  const logger = createLogger(config.logLevel, 'backfill');
+  const rpc = createRpc(rpcUrl, { commitment });
+  const kafka = openKafka(config, logger);
+  const log = createKafkaWriter(kafka, prefix);
+  try {
+    await partitionsOf(kafka, prefix);
+    const store = await openStore(config, { logger, signal });
+    if (store === null) return;
+    const done = await runBackfill({
+      ...{ rpc, log, programId, launchpadProgramId, fromSlot, logger, signal },
+      store: storedState(store),
+      cursor: createCursorFile(path.resolve(config.dataDir), [
+        ...[...brokers].sort(),
+        prefix,
+        programId,
+        String(fromSlot),
+      ]),
+      logEnds: () => endsOf(kafka, topicName(prefix, 'transactions')),
+      progress: (what, unit) => createProgress({ what, unit }),
+    });
+    await store.close();
+    if (done === null) throw new ConfigError('stopped before the end: run it again to go on');
+    const { accounts, transactions, closed } = done;
+    const gaps = closed.map((gap) => `${gap.fromSlot} to ${gap.toSlot}`).join(', ') || 'none';
+    process.stdout.write(`${accounts} accounts, ${transactions} transactions; gaps closed: ${gaps}\n`);
+  } finally {
+    await log.close();
+    await kafka.close();
+  }
+});
+
+/** @throws ConfigError where a server is not configured, DataLockedError where npm start is at work instead. */
+function servers(config: Config): { rpcUrl: string; brokers: string[] } {
+  const missing = config.kafkaBrokers === null || config.clickhouseUrl === null;
+  const dataDir = path.resolve(config.dataDir);
+  if (missing && existsSync(dataDir)) lockDataDir(dataDir)();
+  const why = 'backfill works on servers; npm start reads history by itself';
+  const brokers = required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
+  required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
+  return { brokers, rpcUrl: required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it') };
+}

@@ -1,0 +1,54 @@
+import '../../runtime/node-version.ts';
+import { openServer } from '../../clickhouse/client.ts';
+import { openDatabase } from '../../clickhouse/serving.ts';
+import { loadConfig, required } from '../../runtime/config.ts';
+import { ConfigError, messageOf } from '../../runtime/errors.ts';
+import { readFlags } from '../../runtime/flags.ts';
+import { runMain } from '../../runtime/lifecycle.ts';
+import { createLogger } from '../../runtime/log.ts';
+import { createProgress } from '../../runtime/progress.ts';
+import { decodeKey } from '../../schemas/base58.ts';
+import { openKafka } from '../kafka/open.ts';
+import { replayOf } from '../replay/kinds.ts';
+
+const COMMAND = {
+  usage: 'npm run replay',
+  about:
+    'Re-reads the log. Alone: all of it, into a fresh database, while live goes on, then readers go over at once; a run\nthat was ended goes on where it was. With --from: a part of it, into the database that serves. Changes no figure if\nnothing was wrong.',
+  flags: {
+    from: {
+      type: 'string',
+      value: 'OFFSET|TIME',
+      help: 'offset in every partition, or when the log was given a record (2026-01-31T12:00:00Z)',
+    },
+    'dead-letters': { type: 'boolean', help: 're-reads the records that did not decode' },
+    fresh: { type: 'boolean', help: 'begins another database where an ended run left an unfinished one' },
+  },
+} as const;
+
+await runMain(async (signal) => {
+  const replay = replayOf(readFlags(COMMAND, process.argv.slice(2)));
+  const config = loadConfig();
+  const why = 'replay works on servers; what npm start keeps in DATA_DIR has no log to read again';
+  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
+  required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
+  const { clickhouseCluster: cluster } = config;
+  const logger = createLogger(config.logLevel, 'replay');
+  const home = await openServer(url, cluster).catch((error) => {
+    throw new ConfigError(`the ClickHouse server of CLICKHOUSE_URL does not answer: ${messageOf(error)}`);
+  });
+  const kafka = openKafka(config, logger);
+  try {
+    await replay({
+      ...{ home, cluster, kafka, logger, signal },
+      openDatabase: (name) => openDatabase(url, name, cluster),
+      prefix: config.kafkaTopicPrefix,
+      programId: decodeKey(config.programId) as Uint8Array,
+      say: (sentence) => process.stdout.write(`${sentence}\n`),
+      progress: createProgress({ what: 'replay', unit: 'records' }),
+    });
+  } finally {
+    await home.close();
+    await kafka.close();
+  }
+});

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readPosts } from '../../../api/agent/feed.ts';
+import { type Agent, createAgent } from '../../../api/client/agent.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import type { Db } from '../../../api/postgres/port.ts';
+import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
+import { type CommitProxy, type Moment, startCommitProxy } from './support/commit-proxy.ts';
+import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
+import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
+import { testKey } from './support/keys.ts';
+import { type KillableApi, killableApi } from './support/killable-api.ts';
+import { type PostgresServer, startPostgres } from './support/postgres.ts';
+
+const MOMENTS: readonly Moment[] = ['before the commit', 'after the commit'];
+const POST = { kind: 'thesis', text: 'said once 🦊' } as const;
+const OPEN = { instrument: CALL, direction: 'long', size: '1.50', reason: 'held once' } as const;
+
+/** The very moment of the COMMIT, from both sides: what was not committed is sent again, what was is found. */
+describe('kill -9 between request and answer', () => {
+  let server: PostgresServer;
+  let rpc: FakeRpc;
+  let venue: FakeVenue;
+  let db: Db;
+  let proxy: CommitProxy;
+  let api: KillableApi;
+  let agent: Agent;
+  let named = 0;
+  /** Base URL of the API, once there is one again. */
+  let serving: Promise<string>;
+  let writes: string[];
+
+  beforeAll(async () => {
+    [server, rpc, venue] = await Promise.all([startPostgres(), startFakeRpc(), startFakeVenue()]);
+  });
+  afterAll(() => Promise.all([server.stop(), rpc.close(), venue.close()]));
+
+  beforeEach(async () => {
+    const url = await server.freshUrl();
+    proxy = await startCommitProxy(url);
+    db = openPool(url);
+    const settings = { postgresUrl: proxy.url, dataDir: '/none', rpcUrl: rpc.url, venueUrl: venue.url };
+    api = killableApi(settings);
+    serving = api.start();
+    named += 1;
+    const mint = testKey(`once mint ${named}`).address;
+    const key = testKey(`once agent ${named}`);
+    rpc.policy({ mint, agent: key.address });
+    writes = [];
+    const toWhoeverServes = async (asked: URL, init?: RequestInit) => {
+      const { pathname, search } = asked;
+      const base = await serving;
+      // The feed's route asks the index for the policy too, which has no part in this.
+      if (pathname.endsWith('/posts') && init?.method === 'GET')
+        return Response.json(await readPosts(db, mint, 100, 0));
+      if (init?.method === 'POST') writes.push(pathname.replace('/api/agent/', ''));
+      return fetch(`${base}${pathname}${search}`, init);
+    };
+    agent = createAgent({
+      ...{ url: 'http://whoever.serves', publicUrl: PUBLIC_URL, mint, key: key.secretKey, retryMs: 1 },
+      fetch: toWhoeverServes as typeof fetch,
+    });
+    await agent.positions();
+    writes = [];
+  });
+  afterEach(async () => {
+    await api.kill();
+    await proxy.close();
+    await db.close();
+  });
+
+  const kills: Record<string, () => Promise<string>> = {
+    'the API': async () => {
+      await api.kill();
+      return api.start();
+    },
+    Postgres: async () => {
+      const url = await serving;
+      await server.crash();
+      await vi.waitFor(() => db.query('SELECT 1'), { timeout: 30_000, interval: 20 });
+      return url;
+    },
+  };
+  /** Kills at the COMMIT of the next write; whoever asks meanwhile waits until all is up again. */
+  const killAtCommit = (what: string, moment: Moment) =>
+    proxy.atNextCommit(moment, () => {
+      const kill = kills[what] as () => Promise<string>;
+      serving = kill();
+    });
+  /** A write that was committed is not sent again. */
+  const sentAgain = (route: string, moment: Moment) =>
+    moment === 'before the commit' ? [route, route] : [route];
+
+  describe.each(['the API', 'Postgres'])('of %s', (what) => {
+    test.each(MOMENTS)('%s of a post leaves one post', async (moment) => {
+      killAtCommit(what, moment);
+      const post = await agent.post(POST);
+      expect(post).toMatchObject({ ...POST, agent: agent.address });
+      expect(await rowCounts(db)).toMatchObject({ posts: 1 });
+      expect((await agent.feed()).posts).toEqual([post]);
+      expect(writes).toEqual(sentAgain('posts', moment));
+    });
+
+    test.each(MOMENTS)('%s of an open leaves one row', async (moment) => {
+      killAtCommit(what, moment);
+      const row = await agent.open(OPEN);
+      expect(row).toMatchObject({ ...OPEN, status: 'held' });
+      expect(await agent.positions('all')).toEqual([row]);
+      expect(writes).toEqual(sentAgain('options/open', moment));
+      await expect(agent.open(OPEN)).rejects.toMatchObject({ status: 409, code: 'already_held' });
+    });
+
+    test.each(MOMENTS)('%s of a release leaves one release', async (moment) => {
+      const { positionId } = await agent.open(OPEN);
+      writes = [];
+      killAtCommit(what, moment);
+      const { position } = await agent.close({ positionId, reason: 'over' });
+      expect(position).toMatchObject({ positionId, status: 'released', releaseReason: 'over' });
+      expect(await agent.positions('all')).toEqual([position]);
+      expect(writes).toEqual(sentAgain('options/close', moment));
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { challengeMessage } from '../../../api/agent/message.ts';
+import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
+import { SETTINGS } from '../support/api.ts';
+import { PUBLIC_URL } from './support/agent-api.ts';
+import { UNSET } from './support/fake-rpc.ts';
+import { testKey } from './support/keys.ts';
+import { ENGINES } from './support/postgres.ts';
+import { BEARER_ROUTES, refusalsOf } from './support/refused.ts';
+import { useAgentStage } from './support/stage.ts';
+
+const STRANGER = testKey('a stranger');
+
+describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
+  const stage = useAgentStage(engine);
+  const { refused, post, loggedIn } = refusalsOf(stage);
+
+  /** A signed challenge, not used yet. */
+  async function signed() {
+    const { mint, agent } = stage.policy();
+    const { body } = await stage.api.challenge(mint, agent.address);
+    const signature = agent.sign(String(body.message)).toString('base64');
+    return { mint, agent, request: { mint, agent: agent.address, nonce: body.nonce, signature } };
+  }
+  const session = (request: unknown) => stage.api.call('POST', 'session', request);
+
+  describe.each(BEARER_ROUTES)('%s %s', (method, path, body) => {
+    const ask = (token: string) => () => stage.api.call(method, path, body, token);
+
+    test.each([
+      ['another key', { agent: STRANGER.address }],
+      ['no agent', { agent: UNSET }],
+      ['mode Passive', { mode: 0 }],
+    ])('is 403 once the policy has %s, which ends the session', async (_, changes) => {
+      const { mint, agent, token } = await loggedIn();
+      stage.rpc.policy({ mint, agent: agent.address, ...changes });
+      await refused(403, 'not_the_agent', ask(token), 1);
+      await refused(401, 'invalid_session', ask(token));
+    });
+
+    test('is 404 once there is no policy account', async () => {
+      const { mint, token } = await loggedIn();
+      stage.rpc.forget(mint);
+      await refused(404, 'unknown_policy', ask(token));
+    });
+
+    test('is 503 while the node is down, or the index cannot say which slot it holds', async () => {
+      const { token } = await loggedIn();
+      stage.rpc.fault = 'busy';
+      await refused(503, 'chain_unreachable', ask(token));
+      stage.rpc.fault = null;
+      for (const how of ['down', 'hang'] as const) {
+        stage.api.index = how;
+        await refused(503, 'chain_unreachable', ask(token));
+      }
+    });
+
+    test('is 401 for a header that names no bearer token', async () => {
+      const { token } = await loggedIn();
+      for (const header of ['', 'Bearer', `Basic ${token}`, token, `Bearer ${token} ${token}`])
+        await refused(401, 'invalid_session', () =>
+          stage.api.call(method, path, body, undefined, undefined, { authorization: header }),
+        );
+    });
+  });
+
+  test('a session of one policy writes for no other', async () => {
+    const mine = await loggedIn();
+    const other = await loggedIn();
+    stage.rpc.policy({ mint: other.mint, agent: mine.agent.address });
+    expect((await post(mine.token)).body.mint).toBe(mine.mint);
+    await refused(403, 'not_the_agent', () => post(other.token), 1);
+  });
+
+  test.each([
+    ['another key', { agent: STRANGER.address }],
+    ['no agent', { agent: UNSET }],
+    ['mode Passive', { mode: 0 }],
+  ])('a signed challenge gives no session once the policy has %s', async (_, changes) => {
+    const { mint, agent, request } = await signed();
+    stage.rpc.policy({ mint, agent: agent.address, ...changes });
+    await refused(403, 'not_the_agent', () => session(request));
+  });
+
+  test('a signed challenge gives no session while chain or index are away, and one when they are back', async () => {
+    const { mint, agent, request } = await signed();
+    stage.api.index = 'down';
+    await refused(503, 'chain_unreachable', () => session(request));
+    await refused(503, 'chain_unreachable', () => stage.api.challenge(mint, agent.address));
+    stage.api.index = 'up';
+    stage.rpc.forget(mint);
+    await refused(404, 'unknown_policy', () => session(request));
+    stage.rpc.policy({ mint, agent: agent.address });
+    expect((await session(request)).status).toBe(200);
+  });
+
+  test.each([
+    ['no JSON', '{'],
+    ['JSON that is no object', '"x"'],
+    ['a mint that is no key', { mint: '0OIl' }],
+    ['an agent that is no key', { agent: STRANGER.address.slice(4) }],
+    ['no nonce', { nonce: undefined }],
+    ['no signature', { signature: undefined }],
+  ])('session: %s is 400', async (_, changes) => {
+    const { request } = await signed();
+    const body = typeof changes === 'string' ? changes : { ...request, ...changes };
+    await refused(400, 'invalid_request', () => session(body));
+  });
+
+  test('a nonce under the key of another service, or of no service, is no challenge of this one', async () => {
+    const { mint, agent } = stage.policy();
+    const own = await nonceKeyOf(stage.db)();
+    const issuedAt = Date.now();
+    const attempts: [string, Uint8Array][] = [
+      ['another-indexer', own],
+      [SETTINGS.serviceName, Buffer.alloc(32, 7)],
+    ];
+    for (const [service, key] of attempts) {
+      const terms = { service, mint, agent: agent.address };
+      const nonce = makeNonce(key, terms, issuedAt);
+      const message = challengeMessage({ ...terms, publicUrl: PUBLIC_URL, nonce, issuedAt });
+      const signature = agent.sign(message).toString('base64');
+      await refused(401, 'invalid_challenge', () =>
+        session({ mint, agent: agent.address, nonce, signature }),
+      );
+    }
+  });
+
+  test('a signature over the message of another address of the service is 401 bad_signature', async () => {
+    const { mint, agent, request } = await signed();
+    const issuedAt = Number(Buffer.from(String(request.nonce), 'base64url').readBigUInt64BE());
+    const terms = { service: SETTINGS.serviceName, mint, agent: agent.address, nonce: String(request.nonce) };
+    const message = challengeMessage({ ...terms, publicUrl: 'https://phishing.example', issuedAt });
+    const signature = agent.sign(message).toString('base64');
+    await refused(401, 'bad_signature', () => session({ ...request, signature }));
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { startAgentApi } from './support/agent-api.ts';
+import { ENGINES } from './support/postgres.ts';
+import { OPEN, POST, refusalsOf } from './support/refused.ts';
+import { useAgentStage } from './support/stage.ts';
+
+describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
+  const stage = useAgentStage(engine);
+  const { refused, post, open, close, loggedIn } = refusalsOf(stage);
+
+  test.each([
+    ['no instrument', { instrument: undefined }],
+    ['an instrument with NUL', { instrument: 'ETH\0' }],
+    ['an unknown direction', { direction: 'up' }],
+    ['a size that is a number', { size: 1 }],
+    ['a size with an exponent', { size: '1e3' }],
+    ['a negative size', { size: '-1' }],
+    ['a size without digits before its point', { size: '.5' }],
+    ['a size without digits behind its point', { size: '5.' }],
+    ['a size with two points', { size: '1.2.3' }],
+    ['a size with a sign', { size: '+1' }],
+    ['a size with a space', { size: ' 1' }],
+    ['an empty size', { size: '' }],
+    ['a size in other digits', { size: '１' }],
+    ['an instrument of 101 characters', { instrument: `ETH-${'X'.repeat(97)}` }],
+    ['an empty reason', { reason: '' }],
+    ['a reason of 1001 characters', { reason: 'x'.repeat(1001) }],
+    ['an unknown option type', { optionType: 'c' }],
+    ['a strike that is no decimal', { strike: 'high' }],
+    ['a reason with half a surrogate pair', { reason: '\ud800' }],
+    ['a reason with NUL', { reason: 'a\0b' }],
+    ['no reason', { reason: undefined }],
+    ['an underlying that is no text', { underlying: 5 }],
+  ])('options/open: %s is 400', async (_, changes) => {
+    const { token } = await loggedIn();
+    await refused(400, 'invalid_request', () => open(token, changes));
+    expect(stage.venue.asked).toEqual([]);
+  });
+
+  test('options/open and options/close: what is no JSON object is 400', async () => {
+    const { token } = await loggedIn();
+    for (const body of ['', '{', '[]', '5', 'null']) {
+      await refused(400, 'invalid_request', () => stage.api.call('POST', 'options/open', body, token));
+      await refused(400, 'invalid_request', () => close(token, body));
+    }
+  });
+
+  test('options routes: a policy whose origin lacks the OPTION bit is 403', async () => {
+    const { token } = await loggedIn({ originId: 1 });
+    await refused(403, 'not_an_options_policy', () => open(token));
+    await refused(403, 'not_an_options_policy', () => close(token, { positionId: '1', reason: 'x' }));
+    await refused(403, 'not_an_options_policy', () =>
+      stage.api.call('GET', 'options/positions', undefined, token),
+    );
+    expect((await post(token, POST)).status).toBe(201);
+  });
+
+  test.each([
+    ['422 of a name that is not there', 'unknown_instrument', { instrument: 'DOGE-X' }, {}],
+    ['422 of a perpetual', 'unknown_instrument', {}, { instrument_type: 'perp', option_details: null }],
+    ['422 of one that is not active', 'unknown_instrument', {}, { is_active: false }],
+    ['422 of one not activated yet', 'unknown_instrument', {}, { scheduled_activation: 4e9 }],
+    ['422 of one deactivated', 'unknown_instrument', {}, { scheduled_deactivation: 1 }],
+    ['size 0', 'size_out_of_range', { size: '0.00' }, { minimum_amount: '0' }],
+    ['a size below the least', 'size_out_of_range', { size: '0.09' }, {}],
+    ['a size above the most', 'size_out_of_range', { size: '100.01' }, {}],
+    ['a size off the step', 'size_off_step', { size: '0.105' }, {}],
+    ['a size off by the last of 40 digits', 'size_off_step', { size: `1.${'0'.repeat(38)}1` }, {}],
+    ['the other type', 'contract_mismatch', { optionType: 'put' }, {}],
+    ['another underlying', 'contract_mismatch', { underlying: 'BTC' }, {}],
+    ['another strike', 'contract_mismatch', { strike: '3500.01' }, {}],
+  ])('options/open: %s is refused', async (_, code, changes, contract) => {
+    const { token } = await loggedIn();
+    stage.venue.instrument = contract;
+    await refused(422, code, () => open(token, changes));
+  });
+
+  test('options/open: a contract that the venue drops before its quote is read is refused', async () => {
+    const { token } = await loggedIn();
+    for (const method of ['get_instrument', 'get_ticker'] as const) {
+      stage.venue.unknown = method;
+      await refused(422, 'unknown_instrument', () => open(token));
+    }
+  });
+
+  test('options/open: a second row for instrument and direction is 409, the other direction is not', async () => {
+    const { token } = await loggedIn();
+    expect((await open(token)).status).toBe(201);
+    stage.venue.asked = [];
+    await refused(409, 'already_held', () => open(token, { size: '7' }));
+    expect(stage.venue.asked).toEqual([]);
+    expect((await open(token, { direction: 'short' })).status).toBe(201);
+  });
+
+  test('options/close: an id that is none, unknown or of another policy is 404, a second release 409', async () => {
+    const { token } = await loggedIn();
+    const other = await loggedIn();
+    const { body } = await open(token);
+    const { positionId } = body;
+    for (const id of ['', 'x', '9'.repeat(19), '0'.repeat(19), `${positionId}0`])
+      await refused(404, 'unknown_position', () => close(token, { positionId: id, reason: 'x' }));
+    await refused(404, 'unknown_position', () => close(other.token, { positionId, reason: 'x' }));
+    await refused(400, 'invalid_request', () => close(token, { positionId: 5, reason: 'x' }));
+    for (const reason of ['', 'x'.repeat(1001), '\udc00', 'a\0b', 5, undefined])
+      await refused(400, 'invalid_request', () => close(token, { positionId, reason }));
+    expect((await close(token, { positionId, reason: 'x' })).status).toBe(200);
+    await refused(409, 'already_released', () => close(token, { positionId, reason: 'x' }));
+  });
+
+  test('options/positions: an unknown status is 400', async () => {
+    const { token } = await loggedIn();
+    for (const status of ['', 'Held', 'toString'])
+      await refused(400, 'invalid_request', () =>
+        stage.api.call('GET', `options/positions?status=${status}`, undefined, token),
+      );
+  });
+
+  test.each(['busy', 'refuse', 'hang', 'garbage', 'poison'] as const)(
+    'options: a venue that does not answer soundly (%s) is 503, for open and for close',
+    async (fault) => {
+      const { token } = await loggedIn();
+      const { body } = await open(token);
+      stage.venue.fault = fault;
+      stage.venue.asked = [];
+      const { call } = fault === 'hang' ? stage.impatient : stage.api;
+      const short = { ...OPEN, direction: 'short' };
+      await refused(503, 'venue_unreachable', () => call('POST', 'options/open', short, token));
+      // Asked again once where that may help, and no more.
+      expect(stage.venue.asked).toHaveLength(['garbage', 'poison'].includes(fault) ? 1 : 2);
+      const release = { positionId: body.positionId, reason: 'x' };
+      await refused(503, 'venue_unreachable', () => call('POST', 'options/close', release, token));
+    },
+  );
+
+  test('options: without a configured venue it is 503', async () => {
+    const { mint, agent } = stage.policy();
+    const api = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: null });
+    const token = await api.login(mint, agent);
+    await refused(503, 'venue_unreachable', () => api.call('POST', 'options/open', OPEN, token));
+    const { body } = await open(token);
+    const release = { positionId: body.positionId, reason: 'x' };
+    await refused(503, 'venue_unreachable', () => api.call('POST', 'options/close', release, token));
+    await api.close();
+  });
+
+  test('the first check that fails names the refusal: session, chain, body, policy kind, held row, venue', async () => {
+    const { mint, agent, token } = await loggedIn({ originId: 1 });
+    stage.venue.fault = 'busy';
+    stage.rpc.fault = 'busy';
+    await refused(401, 'invalid_session', () => post(undefined, {}));
+    await refused(503, 'chain_unreachable', () => open(token, { direction: 'up' }));
+    stage.rpc.fault = null;
+    const rotated = await loggedIn();
+    stage.rpc.policy({ mint: rotated.mint, agent: agent.address });
+    await refused(403, 'not_the_agent', () => open(rotated.token, { direction: 'up' }), 1);
+    await refused(400, 'invalid_request', () => open(token, { direction: 'up' }));
+    await refused(403, 'not_an_options_policy', () => open(token));
+    stage.rpc.policy({ mint, agent: agent.address, originId: 2 });
+    await refused(503, 'venue_unreachable', () => open(token));
+    await refused(404, 'unknown_position', () => close(token, { positionId: '1', reason: 'x' }));
+    stage.venue.fault = null;
+    await open(token);
+    stage.venue.fault = 'busy';
+    await refused(409, 'already_held', () => open(token));
+    stage.venue.fault = null;
+    for (let n = 1; n < 10; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);
+    stage.venue.fault = 'busy';
+    await refused(429, 'rate_limited', () => open(token, { instrument: 'ETH-10' }));
+    await refused(409, 'already_held', () => open(token));
+  });
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { appliedState } from '../../clickhouse/queries/index-state.ts';
+import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import { freshDatabase } from '../support/database.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+afterAll(() => store.close());
+
+const marker = (topic: string, partition: number, slot: number) => ({
+  ...{ topic, log_partition: partition, log_offset: '1', slot: String(slot), block_time: 1_760_000_000 },
+  ...{ last_signature: null, last_signature_slot: '0', last_signature_index: 0, applied_at: '1' },
+});
+
+test('no slot is whole before every partition that was declared has one', async () => {
+  await declarePartitions(store, { accounts: 1, transactions: 2 });
+  await store.insert('applied', [marker('accounts', 0, 7), marker('transactions', 1, 9)]);
+  expect(await appliedState(store)).toMatchObject({ slot: '0', block_time: null, transaction_partitions: 2 });
+  await store.insert('applied', [marker('transactions', 0, 8)]);
+  expect(await appliedState(store)).toMatchObject({ slot: '7', block_time: '1760000000' });
+});
+
+test('the same number may be declared again, another one stops with what to do', async () => {
+  await declarePartitions(store, { accounts: 1, transactions: 2 });
+  await expect(declarePartitions(store, { accounts: 1, transactions: 3 })).rejects.toThrow(
+    /topic of transactions has 3 partitions, .* filled from 2: .* KAFKA_TOPIC_PREFIX/,
+  );
+});

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beginReplay, finishReplay, giveUpReplay, unfinishedReplay } from '../../clickhouse/replays.ts';
+import { openServing, readServing, replayNumber, switchServing } from '../../clickhouse/serving.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { type Databases, openDatabases } from '../support/databases.ts';
+
+let databases: Databases;
+beforeEach(async () => {
+  databases = await openDatabases();
+});
+afterEach(() => databases.close());
+
+const named = (number: number) => `${databases.home.database}_r${number}`;
+
+test('home serves itself before the first switch, and before it has a schema', async () => {
+  const { home } = databases;
+  expect(await readServing(home)).toEqual({ database: home.database, version: 0n });
+  const empty = await emptyDatabase();
+  expect(await readServing(empty)).toEqual({ database: empty.database, version: 0n });
+  await empty.close();
+});
+
+test('each switch has a higher version than the one before, back and forth', async () => {
+  const { home } = databases;
+  await switchServing(home, { from: home.database, to: named(1) });
+  expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
+  await switchServing(home, { from: named(1), to: home.database });
+  expect(await readServing(home)).toEqual({ database: home.database, version: 2n });
+});
+
+test('a switch from a database that serves no more changes nothing, one that is done already is done', async () => {
+  const { home } = databases;
+  await switchServing(home, { from: home.database, to: named(1) });
+  await switchServing(home, { from: home.database, to: named(1) });
+  await expect(switchServing(home, { from: home.database, to: named(2) })).rejects.toThrow(
+    `${named(1)} serves by now, not ${home.database}`,
+  );
+  expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
+});
+
+test('of two switches at once one is made', async () => {
+  const { home } = databases;
+  const both = await Promise.allSettled(
+    [1, 2].map((number) => switchServing(home, { from: home.database, to: named(number) })),
+  );
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect((await readServing(home)).version).toBe(1n);
+});
+
+test('a row that names a database of somebody else is refused', async () => {
+  const { home } = databases;
+  for (const database of ['system', `${home.database}_r0`, `${home.database}_r1; DROP`, `x_r1`]) {
+    await home.command('TRUNCATE TABLE serving');
+    await home.insert('serving', [{ version: '1', database }]);
+    await expect(readServing(home)).rejects.toThrow('no database of its replays');
+    expect(replayNumber(home.database, database)).toBe(null);
+  }
+});
+
+test('the serving database is opened with the login of home', async () => {
+  const { home, url } = databases;
+  await databases.open(named(1));
+  await switchServing(home, { from: home.database, to: named(1) });
+  const store = await openServing(url, null);
+  expect(await store.query('SELECT currentDatabase() AS name')).toEqual([{ name: named(1) }]);
+  await store.close();
+});
+
+test('an unfinished replay is gone on with, and no name is given twice', async () => {
+  const { home } = databases;
+  expect(await unfinishedReplay(home)).toBe(null);
+  expect(await beginReplay(home)).toBe(named(1));
+  expect(await unfinishedReplay(home)).toBe(named(1));
+  await giveUpReplay(home, named(1));
+  expect(await unfinishedReplay(home)).toBe(null);
+  expect(await beginReplay(home)).toBe(named(2));
+  await finishReplay(home, named(2));
+  expect(await unfinishedReplay(home)).toBe(null);
+  await databases.open(named(7));
+  expect(await beginReplay(home)).toBe(named(8));
+});

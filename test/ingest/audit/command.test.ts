@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openEmbedded } from '../../../clickhouse/client.ts';
+import { migrate } from '../../../clickhouse/migrate.ts';
+import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { lockDataDir } from '../../../runtime/data-lock.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
+import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
+
+const LIMIT_MS = 120_000;
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const dataDir = mkdtempSync(path.join(tmpdir(), 'audit-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Runs `npm run audit`'s process to its end. */
+function audit(env: Record<string, string>, args: string[] = []) {
+  const child = spawn(process.execPath, ['ingest/commands/audit.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: '16', DATA_DIR: dataDir, ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  return new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, out, err })),
+  );
+}
+
+describe('over the embedded engine', () => {
+  test('says that there is nothing to audit where DATA_DIR holds no index', async () => {
+    const { code, err } = await audit({ DATA_DIR: path.join(dataDir, 'nowhere') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^DATA_DIR .*nowhere holds no index, [^\n]+\n$/);
+  });
+
+  test(
+    'stops with a sentence while another process holds DATA_DIR, and compares once nobody does',
+    async () => {
+      mkdirSync(dataDir, { recursive: true });
+      const unlock = lockDataDir(dataDir);
+      const store = await openEmbedded(path.join(dataDir, 'clickhouse'));
+      await migrate(store);
+      const apply = createMaterialiser({ store, programId: PROGRAM });
+      await apply(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
+      await store.close();
+
+      const held = await audit({});
+      expect(held.code).toBe(1);
+      expect(held.err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
+      unlock();
+
+      const { code, out, err } = await audit({ PROGRAM_ID: encodeBase58(PROGRAM) });
+      expect(err).toBe('');
+      expect(code).toBe(0);
+      expect(out).toContain('SOLANA_RPC_URL is not set: account states are not compared with the chain\n');
+      expect(out).toMatch(/\ncompared 1 policy totals, 1 days, 1 event tables, .*; 0 differences\n$/);
+      // It has given the directory back.
+      lockDataDir(dataDir)();
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('over a server', () => {
+  let stage: AuditStage;
+  const url = () => `${inject('clickhouseUrl')}/${stage.store.database}`;
+  beforeAll(async () => {
+    stage = await openAuditStage('audit-command', 10);
+    await stage.live(60);
+    await stage.settled();
+    await stage.stopWriting();
+  }, LIMIT_MS);
+  afterAll(() => stage.close());
+
+  test(
+    'ends with 0 where nothing differs and with 1 where something does',
+    async () => {
+      const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
+      const whole = await audit(env);
+      expect(whole.err).toBe('');
+      expect(whole.code).toBe(0);
+      expect(whole.out).toMatch(/^compared .*; 0 differences\n$/);
+      await stage.store.command(
+        'DELETE FROM policy_totals WHERE mint = (SELECT min(mint) FROM policy_totals)',
+      );
+      const damaged = await audit(env);
+      expect(damaged.code).toBe(1);
+      expect(damaged.err).toBe('what is served is not what it should be\n');
+      expect(damaged.out).toMatch(/^difference {2}\w+ {2}policy_totals\./);
+      expect(damaged.out).toMatch(/\ncompared .*; \d+ differences\n$/);
+    },
+    LIMIT_MS,
+  );
+
+  test('refuses a flag that it does not know', async () => {
+    const { code, err } = await audit({}, ['--fast']);
+    expect(code).toBe(1);
+    expect(err).toContain("Unknown option '--fast'");
+  });
+});

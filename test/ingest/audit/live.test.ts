@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
+
+const LIMIT_MS = 240_000;
+let stage: AuditStage;
+beforeAll(async () => {
+  stage = await openAuditStage(process.env.SEED ?? 'audit-live', 40);
+  await stage.live(200);
+  await stage.settled();
+}, LIMIT_MS);
+afterAll(() => stage.close());
+
+test(
+  'an index that is whole differs in nothing, and everything of it was compared',
+  async () => {
+    const { lines, summary } = await stage.audit();
+    expect(lines).toEqual([]);
+    const counts = summary.match(
+      /^compared (\d+) policy totals, (\d+) days, (\d+) event tables, (\d+) chain counters, (\d+) account states; 0 differences$/,
+    );
+    expect(counts, summary).not.toBeNull();
+    expect(
+      counts
+        ?.slice(1)
+        .map(Number)
+        .every((count) => count > 0),
+      summary,
+    ).toBe(true);
+    const policies = await stage.store.query('SELECT 1 FROM policies FINAL WHERE exists');
+    expect(Number(counts?.[4])).toBe(policies.length * 8);
+  },
+  LIMIT_MS,
+);
+
+/** Has the chain go on, a block with every batch that is applied, for as long as something takes. */
+async function whileLive(task: () => Promise<void>): Promise<void> {
+  let going = true;
+  let blocks = 0;
+  const writing = (async () => {
+    for (; going; blocks += 1) {
+      const applied = stage.nextBatch();
+      await stage.live(1);
+      await applied;
+    }
+  })();
+  try {
+    await task();
+  } finally {
+    going = false;
+    await writing;
+  }
+  expect(blocks).toBeGreaterThan(10);
+}
+
+test(
+  'nothing differs while the chain goes on and every table is being written',
+  async () => {
+    await whileLive(async () => {
+      for (let round = 0; round < 2; round += 1) expect((await stage.audit()).lines).toEqual([]);
+    });
+    await stage.settled();
+    expect((await stage.audit()).summary).toMatch(/; 0 differences$/);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a fact that was lost is found while the chain goes on, at its slot',
+  async () => {
+    const [event] = await stage.store.query<{
+      mint: string;
+      slot: string;
+      signature: string;
+      position: number;
+    }>(
+      `SELECT mint, slot, signature, position FROM events FINAL WHERE kind = 'Routed' ORDER BY slot LIMIT 1 OFFSET 5`,
+    );
+    if (event === undefined) throw new Error('nothing was routed');
+    for (const table of ['events', 'events_by_slot']) {
+      await stage.store.command(
+        `DELETE FROM ${table} WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,
+        { slot: event.slot, signature: event.signature, position: event.position },
+      );
+    }
+    await whileLive(async () => {
+      const { lines } = await stage.audit();
+      const line = lines.find((text) => text.includes('Policy.protocol_fees'));
+      expect(line).toContain(`difference  ${event.mint}  Policy.protocol_fees  chain `);
+      expect(line).toContain(`first at slot ${event.slot}`);
+      expect(lines.every((text) => text.includes(event.mint) || text.includes('  quote_days.'))).toBe(true);
+    });
+  },
+  LIMIT_MS,
+);

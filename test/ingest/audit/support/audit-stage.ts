@@ -1,0 +1,129 @@
+import { vi } from 'vitest';
+import type { Store } from '../../../../clickhouse/client.ts';
+import { appliedState } from '../../../../clickhouse/queries/index-state.ts';
+import { lowestMarker, openGaps } from '../../../../clickhouse/queries/stream-store.ts';
+import { type Chain, createChain } from '../../../../devnet/chain.ts';
+import { serveGeyser } from '../../../../devnet/geyser/server.ts';
+import { createLife } from '../../../../devnet/life.ts';
+import { serveRpc } from '../../../../devnet/rpc/server.ts';
+import { createReport } from '../../../../ingest/audit/report.ts';
+import { runAudit } from '../../../../ingest/audit/run.ts';
+import { createMemoryLog } from '../../../../ingest/log/memory.ts';
+import { createMaterialiser } from '../../../../ingest/materialise.ts';
+import { untilDone } from '../../../../ingest/retry.ts';
+import { storedState } from '../../../../ingest/store.ts';
+import { runStream } from '../../../../ingest/stream.ts';
+import { createLogger } from '../../../../runtime/log.ts';
+import { createRpc, type Rpc } from '../../../../runtime/rpc.ts';
+import { decodeKey } from '../../../../schemas/base58.ts';
+import { freshDatabase } from '../../../support/database.ts';
+
+export interface Audited {
+  /** The lines of differences. */
+  lines: string[];
+  summary: string;
+}
+
+/** A local chain, streamed into a database of its own, and audits of it. */
+export interface AuditStage {
+  chain: Chain;
+  store: Store;
+  rpc: Rpc;
+  rpcUrl: string;
+  live(blocks: number): Promise<void>;
+  /** Resolves once another batch is applied. */
+  nextBatch(): Promise<void>;
+  /** Resolves once the index is at the tip and whole. */
+  settled(): Promise<void>;
+  /** Ends the stream and the materialiser; the chain and the database stay. */
+  stopWriting(): Promise<void>;
+  audit(options?: { rpc?: Rpc | null; waitMs?: number }): Promise<Audited>;
+  close(): Promise<void>;
+}
+
+const WAIT = { timeout: 60_000, interval: 50 };
+
+export async function openAuditStage(seed: string, policies: number): Promise<AuditStage> {
+  const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed, policies, rate: 6 });
+  const geyser = await serveGeyser({ ledger: chain, port: 0 });
+  const rpcServer = await serveRpc({ ledger: chain, port: 0 });
+  const store = await freshDatabase();
+  const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+  const rpc = createRpc(rpcServer.url, { commitment: 'confirmed' });
+  const log = createMemoryLog({ startOffsets: {} });
+  let applied = Promise.withResolvers<void>();
+  const materialise = createMaterialiser({
+    store,
+    programId: decodeKey(chain.programId) as Uint8Array,
+    onApplied: () => {
+      applied.resolve();
+      applied = Promise.withResolvers();
+    },
+  });
+  const stop = new AbortController();
+  const stopLog = new AbortController();
+  const writing = [
+    log.run(async (batch) => {
+      await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
+    }, stopLog.signal),
+    runStream({
+      ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment: 'confirmed', log, rpc, logger },
+      programId: chain.programId,
+      launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
+      store: { ...storedState(store), position: () => lowestMarker(store, 2) },
+      signal: stop.signal,
+    }),
+  ] as const;
+
+  const live = async (blocks: number) => {
+    for (let made = 0; made < blocks; made += 1) {
+      await chain.produce(life.next());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  let stopped = false;
+  const stopWriting = async () => {
+    if (stopped) return;
+    stopped = true;
+    stop.abort();
+    await writing[1];
+    stopLog.abort();
+    await writing[0];
+  };
+  return {
+    chain,
+    store,
+    rpc,
+    rpcUrl: rpcServer.url,
+    live,
+    nextBatch: () => applied.promise,
+    stopWriting,
+    settled: () =>
+      vi.waitFor(async () => {
+        const { slot } = await appliedState(store);
+        // A stream that connects after the last block has nothing to begin with.
+        if (slot === '0') await live(1);
+        if (BigInt(slot) !== chain.tip().slot) {
+          throw new Error(`applied up to ${slot} of ${chain.tip().slot}`);
+        }
+        if ((await openGaps(store)).length > 0) throw new Error('a gap is open');
+      }, WAIT),
+    audit: async ({ rpc: chosen = rpc, waitMs = 10_000 } = {}) => {
+      const lines: string[] = [];
+      const report = createReport((line) => lines.push(line));
+      await runAudit({
+        ...{ store, rpc: chosen, programId: chain.programId, report, waitMs },
+        signal: new AbortController().signal,
+        pauseMs: 20,
+      });
+      return { lines, summary: report.summary() };
+    },
+    close: async () => {
+      await stopWriting();
+      await Promise.all([geyser.close(), rpcServer.close()]);
+      chain.close();
+      await store.close();
+    },
+  };
+}

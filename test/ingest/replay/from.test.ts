@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
+import { switchServing } from '../../../clickhouse/serving.ts';
+import { logRanges, recordsIn } from '../../../ingest/kafka/ranges.ts';
+import { parseFrom } from '../../../ingest/replay/from.ts';
+import { replayOf } from '../../../ingest/replay/kinds.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { readTables } from '../materialise/support/tables.ts';
+import { type History, openHistory } from './support/history.ts';
+import { type Broker, type Live, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+
+const missing = brokerMissing();
+const SEED = process.env.SEED ?? 'replay-2';
+
+describe.skipIf(missing !== null)(
+  `a replay of a part of the log (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    let broker: Broker;
+    let history: History;
+    let stage: Stage;
+    let home: Store;
+    let live: Live;
+
+    beforeAll(async () => {
+      broker = await openBroker();
+    });
+    afterAll(() => broker.stop());
+    beforeEach(async () => {
+      history = await openHistory(SEED, 30);
+      stage = await openStage(broker.client, history.programId);
+      home = stage.databases.home;
+      await stage.log.append(history.beginning);
+      live = stage.live();
+      await stage.applied(home);
+    });
+    afterEach(async () => {
+      await stage.close();
+      history.close();
+    });
+
+    test('changes no figure where nothing was wrong, beside live', async () => {
+      const before = await readTables(home);
+      const applied = await appliedOffsets(home);
+      const run = stage.replay({ from: '0' });
+      await run.done;
+      expect(run.said.at(-1)).toMatch(/^\d+ records were re-read into/);
+      expect(await readTables(home)).toEqual(before);
+      expect(reaches(await appliedOffsets(home), applied)).toBe(true);
+    });
+
+    test('corrects facts, sums and states that are wrong or lost', async () => {
+      const right = await readTables(home);
+      for (const table of ['events', 'events_by_slot', 'policy_transactions', 'token_accounts'])
+        await home.command(`TRUNCATE TABLE ${table}`);
+      await home.command(
+        'INSERT INTO policy_totals SELECT * REPLACE (fees_quote + 7 AS fees_quote) FROM policy_totals FINAL',
+      );
+      await home.command(
+        'INSERT INTO quote_days SELECT * REPLACE (profit + 7 AS profit) FROM quote_days FINAL',
+      );
+      await home.command('INSERT INTO policies SELECT * REPLACE (hwm + 1 AS hwm) FROM policies FINAL');
+      expect(await readTables(home)).not.toEqual(right);
+      await stage.replay({ from: '0' }).done;
+      expect(await readTables(home)).toEqual(right);
+    });
+
+    test('begins where the log was given a record at the time', async () => {
+      const run = stage.replay({ from: new Date(Date.now() + 3_600_000).toISOString() });
+      await run.done;
+      expect(run.said.at(-1)).toMatch(/^0 records/);
+      const count = [...(await appliedOffsets(home))].reduce(
+        (sum, [, offset]) => sum + Number(offset) + 1,
+        0,
+      );
+      const whole = stage.replay({ from: new Date(Date.now() - 3_600_000).toISOString() });
+      await whole.done;
+      expect(Number(whole.said.at(-1)?.split(' ')[0])).toBe(count);
+    });
+
+    test('ends with a sentence where another database becomes the serving one', async () => {
+      await live.stop();
+      const ends = async () => recordsIn(await logRanges(broker.client, stage.prefix));
+      const before = await ends();
+      const run = stage.replay({ from: '0' });
+      // It has asked for sums, and nobody works them out.
+      await vi.waitFor(async () => expect(await ends()).toBeGreaterThan(before), WAIT);
+      await switchServing(home, { from: home.database, to: `${home.database}_r1` });
+      await expect(run.done).rejects.toThrow('serves by now');
+    });
+  },
+);
+
+describe('what replay is asked for', () => {
+  test('is an offset or a time with its zone', () => {
+    expect(parseFrom('12')).toEqual({ offset: 12n });
+    expect(parseFrom('2026-01-31T12:00:00Z')).toEqual({ millis: Date.UTC(2026, 0, 31, 12) });
+    expect(parseFrom('2026-01-31T12:00+01:00')).toEqual({ millis: Date.UTC(2026, 0, 31, 11) });
+    for (const text of ['-1', 'yesterday', '2026-01-31', '2026-13-31T12:00:00Z', ''])
+      expect(() => parseFrom(text)).toThrow('--from must be an offset or a time');
+  });
+
+  test('is one thing at a time', () => {
+    expect(() => replayOf({ from: '1', fresh: true })).toThrow('--from and --fresh do not go together');
+  });
+});

@@ -1,0 +1,225 @@
+import kafkajs from 'kafkajs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { serveFrom } from '../../../api/serving-store.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
+import { beginReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
+import { readServing, switchServing } from '../../../clickhouse/serving.ts';
+import { materialiserGroup, topicName } from '../../../ingest/kafka/topics.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { readTables } from '../materialise/support/tables.ts';
+import { type History, openHistory } from './support/history.ts';
+import { type Broker, openBroker, openStage, type Run, type Stage, WAIT } from './support/stage.ts';
+
+const missing = brokerMissing();
+const SEED = process.env.SEED ?? 'replay-1';
+
+describe.skipIf(missing !== null)(
+  `a replay of the whole log (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    let broker: Broker;
+    let history: History;
+    let stage: Stage;
+    let home: Store;
+
+    beforeAll(async () => {
+      broker = await openBroker();
+    });
+    afterAll(() => broker.stop());
+    beforeEach(async () => {
+      history = await openHistory(SEED, 40);
+      stage = await openStage(broker.client, history.programId);
+      home = stage.databases.home;
+    });
+    afterEach(async () => {
+      await stage.close();
+      history.close();
+    });
+
+    async function begin(): Promise<void> {
+      await stage.log.append(history.beginning);
+      stage.live();
+      await stage.applied(home);
+    }
+
+    const serving = async () => (await readServing(home)).database;
+    const first = () => `${home.database}_r1`;
+    const openFirst = () => stage.databases.open(first());
+
+    test('equals the database that it replaces row for row, and live goes on in it', async () => {
+      await begin();
+      const before = await readTables(home);
+      expect(before.events).not.toHaveLength(0);
+      expect(before.policyTotals).not.toHaveLength(0);
+      const run = stage.replay();
+      await run.done;
+      expect(run.said).toContain('materialise has taken over');
+      expect(await serving()).toBe(first());
+      const store = await openFirst();
+      expect(await readTables(store)).toEqual(before);
+      await stage.log.append(await history.more(5));
+      await stage.applied(store);
+      expect((await readTables(store)).events?.length).toBeGreaterThan(before.events?.length as number);
+      expect(await readTables(home)).toEqual(before);
+    });
+
+    test('mends figures that are wrong', async () => {
+      await begin();
+      const right = await readTables(home);
+      await home.command(
+        "INSERT INTO events SELECT * REPLACE (amount_a + 1 AS amount_a) FROM events FINAL WHERE kind = 'FeesClaimed'",
+      );
+      await home.command(
+        'INSERT INTO policy_totals SELECT * REPLACE (fees_quote + 7 AS fees_quote) FROM policy_totals FINAL',
+      );
+      await home.command(
+        'INSERT INTO policies SELECT * REPLACE (hwm + 1 AS hwm, version + 1 AS version) FROM policies FINAL',
+      );
+      expect(await readTables(home)).not.toEqual(right);
+      await stage.replay().done;
+      expect(await readTables(await openFirst())).toEqual(right);
+    });
+
+    test('that is ended in the middle goes on where it was', async () => {
+      await begin();
+      let applied = 0;
+      const dying = (store: Store): Store => ({
+        ...store,
+        insert: async (table, rows) => {
+          if (store.database === first() && table === 'applied') {
+            if (applied > 0) throw new Error('dead');
+            applied += 1;
+          }
+          return store.insert(table, rows);
+        },
+      });
+      const killed = stage.replay({}, dying);
+      await vi.waitFor(() => expect(applied).toBe(1), WAIT);
+      killed.stop();
+      await expect(killed.done).rejects.toThrow(`npm run replay goes on with ${first()}`);
+      const half = await openFirst();
+      expect(reaches(await appliedOffsets(half), await appliedOffsets(home))).toBe(false);
+      expect(await serving()).toBe(home.database);
+      const run = stage.replay();
+      await run.done;
+      expect(run.said[0]).toContain(`going on with ${first()}`);
+      expect(await readTables(half)).toEqual(await readTables(home));
+      expect(await serving()).toBe(first());
+    });
+
+    test('goes on with no database that has less than its group has committed, and may begin another', async () => {
+      await begin();
+      const group = materialiserGroup(stage.prefix, first());
+      const committed = async () =>
+        [...(await broker.client.groupOffsets(group, topicName(stage.prefix, 'accounts'))).values()].some(
+          Boolean,
+        );
+      const stopped = stage.replay({}, neverLevel);
+      await vi.waitFor(async () => expect(await committed()).toBe(true), WAIT);
+      stopped.stop();
+      await expect(stopped.done).rejects.toThrow('stopped before the switch');
+      await (await openFirst()).command('TRUNCATE TABLE applied');
+      await expect(stage.replay().done).rejects.toThrow(`${first()} has less than its group`);
+      await stage.replay({ fresh: true }).done;
+      expect(await serving()).toBe(`${home.database}_r2`);
+    });
+
+    /** What it has applied is not told. */
+    const neverLevel = (store: Store): Store => ({
+      ...store,
+      query: async (sql, params) => {
+        const rows = await store.query<never>(sql, params);
+        return sql.includes('AS place, log_offset FROM applied') ? [] : rows;
+      },
+    });
+
+    test('that was killed right after its switch has nothing left to do', async () => {
+      await begin();
+      await beginReplay(home);
+      await stage.databases.openMigrated(first());
+      await switchServing(home, { from: home.database, to: first() });
+      const run = stage.replay();
+      await run.done;
+      expect(run.said).toEqual([`${first()} serves already: an earlier run was ended after its switch`]);
+      expect(await unfinishedReplay(home)).toBe(null);
+    });
+
+    test('takes nothing back that a reader has seen, while live goes on', async () => {
+      await begin();
+      const stop = new AbortController();
+      const follower = serveFrom({
+        openHome: async () => ({ ...home, close: async () => {} }),
+        openDatabase: stage.databases.open,
+        signal: stop.signal,
+        onError: () => {},
+      });
+      const seen: { events: number; database: string }[] = [];
+      const read = async () => {
+        while (!stop.signal.aborted) {
+          if (!follower.connected()) await new Promise((resolve) => setImmediate(resolve));
+          else seen.push(await look(follower.currentStore()));
+        }
+      };
+      const reading = read();
+      const run = stage.replay();
+      await appendUntil(run, 60);
+      await vi.waitFor(() => expect(seen.at(-1)?.database).toBe(first()), WAIT);
+      await stage.applied(await openFirst());
+      stop.abort();
+      await reading;
+      await follower.close();
+      const counts = seen.map(({ events }) => events);
+      expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+      const at = seen.findIndex(({ database }) => database === first());
+      expect(new Set(seen.slice(at).map(({ database }) => database))).toEqual(new Set([first()]));
+      expect(counts.at(-1)).toBeGreaterThan(counts[0] as number);
+    });
+
+    async function look(store: Store) {
+      const [row] = await store.query<{ events: string }>(
+        'SELECT toString(sum(t.event_count)) AS events FROM policy_totals AS t FINAL',
+      );
+      return { events: Number(row?.events), database: store.database };
+    }
+
+    /** Makes blocks for as long as the replay goes on, then some more. */
+    async function appendUntil(run: Run, most: number): Promise<void> {
+      let going = true;
+      void run.done.finally(() => {
+        going = false;
+      });
+      for (let made = 0; made < most && going; made += 1) await stage.log.append(await history.more(1));
+      await run.done;
+      await stage.log.append(await history.more(3));
+    }
+
+    test('is refused where retention has cut the log, and nothing is made', async () => {
+      await begin();
+      const admin = new kafkajs.Kafka({ brokers: broker.brokers, logLevel: 0 }).admin();
+      await admin.connect();
+      const topic = topicName(stage.prefix, 'transactions');
+      await admin.fetchTopicOffsets(topic);
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition: 1, offset: '2' }] });
+      await admin.disconnect();
+      await expect(stage.replay().done).rejects.toThrow(
+        `retention has cut ${topic}/1, whose first record is 2 by now`,
+      );
+      expect(await serving()).toBe(home.database);
+      expect(await home.query('SELECT * FROM replays')).toEqual([]);
+    });
+
+    test('is refused where the log is empty, or ends before what is applied', async () => {
+      await expect(stage.replay().done).rejects.toThrow('it lacks even the record that opens history');
+      await stage.log.append(history.beginning);
+      await home.insert('applied', [
+        {
+          ...{ topic: 'transactions', log_partition: 0, log_offset: '1000000', slot: '1', block_time: null },
+          ...{ last_signature: null, last_signature_slot: '0', last_signature_index: 0, applied_at: '0' },
+        },
+      ]);
+      await expect(stage.replay().done).rejects.toThrow(
+        'is not the one that the serving database was made from',
+      );
+    });
+  },
+);

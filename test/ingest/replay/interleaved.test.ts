@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import { createMaterialiser, type Touched } from '../../../ingest/materialise.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
+import { sumsOfFacts, sumsOfTotals } from '../materialise/support/tables.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await freshDatabase();
+});
+afterEach(() => store.close());
+
+/** One policy, eight transactions. An older decoder took the second for one of 1. */
+const LOG = logOf([
+  ...Array.from({ length: 8 }, (_, at) =>
+    transaction(`t${at}`, BigInt(at + 1), [routed(BigInt(at + 1) * 10n)]),
+  ),
+  marker(8n),
+]);
+const older = (batch: LogBatch): LogBatch => ({
+  ...batch,
+  entries: batch.entries.map(({ offset, record }) => ({
+    offset,
+    record: offset === 1n ? transaction('t1', 2n, [routed(1n)]) : record,
+  })),
+});
+
+const live = () => createMaterialiser({ store, programId: PROGRAM });
+const rereader = (recomputeByOwner: (touched: Touched) => Promise<void>) =>
+  createMaterialiser({ store, programId: PROGRAM, recomputeByOwner });
+const recomputeAt = (offset: bigint, { partition, mints, days }: Touched) =>
+  batchOf('transactions', [
+    { offset, record: { kind: 'recompute', partition, mints: [...mints], days: [...days] } },
+  ]);
+
+/**
+ * The owner applies 0 to 3; its next batch, 4 to 8, works the sums out and is held before it writes them. Meanwhile
+ * the corrected fact is written by `correct`. Then the owner goes on.
+ */
+async function ownerHeldWhile(correct: () => Promise<void>): Promise<void> {
+  await live()(older(batchOf('transactions', LOG.slice(0, 4))));
+  const reached = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const held: Store = {
+    ...store,
+    command: async (sql, params = {}) => {
+      if (!sql.includes('INSERT INTO policy_totals')) return store.command(sql, params);
+      await store.command('CREATE TABLE read_before AS policy_totals ENGINE = Memory');
+      await store.command(sql.replace('INSERT INTO policy_totals', 'INSERT INTO read_before'), params);
+      reached.resolve();
+      await go.promise;
+      await store.command('INSERT INTO policy_totals SELECT * FROM read_before');
+    },
+  };
+  const late = createMaterialiser({ store: held, programId: PROGRAM })(batchOf('transactions', LOG.slice(4)));
+  await reached.promise;
+  await correct();
+  go.resolve();
+  await late;
+}
+
+describe('a fact that is corrected while its owner is in mid-recompute', () => {
+  test('is in the sums once the owner has applied the request that stands behind it in the log', async () => {
+    const asked: Touched[] = [];
+    await ownerHeldWhile(() =>
+      rereader(async (touched) => void asked.push(touched))(batchOf('transactions', LOG.slice(0, 4))),
+    );
+    expect(await sumsOfTotals(store)).not.toEqual(await sumsOfFacts(store));
+    await live()(recomputeAt(9n, asked[0] as Touched));
+    expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
+    expect(Object.values(await sumsOfFacts(store))).toEqual([{ routed: '360', events: '8' }]);
+  });
+
+  test('would be lost if the sums were worked out beside the owner, at the offset that is applied', async () => {
+    await ownerHeldWhile(() => live()(batchOf('transactions', LOG.slice(0, 4))));
+    expect(await sumsOfTotals(store)).not.toEqual(await sumsOfFacts(store));
+  });
+
+  test('does not move the place in the log, nor make a sum present before it is right', async () => {
+    await live()(older(batchOf('transactions', LOG)));
+    const before = await appliedOffsets(store);
+    await store.command('TRUNCATE TABLE transactions');
+    let wholeBefore = -1;
+    await rereader(async () => {
+      wholeBefore = (await store.query('SELECT 1 FROM transactions')).length;
+    })(batchOf('transactions', LOG.slice(0, 3)));
+    expect(wholeBefore).toBe(0);
+    expect(await store.query('SELECT 1 FROM transactions')).toHaveLength(3);
+    expect(await appliedOffsets(store)).toEqual(before);
+  });
+});

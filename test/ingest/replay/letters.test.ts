@@ -1,0 +1,160 @@
+import { Registry } from 'prom-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { openLetters } from '../../../clickhouse/queries/dead-letters.ts';
+import { deadLetterCount } from '../../../clickhouse/queries/status-counts.ts';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import { letterMetrics } from '../../../ingest/metrics/letters.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { policyBytes } from '../materialise/support/accounts.ts';
+import { account, marker, PROGRAM, rawKey, routed, transaction } from '../materialise/support/records.ts';
+import { readTables } from '../materialise/support/tables.ts';
+import { type Broker, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+
+const missing = brokerMissing();
+
+const POLICY = account('policy', PROGRAM, policyBytes(), { expected: 'program' });
+const TRADE = transaction('trade', 5n, [routed(70n)]);
+/** No decoder reads these. */
+const CUT_POLICY = account('cut', PROGRAM, policyBytes().slice(0, 300), { expected: 'program' });
+const HUGE = transaction('huge', 6n, [routed(1n)], { payload: new Uint8Array(1_000_000) });
+const REPLY: LogRecord = {
+  ...{ kind: 'dead-letter', source: 'poll', what: 'reading:perp', where: 'x', reason: 'no JSON', slot: null },
+  bytes: Buffer.from('<html>'),
+};
+const LOG: LogRecord[] = [
+  { kind: 'gap', fromSlot: 0n, toSlot: 4n, toTime: null, closed: false },
+  ...[POLICY, TRADE, CUT_POLICY, HUGE, transaction('other', 7n, [routed(5n)]), marker(8n), REPLY],
+  { kind: 'gap', fromSlot: 0n, toSlot: 0n, toTime: null, closed: true },
+];
+
+/** A decoder that can read neither this policy nor this transaction yet. */
+function older(batch: LogBatch): LogBatch {
+  const spoilt = (record: LogRecord): LogRecord => {
+    if (record.kind === 'account' && Buffer.compare(record.address, rawKey('policy')) === 0)
+      return { ...record, data: record.data.slice(0, 100) };
+    const isTrade = record.kind === 'transaction' && Buffer.compare(record.signature, TRADE.signature) === 0;
+    return isTrade ? { ...record, payload: new Uint8Array([1, 2, 3]) } : record;
+  };
+  return {
+    ...batch,
+    entries: batch.entries.map(({ offset, record }) => ({ offset, record: spoilt(record) })),
+  };
+}
+
+describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${missing})`}`, () => {
+  let broker: Broker;
+  let stage: Stage;
+  let home: Store;
+
+  beforeAll(async () => {
+    broker = await openBroker();
+  });
+  afterAll(() => broker.stop());
+  beforeEach(async () => {
+    stage = await openStage(broker.client, PROGRAM);
+    home = stage.databases.home;
+    await stage.log.append(LOG);
+    const live = stage.live(older);
+    await vi.waitFor(async () => expect(await deadLetterCount(home)).toBe('5'), WAIT);
+    await stage.applied(home);
+    await live.stop();
+  });
+  afterEach(() => stage.close());
+
+  /** What a decoder that was never wrong makes of the log. */
+  async function rightTables() {
+    const { materialised, close } = await rightStage();
+    const tables = await readTables(materialised);
+    await close();
+    return tables;
+  }
+
+  async function rightStage() {
+    const right = await openStage(broker.client, PROGRAM);
+    await right.log.append(LOG);
+    right.live();
+    await right.applied(right.databases.home);
+    return { materialised: right.databases.home, close: right.close };
+  }
+
+  test('that decode now are written and count no more; the rest stays and is told', async () => {
+    stage.live();
+    const run = stage.replay({ 'dead-letters': true });
+    await run.done;
+    expect(run.said).toEqual([
+      '5 dead letters: 2 decode now and are resolved',
+      expect.stringMatching(/^1 stay: (a venue|the log has only its hash|still)/),
+      expect.stringMatching(/^1 stay/),
+      expect.stringMatching(/^1 stay/),
+    ]);
+    expect(await deadLetterCount(home)).toBe('3');
+    expect((await openLetters(home)).map(({ what }) => what).toSorted()).toEqual([
+      'account:Policy',
+      'reading:perp',
+      'transaction',
+    ]);
+    const { deadLetters: _, ...figures } = await readTables(home);
+    const { deadLetters: __, ...right } = await rightTables();
+    expect(figures).toEqual(right);
+    expect(figures.policies).toHaveLength(1);
+  });
+
+  test('are counted again where they are found again later', async () => {
+    stage.live();
+    await stage.replay({ 'dead-letters': true }).done;
+    await home.command(
+      'INSERT INTO dead_letters SELECT * REPLACE (read_at + 1 AS read_at) FROM dead_letters FINAL',
+    );
+    expect(await deadLetterCount(home)).toBe('5');
+  });
+
+  test('about a venue’s reply are resolved once a later reply was read well', async () => {
+    const reading = {
+      type: 'venue_account',
+      tokenAccount: 'x',
+      venue: 'perp',
+      equity: '1',
+      notional: '0',
+    } as const;
+    const good = { ...reading, reason: null, reachable: true, venueTime: null };
+    stage.live();
+    const readings = [
+      { kind: 'reading', readAt: 1, reading: { ...good, error: null } },
+      { kind: 'reading', readAt: Date.now() + 1_000, reading: { ...good, error: 'no JSON' } },
+    ] as const;
+    await stage.log.append(readings);
+    await stage.applied(home);
+    const still = stage.replay({ 'dead-letters': true });
+    await still.done;
+    expect(still.said).toContain('1 stay: a venue’s reply, which was not read well since');
+    await stage.log.append([
+      { kind: 'reading', readAt: Date.now() + 2_000, reading: { ...good, error: null } },
+    ]);
+    await stage.applied(home);
+    await stage.replay({ 'dead-letters': true }).done;
+    expect((await openLetters(home)).map(({ what }) => what).toSorted()).toEqual([
+      'account:Policy',
+      'transaction',
+    ]);
+  });
+
+  test('are told to Prometheus as long as they are unresolved', async () => {
+    const registry = new Registry();
+    letterMetrics(registry, () => home);
+    expect(await registry.metrics()).toContain('dead_letters 5');
+    stage.live();
+    await stage.replay({ 'dead-letters': true }).done;
+    expect(await registry.metrics()).toContain('dead_letters 3');
+  });
+
+  test('of an older decoder are not in the database that a whole replay makes', async () => {
+    stage.live();
+    await stage.replay().done;
+    const store = await stage.databases.open(`${home.database}_r1`);
+    const right = await rightTables();
+    expect(await readTables(store)).toEqual(right);
+    expect(await deadLetterCount(store)).toBe('3');
+  });
+});

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readServing } from '../../../clickhouse/serving.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { readTables } from '../materialise/support/tables.ts';
+import { type History, openHistory } from './support/history.ts';
+import { type Broker, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+
+const missing = brokerMissing();
+const SEED = process.env.SEED ?? 'replay-3';
+const COMMANDS = path.resolve(import.meta.dirname, '../../../ingest/commands');
+
+interface Running {
+  child: ChildProcess;
+  out(): string;
+  /** Its exit code; null where a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+describe.skipIf(missing !== null)(
+  `replay and materialise as processes (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    let broker: Broker;
+    let history: History;
+    let stage: Stage;
+    const running: Running[] = [];
+
+    beforeAll(async () => {
+      broker = await openBroker();
+    });
+    afterAll(() => broker.stop());
+    afterEach(async () => {
+      for (const { child } of running) child.kill('SIGKILL');
+      await Promise.all(running.splice(0).map(({ ended }) => ended));
+      await stage.close();
+      history.close();
+    });
+
+    function start(command: string): Running {
+      const child = spawn(process.execPath, [path.join(COMMANDS, `${command}.ts`)], {
+        env: {
+          ...process.env,
+          LOG_LEVEL: 'silent',
+          CLICKHOUSE_URL: stage.databases.url,
+          KAFKA_BROKERS: broker.brokers.join(','),
+          KAFKA_TOPIC_PREFIX: stage.prefix,
+          PROGRAM_ID: encodeBase58(history.programId),
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let text = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+      const self = {
+        child,
+        out: () => text,
+        ended: once(child, 'exit').then(([code]) => code as number | null),
+      };
+      running.push(self);
+      return self;
+    }
+
+    test('a replay that is killed goes on where it was, and the materialiser goes over with the readers', async () => {
+      history = await openHistory(SEED, 40);
+      stage = await openStage(broker.client, history.programId);
+      const { home } = stage.databases;
+      const first = `${home.database}_r1`;
+      await stage.log.append(history.beginning);
+      const live = start('materialise');
+      await stage.applied(home);
+      const before = await readTables(home);
+
+      const killed = start('replay');
+      await vi.waitFor(() => expect(killed.out()).toContain(`filling ${first}`), WAIT);
+      killed.child.kill('SIGKILL');
+      expect(await killed.ended).toBe(null);
+      expect((await readServing(home)).database).toBe(home.database);
+
+      const again = start('replay');
+      expect([await again.ended, again.out()]).toEqual([
+        0,
+        expect.stringContaining('materialise has taken over'),
+      ]);
+      expect(again.out()).toContain(`going on with ${first}`);
+      expect(again.out()).toMatch(/replay 100 %, [\d,]+ of [\d,]+ records/);
+      expect((await readServing(home)).database).toBe(first);
+      const store = await stage.databases.open(first);
+      expect(await readTables(store)).toEqual(before);
+
+      await stage.log.append(await history.more(5));
+      await stage.applied(store);
+      expect((await readTables(store)).events?.length).toBeGreaterThan(before.events?.length as number);
+      expect(await readTables(home)).toEqual(before);
+      live.child.kill('SIGTERM');
+      expect(await live.ended).toBe(0);
+    });
+
+    test('where no materialiser runs, a replay that is stopped after its switch has done its work', async () => {
+      history = await openHistory(SEED, 5);
+      stage = await openStage(broker.client, history.programId);
+      const { home } = stage.databases;
+      await stage.log.append(history.beginning);
+      const replay = start('replay');
+      await vi.waitFor(() => expect(replay.out()).toContain('going on until npm run materialise'), WAIT);
+      replay.child.kill('SIGTERM');
+      expect([await replay.ended, (await readServing(home)).database]).toEqual([0, `${home.database}_r1`]);
+      await stage.applied(await stage.databases.open(`${home.database}_r1`));
+    });
+  },
+);

@@ -1,0 +1,136 @@
+import { vi } from 'vitest';
+import type { Store } from '../../../../clickhouse/client.ts';
+import { appliedOffsets, reaches } from '../../../../clickhouse/queries/applied-offsets.ts';
+import { declarePartitions } from '../../../../clickhouse/queries/log-partitions.ts';
+import { createKafkaClient } from '../../../../ingest/kafka/client.ts';
+import { logRanges } from '../../../../ingest/kafka/ranges.ts';
+import { createKafkaReader } from '../../../../ingest/kafka/reader.ts';
+import { ensureTopics, materialiserGroup } from '../../../../ingest/kafka/topics.ts';
+import type { KafkaClient } from '../../../../ingest/kafka/wire.ts';
+import { createKafkaWriter } from '../../../../ingest/kafka/writer.ts';
+import type { LogBatch, LogWriter } from '../../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../../ingest/materialise.ts';
+import type { ReplayContext } from '../../../../ingest/replay/context.ts';
+import { replayOf } from '../../../../ingest/replay/kinds.ts';
+import { followServing } from '../../../../ingest/serving.ts';
+import type { FlagValues } from '../../../../runtime/flags.ts';
+import { createLogger } from '../../../../runtime/log.ts';
+import { type Databases, openDatabases } from '../../../support/databases.ts';
+import { type Cluster, startKafka } from '../../../support/kafka.ts';
+
+const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+export const WAIT = { timeout: 90_000, interval: 100 };
+export const PARTITIONS = 3;
+
+export interface Broker {
+  brokers: string[];
+  client: KafkaClient;
+  stop(): Promise<void>;
+}
+
+export async function openBroker(): Promise<Broker> {
+  const given = process.env.KAFKA_BROKERS?.split(',');
+  const cluster: Cluster | null = given === undefined ? await startKafka() : null;
+  const brokers = given ?? (cluster as Cluster).brokers;
+  const client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+  return {
+    brokers,
+    client,
+    stop: async () => {
+      await client.close();
+      await cluster?.stop();
+    },
+  };
+}
+
+export interface Live {
+  stop(): Promise<void>;
+}
+
+export interface Run {
+  said: string[];
+  done: Promise<void>;
+  stop(): void;
+}
+
+/** A log on topics of its own, its databases, and the processes that work on both. */
+export interface Stage {
+  databases: Databases;
+  prefix: string;
+  log: LogWriter;
+  /** A materialiser that follows the serving database. @param older stands for a decoder before it was mended */
+  live(older?: (batch: LogBatch) => LogBatch): Live;
+  /** `npm run replay` with these flags. @param wrap what is put around each database that it opens */
+  replay(flags?: FlagValues, wrap?: (store: Store) => Store): Run;
+  /** Resolves once the whole log is applied. */
+  applied(store: Store): Promise<void>;
+  close(): Promise<void>;
+}
+
+let count = 0;
+
+export async function openStage(client: KafkaClient, programId: Uint8Array): Promise<Stage> {
+  count += 1;
+  const prefix = `replay-${process.pid}-${Date.now()}-${count}`;
+  await ensureTopics(client, { prefix, partitions: PARTITIONS, replication: null, retentionMs: '-1' });
+  const databases = await openDatabases();
+  const log = createKafkaWriter(client, prefix);
+  const running = new Set<() => Promise<void>>();
+
+  return {
+    databases,
+    prefix,
+    log,
+    live: (older = (batch) => batch) => {
+      const stop = new AbortController();
+      const options = { home: databases.home, openDatabase: databases.open, logger, signal: stop.signal };
+      const done = followServing(options, async (store, signal) => {
+        await declarePartitions(store, { accounts: PARTITIONS, transactions: PARTITIONS });
+        const group = materialiserGroup(prefix, store.database);
+        const materialise = createMaterialiser({
+          ...{ store, programId },
+          keepDeadLetters: (letters) => log.append(letters),
+        });
+        const reader = createKafkaReader(client, { prefix, group, logger });
+        await reader.run((batch) => materialise(older(batch)), signal);
+      });
+      const end = async () => {
+        running.delete(end);
+        stop.abort();
+        await done;
+      };
+      running.add(end);
+      return { stop: end };
+    },
+    replay: (flags = {}, wrap = (store) => store) => {
+      const stop = new AbortController();
+      const said: string[] = [];
+      const context: ReplayContext = {
+        ...{ home: databases.home, cluster: null, kafka: client, prefix, programId, logger },
+        openDatabase: async (name) => wrap(await databases.open(name)),
+        signal: stop.signal,
+        say: (sentence) => void said.push(sentence),
+        progress: { update: () => {}, end: () => {} },
+      };
+      const done = replayOf(flags)(context).finally(() => running.delete(end));
+      done.catch(() => {});
+      const end = async () => {
+        stop.abort();
+        await done.catch(() => {});
+      };
+      running.add(end);
+      return { said, done, stop: () => stop.abort() };
+    },
+    applied: (store) =>
+      vi.waitFor(async () => {
+        const ends = (await logRanges(client, prefix)).filter(({ to }) => to > 0n);
+        const target = new Map(ends.map(({ topic, partition, to }) => [`${topic}/${partition}`, to - 1n]));
+        if (!reaches(await appliedOffsets(store), target)) throw new Error('the log is not applied yet');
+      }, WAIT),
+    close: async () => {
+      await Promise.all([...running].map((end) => end()));
+      await log.close();
+      await databases.close();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+}
+
+/** The process of `npm run backfill`. */
+export function startBackfill(
+  env: Record<string, string>,
+  args: string[] = [],
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=TimeoutNegativeWarning', 'ingest/commands/backfill.ts', ...args],
+    {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, LOG_LEVEL: 'error', ...env },
+    },
+  );
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (text) => (out += text));
+  child.stderr.on('data', (text) => (err += text));
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, out, err })),
+  );
+  return { child, ended };
+}

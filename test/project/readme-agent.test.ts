@@ -1,0 +1,92 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** The fenced blocks of README's section on agents: the six lines, then the commands. */
+function examples(): { script: string; commands: string[] } {
+  const section = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('\n## An agent\n')[1];
+  const blocks = [
+    ...(section ?? '')
+      .split('\n## ', 1)
+      .join('')
+      .matchAll(/```(\w*)\n([\s\S]*?)```/g),
+  ];
+  const [script, commands] = ['js', ''].map((kind) => blocks.find(([, name]) => name === kind)?.[2] ?? '');
+  return { script: script as string, commands: (commands as string).trim().split('\n') };
+}
+
+describe('what README says of agents', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'readme-agent-'));
+  const { script, commands } = examples();
+  let system: ChildProcess;
+  let url: string;
+  let mint: string;
+
+  beforeAll(async () => {
+    const env = { ...process.env, DATA_DIR: path.join(directory, 'data'), PORT: '0' };
+    system = spawn(process.execPath, [path.join(ROOT, 'start/main.ts')], {
+      ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'inherit'] },
+    });
+    let screen = '';
+    await new Promise<void>((resolve, reject) => {
+      system.once('exit', (code) => reject(new Error(`it ended with ${code} before it served`)));
+      system.stdout?.on('data', (chunk: Buffer) => {
+        screen += chunk.toString();
+        if (screen.includes('Ctrl-C')) resolve();
+      });
+    });
+    url = /is serving (\S+)/.exec(screen)?.[1] as string;
+    mint = /MINT=(\w+), its key in data\/devnet\/agent\.json/.exec(screen)?.[1] as string;
+    const isIndexed = async () => {
+      const { status } = await fetch(`${url}/coins/${mint}`);
+      if (status !== 200) throw new Error(`the policy of ${mint} is not indexed: ${status}`);
+    };
+    await vi.waitFor(isIndexed, { timeout: 60_000, interval: 100 });
+  });
+  afterAll(async () => {
+    const gone = new Promise((resolve) => system.once('exit', resolve));
+    system.kill('SIGTERM');
+    await gone;
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const feed = async () =>
+    (await (await fetch(`${url}/coins/${mint}/posts`)).json()) as { posts: { kind: string; text: string }[] };
+
+  test('npm start leaves a key that its owner alone can read', () => {
+    expect(statSync(path.join(directory, 'data/devnet/agent.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('six lines lead from the key file to a post in the feed', async () => {
+    expect(script.trim().split('\n')).toHaveLength(6);
+    const entry = path.join(ROOT, 'api/client/entry.ts');
+    const here = script.replace('bankroll-indexer/client', entry).replace('http://127.0.0.1:8080', url);
+    writeFileSync(path.join(directory, 'example.mjs'), here);
+    const env = { ...process.env, MINT: mint };
+    const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: directory, env });
+    const [newest] = (await feed()).posts;
+    expect(newest?.kind).toBe('thesis');
+    expect(script).toContain(newest?.text);
+    expect(stdout).toContain(newest?.text);
+  });
+
+  test('the command line posts and reads the feed', async () => {
+    expect(commands.length).toBeGreaterThan(1);
+    const cli = `${process.execPath} ${path.join(ROOT, 'api/client/cli.ts')}`;
+    const env = { ...process.env, MINT: mint };
+    for (const command of commands) {
+      expect(command).toMatch(/^npm run agent -- /);
+      const shell = `${command.replace('npm run agent --', cli)} --url ${url}`;
+      const { stdout } = await run('sh', ['-c', shell], { cwd: directory, env });
+      expect(JSON.parse(stdout)).toBeTruthy();
+    }
+    const texts = commands.flatMap((command) => /--text '([^']+)'/.exec(command)?.[1] ?? []);
+    expect((await feed()).posts.map(({ text }) => text)).toEqual(expect.arrayContaining(texts));
+  });
+});

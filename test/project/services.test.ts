@@ -1,0 +1,161 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { devnetPortBase } from '../../start/ports.ts';
+import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
+import { freshDatabaseUrl } from '../support/database.ts';
+import { brokerMissing, type Cluster, freePort, startKafka } from '../support/kafka.ts';
+import { ourServices, ROOT, readCompose, readEnvFile, type Service, textOf } from './support/compose.ts';
+
+const compose = readCompose();
+const missing = brokerMissing();
+
+/** Containers have a network and files of their own; here all share one machine. */
+interface Place {
+  /** Names of hosts, with their ports, as they are here. */
+  hosts: Record<string, string>;
+  /** Directories of a container, as they are here. */
+  directories: Record<string, string>;
+}
+
+/** One process as its service describes it, on ports of its own. */
+interface Running {
+  name: string;
+  child: ChildProcess;
+  ended: Promise<number | null>;
+  check(): Promise<unknown>;
+  port: number;
+}
+
+const directory = mkdtempSync(path.join(tmpdir(), 'services-'));
+const place: Place = { hosts: {}, directories: {} };
+const running: Running[] = [];
+let kafka: Cluster | null = null;
+let postgres: PostgresServer | null = null;
+let devnetBase = 0;
+
+/** The image's Node is the one that package.json pins. */
+const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
+const TOPICS = `services-${randomBytes(6).toString('hex')}`;
+
+function here(text: string): string {
+  if (text === 'devnet') return '127.0.0.1';
+  return Object.entries({ ...place.hosts, ...place.directories }).reduce(
+    (moved, [there, mine]) => moved.replaceAll(there, mine),
+    text,
+  );
+}
+
+/** What a process of ours listens on, as it is here. */
+type Ports = Record<'METRICS_PORT' | 'PORT', number>;
+
+function environmentOf(service: Service, ports: Ports): Record<string, string> {
+  const files = (service.env_file ?? []).map(({ path: file }) => readEnvFile(file));
+  const all = Object.assign({}, ...files, service.environment) as Record<string, string | number>;
+  const moved = Object.entries(all).map(([name, value]) => [
+    name,
+    name in ports ? String(ports[name as keyof Ports]) : here(String(value)),
+  ]);
+  return { ...Object.fromEntries(moved), PATH, KAFKA_TOPIC_PREFIX: TOPICS };
+}
+
+async function start(name: string, extra: string[] = []): Promise<Running> {
+  const service = compose.services[name] as Service;
+  const ports = { METRICS_PORT: await freePort(), PORT: await freePort() };
+  const env = environmentOf(service, ports);
+  const [command = '', ...words] = service.command ?? [];
+  const child = spawn(command, [...words.map(here), ...extra], { cwd: ROOT, env, stdio: 'ignore' });
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  const [check = '', ...args] = (service.healthcheck?.test ?? []).slice(1);
+  const moved = args.map((word) => here(word).replace(':9464/', `:${ports.METRICS_PORT}/`));
+  const one = {
+    name,
+    child,
+    ended,
+    check: () => promisify(execFile)(check, moved, { cwd: ROOT, env: { PATH } }),
+    port: ports.PORT,
+  };
+  running.push(one);
+  return one;
+}
+
+const healthy = (one: Running) => vi.waitFor(one.check, { timeout: 40_000, interval: 300 });
+
+describe.skipIf(missing !== null)(
+  `our services as docker-compose.yml runs them${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    beforeAll(async () => {
+      postgres = await startPostgres();
+      if (process.env.KAFKA_BROKERS === undefined) kafka = await startKafka();
+      devnetBase = await devnetPortBase(directory);
+      place.hosts = {
+        '0.0.0.0': '127.0.0.1',
+        'devnet:10000': `127.0.0.1:${devnetBase}`,
+        'devnet:8899': `127.0.0.1:${devnetBase + 1}`,
+        'devnet:8900': `127.0.0.1:${devnetBase + 2}`,
+        'kafka:9092': kafka?.brokers.join(',') ?? (process.env.KAFKA_BROKERS as string),
+        'http://bankroll:devnet-only@clickhouse:8123/bankroll': freshDatabaseUrl(),
+        'postgres://bankroll:devnet-only@postgres:5432/bankroll': await postgres.freshUrl(),
+      };
+      place.directories = {
+        '/run/secrets': path.join(directory, 'secrets'),
+        '/var/lib': directory,
+      };
+      mkdirSync(path.join(directory, 'secrets'));
+      for (const [name, { file }] of Object.entries(compose.secrets)) {
+        writeFileSync(path.join(directory, 'secrets', name), here(textOf(file)));
+      }
+    });
+
+    afterAll(async () => {
+      for (const { child } of running) child.kill('SIGKILL');
+      await Promise.all(running.map(({ ended }) => ended));
+      await Promise.all([kafka?.stop(), postgres?.stop()]);
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    test('the local chain answers its health check', async () => {
+      const devnet = await start('devnet', ['--port-base', String(devnetBase)]);
+      await expect(devnet.check()).rejects.toThrow('fetch failed');
+      await healthy(devnet);
+    });
+
+    test('migrate makes what the others need, and ends with 0', async () => {
+      const migrate = await start('migrate');
+      expect(await migrate.ended).toBe(0);
+      running.splice(running.indexOf(migrate), 1);
+    });
+
+    test('every other process answers its health check, as many of each as are wanted', async () => {
+      for (const [name, service] of ourServices(compose)) {
+        if (name === 'devnet' || name === 'migrate') continue;
+        for (let count = service.deploy?.replicas ?? 1; count > 0; count -= 1) await start(name);
+      }
+      expect(running).toHaveLength(7);
+      await Promise.all(running.map(healthy));
+    });
+
+    test('together they serve the local chain', async () => {
+      for (const { port } of running.filter(({ name }) => name === 'api')) {
+        await vi.waitFor(
+          async () => {
+            const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
+            expect(((await answer.json()) as { total: number }).total).toBeGreaterThan(0);
+          },
+          { timeout: 40_000, interval: 200 },
+        );
+      }
+    });
+
+    test('SIGTERM ends each of them with 0', async () => {
+      for (const { child } of running) child.kill('SIGTERM');
+      const ends = await Promise.all(running.map(async ({ name, ended }) => `${name} ${await ended}`));
+      expect(ends).toEqual(running.map(({ name }) => `${name} 0`));
+    });
+  },
+);

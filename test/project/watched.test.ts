@@ -1,0 +1,80 @@
+import { globSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT, readCompose, textOf } from './support/compose.ts';
+
+const compose = readCompose();
+
+const metrics = new Set(
+  globSync('{api,ingest,runtime}/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+    [...textOf(file).matchAll(/name: '([a-z_]+)',\s*help:/g)].map((match) => match[1] as string),
+  ),
+);
+/** Prometheus's own, and those of every process. */
+const GIVEN = new Set(['up', 'process_resident_memory_bytes']);
+const FUNCTIONS =
+  /\b(absent|changes|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
+
+/** The names of metrics in an expression: no functions, no labels, no values of labels. */
+function metricsIn(expression: string): string[] {
+  const bare = expression
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"|\b\d+[smh]\b/g, '')
+    .replaceAll(/\bby \([^)]*\)/g, '')
+    .replaceAll(FUNCTIONS, '');
+  return [...bare.matchAll(/[a-z][a-z_]*/g)].map(([name]) => name);
+}
+
+const { groups } = parse(textOf('deploy/alerts.yml')) as {
+  groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+const board = JSON.parse(textOf('deploy/grafana/boards/bankroll.json')) as {
+  panels: { title: string; datasource: { uid: string }; targets: { expr: string }[] }[];
+};
+const expressions = [
+  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...board.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+];
+
+test.each(expressions)('%s asks for figures that a process has: %s', (_title, expression) => {
+  const names = metricsIn(expression);
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) {
+    const plain = name.replace(/_(bucket|count)$/, '');
+    expect(metrics.has(plain) || GIVEN.has(plain), name).toBe(true);
+  }
+});
+
+test('the board shows the figures that matter', () => {
+  expect(board.panels.map(({ title }) => title)).toEqual(
+    expect.arrayContaining([
+      ...['Slot lag', 'Consumer lag', 'Batch age', 'Insert time', 'Dead letters', 'API latency'],
+    ]),
+  );
+});
+
+test('Grafana finds its data and its board', () => {
+  const [source] = parse(textOf('deploy/grafana/provisioning/datasources/prometheus.yml')).datasources;
+  expect(source.url).toBe('http://prometheus:9090');
+  for (const panel of board.panels) expect(panel.datasource.uid).toBe(source.uid);
+  const [provider] = parse(textOf('deploy/grafana/provisioning/dashboards/boards.yml')).providers;
+  expect(compose.services.grafana?.volumes).toContain(`./deploy/grafana/boards:${provider.options.path}:ro`);
+});
+
+test('Prometheus asks every long-running process of ours on its METRICS_PORT', () => {
+  const { scrape_configs: jobs, rule_files: files } = parse(textOf('deploy/prometheus.yml'));
+  const asked = jobs.map((job: { dns_sd_configs: [{ names: [string]; port: number }] }) => {
+    const [{ names, port }] = job.dns_sd_configs;
+    expect(compose.services[names[0]]?.environment?.METRICS_PORT).toBe(port);
+    expect(compose.services[names[0]]?.networks).toContain('figures');
+    return names[0];
+  });
+  expect(asked).toEqual(['ingest', 'materialise', 'poll', 'api']);
+  expect(files).toEqual(['alerts.yml']);
+});
+
+test('every alarm is explained in docs/operations.md', () => {
+  const page = textOf('docs/operations.md');
+  expect(rules.length).toBeGreaterThan(8);
+  for (const { alert } of rules) expect(page).toContain(`**${alert}**`);
+});

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const LOG = path.resolve(import.meta.dirname, '../../runtime/log.ts');
+
+/** What a process that logs an error says, one object a line. */
+async function logged(making: string): Promise<Record<string, unknown>[]> {
+  const script = `import { createLogger } from '${LOG}';
+    const error = ${making};
+    createLogger('info', 'test').error({ err: error, path: '/x' }, 'a request failed');`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  return stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('an error is logged with its name, sentence, stack, code and causes, and nothing else that hangs on it', async () => {
+  const [line] = await logged(`Object.assign(new TypeError('it broke', { cause: new Error('because') }),
+    { code: 'E1', params: ['a secret'], detail: 'Failing row contains (a secret)', input: 'postgres://u:p@h' })`);
+  expect(line).toMatchObject({ process: 'test', path: '/x', err: { type: 'TypeError', code: 'E1' } });
+  expect(Object.keys(line?.err as object).sort()).toEqual(['code', 'message', 'stack', 'type']);
+  expect(JSON.stringify(line)).toMatch(/it broke.*because/);
+  expect(JSON.stringify(line)).not.toMatch(/a secret|u:p/);
+});
+
+test('a text with line breaks stays on one line, and what is no error says nothing of itself', async () => {
+  const lines = await logged(`new Error('first\\n{"level":60,"msg":"forged"}')`);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.msg).toBe('a request failed');
+  expect((await logged(`{ token: 'a secret' }`))[0]?.err).toEqual({ message: 'an unknown failure' });
+});

@@ -1,0 +1,49 @@
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { openDatabase } from '../../clickhouse/serving.ts';
+import { freshDatabaseUrl } from './database.ts';
+
+export interface Databases {
+  /** Of the home database. */
+  url: string;
+  home: Store;
+  /** Opens another on the same engine, as a process does. */
+  open(name: string): Promise<Store>;
+  /** The same with the current schema. */
+  openMigrated(name: string): Promise<Store>;
+  /** Drops home and whatever was named after it. */
+  close(): Promise<void>;
+}
+
+/** A home database with the current schema, and those that are named after it. */
+export async function openDatabases(): Promise<Databases> {
+  const url = freshDatabaseUrl();
+  const home = await openServer(url);
+  await migrate(home);
+  const opened: Store[] = [];
+  const open = async (name: string) => {
+    const store = await openDatabase(url, name, null);
+    opened.push(store);
+    return { ...store, close: async () => {} };
+  };
+  return {
+    url,
+    home,
+    open,
+    openMigrated: async (name) => {
+      const store = await open(name);
+      await migrate(store);
+      return store;
+    },
+    close: async () => {
+      const named = await home.query<{ name: string }>(
+        'SELECT name FROM system.databases WHERE startsWith(name, {home:String}) AND name != {home:String}',
+        { home: home.database },
+      );
+      await Promise.all(opened.map((store) => store.close()));
+      for (const { name } of named) await home.command(`DROP DATABASE ${name} SYNC`);
+      await home.command(`DROP DATABASE ${home.database} SYNC`);
+      await home.close();
+    },
+  };
+}
