@@ -51,7 +51,7 @@ export async function postAtLimit(
   const paceMs = A_MINUTE / A_MINUTE_HOLDS;
   // All of them at the same moment would be a burst and not a load.
   let next = performance.now() + (paceMs * number) / 50;
-  for (let n = 0; next < until; n += 1, next += paceMs) {
+  for (let n = 0; next < until; n += 1, next = Math.max(next + paceMs, performance.now())) {
     await pause(Math.max(0, next - performance.now()));
     const sentAt = Date.now();
     const body = JSON.stringify({ kind: 'update', text: `${number}.${n} the book is thin, waiting` });

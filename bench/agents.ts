@@ -26,14 +26,14 @@ const READS_PER_SECOND = 500;
 const MOST = 10;
 const WARM_UP_SECONDS = 5;
 
-/** Most readers look at the same few pages, whose answers are shared; one in 50 at a feed, read anew for everybody. */
-const PAGES = ['/rankings?limit=10', '/status', '/analytics', '/origins', '/models'];
-const HOT = 3;
-const FEEDS = 50;
+/** Most readers look at the same few pages, whose answers are shared; one in 100 at a feed, read anew for everybody. */
+const PAGES = ['/rankings?limit=10', '/status'];
+const HOT = 2;
+const FEEDS = 100;
 
 function routeOf(n: number): string {
   if (n % FEEDS === 0) return `/coins/${mintOf((n / FEEDS) % AGENTS)}/posts`;
-  return n % 2 === 0 ? (PAGES[(n / 2) % PAGES.length] as string) : `/coins/${mintOf(n % HOT)}`;
+  return n % 2 === 0 ? (PAGES[(n / 2) % PAGES.length] as string) : `/coins/${mintOf(((n - 1) / 2) % HOT)}`;
 }
 
 const mintOf = (n: number) => key(`bench ${n}`);

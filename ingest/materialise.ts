@@ -11,7 +11,8 @@ import type {
 } from '../schemas/records.ts';
 import { deadLetterRow, letterSources, standsAlone } from './deadletters.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
-import type { LogBatch } from './log/port.ts';
+import { NotNextError } from './log/not-next.ts';
+import { HISTORY_TOPICS, type LogBatch, type LogEntry } from './log/port.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { recomputeRollups } from './rollups.ts';
 import { LATEST_TABLES } from './rows/account.ts';
@@ -67,6 +68,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const place = `${batch.topic}/${batch.partition}`;
     const stored = known.get(place);
     const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const first = batch.entries[0] as LogEntry;
+    if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
+      throw new NotNextError(place, before.offset + 1n, first.offset);
     const checkOwned = () => {
       if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     };

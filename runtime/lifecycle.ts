@@ -37,6 +37,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits for work no longer than this; false where it is not done by then. @throws What the work throws. */
+export async function atMost(millis: number, work: Promise<unknown>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), millis);
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Waits, or less where the signal is given meanwhile. */
 export function pause(millis: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

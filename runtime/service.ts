@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from './config.ts';
 import { type Command, readFlags } from './flags.ts';
-import { runMain } from './lifecycle.ts';
+import { aborted, atMost, runMain } from './lifecycle.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
 import { type Probe, probing } from './readiness.ts';
@@ -17,9 +17,13 @@ export interface Service {
   needs(name: string, probe: Probe): void;
 }
 
+/** For an orderly end where Kafka or a database does not answer. */
+const END_WITHIN_MS = 8_000;
+
 /**
  * Runs a long-running process: configuration, structured log, `/live`, `/ready` and `/metrics` on METRICS_PORT from
- * the first moment on, so that they tell what it waits for.
+ * the first moment on, so that they tell what it waits for. Asked to stop it does not wait for servers that are silent:
+ * what they have not acknowledged comes again at the next start.
  */
 export async function runService(
   name: string,
@@ -36,7 +40,11 @@ export async function runService(
       metricsPort === null ? null : await serveMetrics(registry, probing(probes), host, metricsPort);
     try {
       const logger = createLogger(config.logLevel, name);
-      await run({ config, logger, registry, signal, needs: (what, probe) => void probes.set(what, probe) });
+      const needs: Service['needs'] = (what, probe) => void probes.set(what, probe);
+      const running = run({ config, logger, registry, signal, needs });
+      await Promise.race([running, aborted(signal)]);
+      if (!(await atMost(END_WITHIN_MS, running)))
+        logger.warn('what it leans on does not answer: ending without it');
     } finally {
       await metrics?.close();
     }

@@ -1,10 +1,12 @@
 import '../../runtime/node-version.ts';
 import type { Store } from '../../clickhouse/client.ts';
+import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
 import { runService, type Service } from '../../runtime/service.ts';
 import { decodeKey } from '../../schemas/base58.ts';
 import { openKafka } from '../kafka/open.ts';
 import { createKafkaReader } from '../kafka/reader.ts';
+import { mustGoOnWith } from '../kafka/same-log.ts';
 import { materialiserGroup, partitionsOf, topicName, topicOf } from '../kafka/topics.ts';
 import type { KafkaClient } from '../kafka/wire.ts';
 import { createKafkaWriter } from '../kafka/writer.ts';
@@ -55,6 +57,11 @@ async function consume(
   });
   if (counted === null) return;
   const { accounts, transactions } = counted;
+  await untilDone(
+    'comparing the log with the database',
+    async () => mustGoOnWith(kafka, prefix, store.database, await appliedOffsets(store)),
+    { logger, signal },
+  );
   await untilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
     logger,
     signal,

@@ -227,6 +227,7 @@ async function openConsumer(
           })),
           heartbeat,
           passed: (offset) => resolveOffset(offset.toString()),
+          rewind: (offset) => consumer.seek({ topic, partition, offset: offset.toString() }),
           commit: async (next) => {
             const partitions = [{ partition, offset: next.toString() }];
             await commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });

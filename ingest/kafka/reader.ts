@@ -3,6 +3,7 @@ import { aborted, pause } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { DeadLetterRecord } from '../../schemas/records.ts';
 import { decodeRecord, UnreadableRecordError } from '../log/encode.ts';
+import { NotNextError } from '../log/not-next.ts';
 import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../log/port.ts';
 import { backoffMs, untilDone } from '../retry.ts';
 import { topicName, topicOf } from './topics.ts';
@@ -21,6 +22,7 @@ export interface KafkaReaderOptions {
 type Apply = (batch: LogBatch) => Promise<void>;
 
 const HEARTBEAT_MS = 2_000;
+const REWIND_AFTER_MS = 500;
 
 /** Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. */
 export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
@@ -88,7 +90,7 @@ export async function applyBatch(
         .slice(start, start + maxBatch)
         .map(({ offset, value }) => entryOf(topic, partition, offset, value));
       const place = { topic, partition, entries, owned: () => owned() && heart.failure() === null };
-      if (!(await applyUntilDone(place, apply, logger, signal))) break;
+      if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) break;
       const last = (entries.at(-1) as LogEntry).offset;
       await batch.commit(last + 1n);
       batch.passed(last);
@@ -104,6 +106,7 @@ export async function applyBatch(
 async function applyUntilDone(
   batch: LogBatch,
   apply: Apply,
+  rewind: (offset: bigint) => void,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -113,6 +116,16 @@ async function applyUntilDone(
       return batch.owned();
     } catch (error) {
       const { topic, partition } = batch;
+      if (error instanceof NotNextError) {
+        logger.error(
+          { error: error.message },
+          'the database has less than its group has read; reading that again',
+        );
+        // Not at once: where retention has deleted it, this comes again and again.
+        await pause(REWIND_AFTER_MS, signal);
+        rewind(error.next);
+        return false;
+      }
       logger.warn(
         { topic, partition, attempt, error: messageOf(error) },
         'a batch was not applied; trying again',

@@ -32,6 +32,8 @@ export interface WireBatch {
   commit(next: bigint): Promise<void>;
   /** Goes on behind `offset` in the next fetch, without telling the group. */
   passed(offset: bigint): void;
+  /** Has the next fetch begin at `offset`; what is left of this batch is worthless. */
+  rewind(offset: bigint): void;
   /** False once the consumer stops, or a seek has made the batch worthless. */
   running(): boolean;
 }

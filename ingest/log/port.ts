@@ -5,6 +5,9 @@ export type Topic = 'accounts' | 'transactions' | 'readings' | 'dead-letters';
 
 export const TOPICS: readonly Topic[] = ['accounts', 'transactions', 'readings', 'dead-letters'];
 
+/** Topics of which nothing may be left out; of readings the newest is enough. */
+export const HISTORY_TOPICS: readonly Topic[] = ['accounts', 'transactions'];
+
 export interface LogWriter {
   /**
    * Appends records to the topic of their kind, at the partition of their key. Resolves once the log has

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { clientAddress } from '../../api/client-address.ts';
 import type { Route } from '../../api/route.ts';
 import { useApi } from './support/use-api.ts';
 
@@ -75,5 +76,13 @@ describe('bodies', () => {
     ['garbage', '127.0.0.1'],
   ])('behind one proxy, a client forwarded as %s counts as %s', async (header, address) => {
     expect((await post('1', { 'x-forwarded-for': header })).body).toMatchObject({ clientAddress: address });
+  });
+  test.each([
+    [0, '9.9.9.9'],
+    [1, '2.2.2.2'],
+    [2, '1.1.1.1'],
+    [3, '1.1.1.1'],
+  ])('with TRUST_PROXY %i a client counts as %s, whatever it says of itself', (trusted, address) => {
+    expect(clientAddress('9.9.9.9', '1.1.1.1, 2.2.2.2', trusted)).toBe(address);
   });
 });

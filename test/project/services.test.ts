@@ -84,7 +84,7 @@ async function start(name: string, extra: string[] = []): Promise<Running> {
   return one;
 }
 
-const healthy = (one: Running) => vi.waitFor(one.check, { timeout: 40_000, interval: 300 });
+const healthy = (one: Running) => vi.waitFor(one.check, { timeout: 90_000, interval: 300 });
 
 describe.skipIf(missing !== null)(
   `our services as docker-compose.yml runs them${missing === null ? '' : ` (${missing})`}`,
@@ -147,7 +147,7 @@ describe.skipIf(missing !== null)(
             const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
             expect(((await answer.json()) as { total: number }).total).toBeGreaterThan(0);
           },
-          { timeout: 40_000, interval: 200 },
+          { timeout: 90_000, interval: 200 },
         );
       }
     });

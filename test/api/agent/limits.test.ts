@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freshAddress } from './support/agent-api.ts';
+import { freshAddress } from './support/api-at.ts';
 import { ENGINES } from './support/postgres.ts';
 import { BEARER_ROUTES, refusalsOf } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';

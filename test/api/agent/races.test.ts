@@ -1,40 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/feed.ts';
-import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
-import { type AgentApi, rowCounts, startAgentApi } from './support/agent-api.ts';
+import { rowCounts, startAgentApi } from './support/agent-api.ts';
+import { type ApiAt, apiAt } from './support/api-at.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
+import { type KillableApi, killableApi } from './support/killable-api.ts';
 import { type PostgresServer, startPostgres } from './support/postgres.ts';
 
-/** Two applications with pools of their own, over one real server: as two processes see it. */
+/** Two processes over one real server. */
 describe('many at once, through two API processes', () => {
   let server: PostgresServer;
-  let dbs: Db[];
-  let apis: AgentApi[];
+  let db: Db;
+  let children: KillableApi[];
+  let apis: ApiAt[];
   let rpc: FakeRpc;
   let venue: FakeVenue;
   let minted = 0;
 
   beforeAll(async () => {
     server = await startPostgres();
-    const url = await server.freshUrl();
-    dbs = [openPool(url), openPool(url)];
-    const applied = await Promise.all(dbs.map(migratePostgres));
-    expect(applied.flat()).toHaveLength(1);
+    const postgresUrl = await server.freshUrl();
+    db = openPool(postgresUrl);
     [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
-    apis = await Promise.all(dbs.map((db) => startAgentApi({ db, rpc, venueUrl: venue.url })));
+    const settings = { postgresUrl, dataDir: '/none', rpcUrl: rpc.url, venueUrl: venue.url };
+    children = [killableApi(settings), killableApi(settings)];
+    apis = (await Promise.all(children.map((child) => child.start()))).map(apiAt);
   });
   afterAll(async () => {
-    await Promise.all([...apis.map((api) => api.close()), rpc.close(), venue.close()]);
-    await Promise.all(dbs.map((db) => db.close()));
+    await Promise.all([...children.map((child) => child.kill()), rpc.close(), venue.close()]);
+    await db.close();
     await server.stop();
   });
 
-  const api = (n: number) => apis[n % 2] as AgentApi;
-  const db = () => dbs[0] as Db;
+  const api = (n: number) => apis[n % 2] as ApiAt;
   const many = <T>(count: number, work: (n: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
@@ -51,11 +52,11 @@ describe('many at once, through two API processes', () => {
     const { body } = await api(0).challenge(mint, agent.address);
     const signature = agent.sign(String(body.message)).toString('base64');
     const request = { mint, agent: agent.address, nonce: body.nonce, signature };
-    const before = await rowCounts(db());
+    const before = await rowCounts(db);
     const replies = await many(200, (n) => api(n).call('POST', 'session', request));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ body: { code } }) => code === 'invalid_challenge')).toHaveLength(199);
-    const after = await rowCounts(db());
+    const after = await rowCounts(db);
     expect(after.sessions).toBe((before.sessions as number) + 1);
     expect(after.spent_nonces).toBe((before.spent_nonces as number) + 1);
   });
@@ -68,7 +69,7 @@ describe('many at once, through two API processes', () => {
     const statuses = replies.map(({ status }) => status).sort();
     expect(statuses.filter((status) => status === 201)).toHaveLength(1);
     expect(statuses.filter((status) => status === 409)).toHaveLength(199);
-    expect((await rowCounts(db())).exposures).toBe(1);
+    expect((await rowCounts(db)).exposures).toBe(1);
     // Of those alike, only the first in each process asks the venue: one contract and one quote each.
     expect(venue.asked.length).toBeLessThanOrEqual(4);
   });
@@ -92,7 +93,7 @@ describe('many at once, through two API processes', () => {
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(80);
-    const { total, posts } = await readPosts(db(), mint, 100, 0);
+    const { total, posts } = await readPosts(db, mint, 100, 0);
     expect(total).toBe(20);
     const ids = posts.map(({ id }) => id);
     expect(ids).toEqual([...ids].sort().reverse());
@@ -126,7 +127,7 @@ describe('many at once, through two API processes', () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const { body } = await api(0).challenge(mint, agent.address);
-    const later = await startAgentApi({ db: db(), rpc, venueUrl: venue.url });
+    const later = await startAgentApi({ db, rpc, venueUrl: venue.url });
     const signature = agent.sign(String(body.message)).toString('base64');
     const request = { mint, agent: agent.address, nonce: body.nonce, signature };
     expect((await later.call('POST', 'session', request)).status).toBe(200);

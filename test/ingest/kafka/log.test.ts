@@ -5,6 +5,7 @@ import { createKafkaReader } from '../../../ingest/kafka/reader.ts';
 import { ensureTopics, topicName } from '../../../ingest/kafka/topics.ts';
 import type { KafkaClient } from '../../../ingest/kafka/wire.ts';
 import { createKafkaWriter } from '../../../ingest/kafka/writer.ts';
+import { NotNextError } from '../../../ingest/log/not-next.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { brokerMissing, type Cluster, startKafka } from '../../support/kafka.ts';
@@ -121,6 +122,29 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     const second = read('group');
     await vi.waitFor(() => expect(second.names()).toHaveLength(1 + PARTITIONS), WAIT);
     expect(new Set(second.names())).toEqual(new Set(['account 2', 'gap 3']));
+  });
+
+  test('a database that was lost has everything read again, whatever its group has committed', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    await writer.append([accountRecord(1n, 1), transactionRecord(1n, 1), markerRecord(1n)]);
+    let database = new Map<string, bigint>();
+    const keep = async ({ topic, partition, entries }: LogBatch) => {
+      const place = `${topic}/${partition}`;
+      const next = (database.get(place) ?? -1n) + 1n;
+      const first = entries[0]?.offset as bigint;
+      if (first > next) throw new NotNextError(place, next, first);
+      database.set(place, entries.at(-1)?.offset as bigint);
+    };
+    const first = read('lost', keep);
+    await vi.waitFor(() => expect(first.names()).toHaveLength(2 + 2 * PARTITIONS), WAIT);
+    await first.stop();
+    database = new Map();
+    await writer.append([markerRecord(2n)]);
+    await writer.close();
+    const second = read('lost', keep);
+    await vi.waitFor(() => expect(second.names()).toHaveLength(2 + 4 * PARTITIONS), WAIT);
+    expect(new Set(second.names())).toEqual(new Set([...first.names(), 'marker 2']));
   });
 
   test('a second member takes partitions over, and the first no longer owns them', async () => {

@@ -8,18 +8,20 @@ import { freshDatabase } from '../../support/database.ts';
 import { batchOf, EVENING, event, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
 let store: Store;
-let next: bigint;
+/** The offset that the next record gets, by partition. */
+let next: Map<number, bigint>;
 beforeEach(async () => {
   store = await freshDatabase();
-  next = 0n;
+  next = new Map();
 });
 afterEach(() => store.close());
 
 /** Applies records as the next batch of a partition. */
 async function apply(records: LogRecord[], partition = 0): Promise<void> {
   const materialise = createMaterialiser({ store, programId: PROGRAM });
-  await materialise(batchOf('transactions', logOf(records, next), { partition }));
-  next += BigInt(records.length);
+  const from = next.get(partition) ?? 0n;
+  await materialise(batchOf('transactions', logOf(records, from), { partition }));
+  next.set(partition, from + BigInt(records.length));
 }
 
 const MAX = (1n << 64n) - 1n;

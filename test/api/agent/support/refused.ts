@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type Reply, rowCounts } from './agent-api.ts';
+import { rowCounts } from './agent-api.ts';
+import type { Reply } from './api-at.ts';
 import { CALL } from './fake-venue.ts';
 import type { TestKey } from './keys.ts';
 import type { AgentStage } from './stage.ts';

@@ -1,0 +1,69 @@
+import { compare } from '../scenarios/compare.ts';
+import type { Status } from '../scenarios/harness.ts';
+import { viewOf } from '../scenarios/oracle/view.ts';
+import { ask, eventually, getterOf } from './ask.ts';
+import type { Stage } from './stage.ts';
+
+const SLOT_EVERY_MS = 300;
+/** Shorter than a stream without slots is taken to be dead. */
+const STATUS_WITHIN_MS = 5_000;
+
+export interface ExactOptions {
+  /** For the index to be at the tip and whole. */
+  settleMs: number;
+  /** For a difference to go away. */
+  exactMs: number;
+}
+
+/** Every API at the tip with nothing of the past missing; empty slots go on meanwhile. */
+export async function settle(stage: Stage, limitMs: number): Promise<void> {
+  const { chain } = stage.world;
+  let produced = performance.now();
+  let seen = '';
+  const settled = async () => {
+    const states = await Promise.all(stage.apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
+    seen = JSON.stringify(states.map((state) => (state?.body as Status | undefined)?.indexer ?? state?.body));
+    if (states.every((state) => isAtTip(state?.body))) return true;
+    if (performance.now() - produced > SLOT_EVERY_MS) {
+      await chain.produce([]);
+      produced = performance.now();
+      await stopClocks(stage);
+    }
+    return false;
+  };
+  const isAtTip = (body: unknown) => {
+    const { indexer } = (body ?? {}) as Partial<Status>;
+    return indexer?.lastProcessedSlot === String(chain.tip().slot) && indexer.history.complete;
+  };
+  await stopClocks(stage);
+  try {
+    await eventually('the index is at the tip and whole', limitMs, settled);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; the tip is ${chain.tip().slot}, served is ${seen}`);
+  }
+}
+
+/** The APIs' clocks stand at the chain's last block: ages are compared to the second. */
+async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
+  const atMillis = chain.timeOf(chain.tip().slot) * 1000;
+  await Promise.all(apis.map((api) => api.stopClock(atMillis)));
+}
+
+/** Every route of every API equals the ledger. @throws AssertionError with the first difference that stays */
+export async function expectExact(stage: Stage, { settleMs, exactMs }: ExactOptions): Promise<void> {
+  const { chain } = stage.world;
+  await settle(stage, settleMs);
+  const deadline = performance.now() + exactMs;
+  for (;;) {
+    try {
+      const view = viewOf(chain, false);
+      for (const api of stage.apis) await compare(getterOf(api), view, false);
+      return;
+    } catch (error) {
+      const isDifference = error instanceof Error && error.name === 'AssertionError';
+      if (!isDifference || performance.now() > deadline) throw error;
+      await chain.produce([]);
+      await settle(stage, settleMs);
+    }
+  }
+}

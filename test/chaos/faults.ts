@@ -1,0 +1,94 @@
+import type { Broker } from '../support/kafka.ts';
+import { eventually, missingOf } from './ask.ts';
+import type { Fault, Place } from './plan.ts';
+import type { TcpProxy } from './proxy.ts';
+import type { Stage } from './stage.ts';
+
+/** Ends a fault. */
+export type Heal = () => Promise<void>;
+
+type Begin<K extends Fault['kind']> = (stage: Stage, fault: Extract<Fault, { kind: K }>) => Promise<Heal>;
+
+const MATERIALISE = 'ingest/commands/materialise.ts';
+/** A process may wait for servers that are away when it is asked to stop, but not for ever. */
+const ENDED_WITHIN_MS = 15_000;
+const nothing: Heal = async () => {};
+
+const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
+  kill: async (stage, { who }) => {
+    const actor = stage.actor(who);
+    await actor.kill();
+    return async () => actor.start();
+  },
+  freeze: async (stage, { who }) => {
+    const actor = stage.actor(who);
+    actor.signal('SIGSTOP');
+    return async () => actor.signal('SIGCONT');
+  },
+  rebalance: async (stage) => {
+    const third = stage.actors.get('materialise-3');
+    if (third === undefined) await stage.add('materialise-3', MATERIALISE);
+    else {
+      await eventually('materialise-3 has ended', ENDED_WITHIN_MS, () => !third.running());
+      third.start();
+    }
+    return () => stage.actor('materialise-3').stop();
+  },
+  'kill-broker': async (stage, { broker }) => {
+    const node = brokerOf(stage, broker);
+    node.signal('SIGKILL');
+    return () => node.restart();
+  },
+  'freeze-broker': async (stage, { broker }) => {
+    const node = brokerOf(stage, broker);
+    node.signal('SIGSTOP');
+    return async () => node.signal('SIGCONT');
+  },
+  'kill-clickhouse': async ({ servers }) => {
+    await servers.engine.kill();
+    return () => servers.engine.restart();
+  },
+  'kill-postgres': async ({ servers }) => {
+    await servers.postgres.crash();
+    return nothing;
+  },
+  'refuse-clickhouse': async ({ servers }) => {
+    servers.proxies.clickhouse.refuse();
+    return async () => servers.proxies.clickhouse.restore();
+  },
+  cut: async (stage, { place }) => {
+    proxyOf(stage, place).cut();
+    return nothing;
+  },
+  delay: async (stage, { place, millis }) => {
+    proxyOf(stage, place).delay(millis);
+    return async () => proxyOf(stage, place).restore();
+  },
+};
+
+export const beginFault = (stage: Stage, fault: Fault): Promise<Heal> =>
+  (BEGIN[fault.kind] as Begin<Fault['kind']>)(stage, fault);
+
+/** How long a process may take to tell what it lacks: its probes have two seconds and are asked once a second. */
+const TOLD_WITHIN_MS = 6_000;
+
+/**
+ * While ClickHouse is away the processes say so under `/ready`.
+ * @throws Error where none does while the fault lasts, and it lasts long enough
+ */
+export async function expectTold(stage: Stage, fault: Fault, forMs: number): Promise<void> {
+  const isAway = fault.kind === 'kill-clickhouse' || fault.kind === 'refuse-clickhouse';
+  if (!isAway || forMs < TOLD_WITHIN_MS) return;
+  await eventually('a process says under /ready that ClickHouse is missing', forMs, async () => {
+    const missing = await Promise.all([...stage.actors.values()].map(missingOf));
+    return missing.some((names) => names?.includes('ClickHouse'));
+  });
+}
+
+function brokerOf({ servers }: Stage, at: number): Broker {
+  return servers.kafka.nodes[at] as Broker;
+}
+
+function proxyOf({ servers: { proxies } }: Stage, place: Place): TcpProxy {
+  return typeof place === 'number' ? (proxies.brokers[place] as TcpProxy) : proxies[place];
+}

@@ -1,0 +1,86 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import type { AppliedRow } from '../../clickhouse/tables.ts';
+import { openKafka } from '../../ingest/kafka/open.ts';
+import { createKafkaReader } from '../../ingest/kafka/reader.ts';
+import { materialiserGroup, partitionsOf } from '../../ingest/kafka/topics.ts';
+import type { KafkaClient } from '../../ingest/kafka/wire.ts';
+import { createMaterialiser } from '../../ingest/materialise.ts';
+import { openStore } from '../../ingest/open-store.ts';
+import { aborted } from '../../runtime/lifecycle.ts';
+import { runService } from '../../runtime/service.ts';
+import { decodeKey } from '../../schemas/base58.ts';
+import { addingUp, believingItsGroup, committingFirst, inTwoSteps, isTotals } from './flaws.ts';
+
+/**
+ * The product's materialiser with one rule broken, FLAW, or whole, and with a moment at which it may be harmed. It is
+ * armed by a message of its parent.
+ */
+const FLAWS = ['none', 'commit-first', 'additive', 'last-writer-wins'] as const;
+type Flaw = (typeof FLAWS)[number];
+
+const COMMAND = { usage: 'flawed-materialise', about: 'Materialises wrongly.', flags: {} };
+const flaw = process.env.FLAW as Flaw;
+if (!FLAWS.includes(flaw)) throw new TypeError(`FLAW must be one of ${FLAWS.join(', ')}`);
+
+let armed: 'die-before-applied' | 'stop-in-recompute' | null = null;
+process.on('message', ({ arm }: { arm?: typeof armed }) => {
+  if (arm !== undefined) armed = arm;
+});
+
+let wasStopped = false;
+const stopHere = () =>
+  new Promise<void>((resolve) => {
+    if (armed !== 'stop-in-recompute') return resolve();
+    armed = null;
+    process.send?.({ stopping: true }, () => {
+      process.kill(process.pid, 'SIGSTOP');
+      wasStopped = true;
+      resolve();
+    });
+  });
+
+/** Dies once sums were written, before their batch's place in the log is. */
+function dying(store: Store): Store {
+  let touched = false;
+  return {
+    ...store,
+    command: async (sql, params) => {
+      await store.command(sql, params);
+      if (isTotals(sql) && armed === 'die-before-applied') touched = true;
+    },
+    insert: async (table, rows) => {
+      const isOfSums =
+        table === 'applied' && (rows as AppliedRow[]).some(({ topic }) => topic === 'transactions');
+      if (isOfSums && touched) process.kill(process.pid, 'SIGKILL');
+      await store.insert(table, rows);
+    },
+  };
+}
+
+const STORES: Record<Flaw, (store: Store) => Store> = {
+  none: (store) => dying(inTwoSteps(store, { between: stopHere, written })),
+  'commit-first': believingItsGroup,
+  additive: (store) => dying(addingUp(store)),
+  'last-writer-wins': (store) =>
+    inTwoSteps(store, { between: stopHere, written, version: () => String(Date.now()) }),
+};
+
+function written(): void {
+  if (wasStopped) process.send?.({ lateWrite: true });
+}
+
+await runService('materialise', COMMAND, async ({ config, logger, signal }) => {
+  const opened = openKafka(config, logger);
+  const kafka: KafkaClient = flaw === 'commit-first' ? committingFirst(opened) : opened;
+  const real = await openStore(config, { logger, signal });
+  if (real === null) return;
+  const store = STORES[flaw](real);
+  const prefix = config.kafkaTopicPrefix;
+  const { accounts, transactions } = await partitionsOf(kafka, prefix);
+  await declarePartitions(store, { accounts, transactions });
+  const materialise = createMaterialiser({ store, programId: decodeKey(config.programId) as Uint8Array });
+  const group = materialiserGroup(prefix, store.database);
+  await createKafkaReader(kafka, { prefix, group, logger }).run(materialise, signal);
+  await aborted(signal);
+});

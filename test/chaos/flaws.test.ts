@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createKafkaClient } from '../../ingest/kafka/client.ts';
+import { readLogPosition } from '../../ingest/kafka/position.ts';
+import { materialiserGroup, topicName } from '../../ingest/kafka/topics.ts';
+import type { KafkaClient } from '../../ingest/kafka/wire.ts';
+import { createLogger } from '../../runtime/log.ts';
+import { brokerMissing } from '../support/kafka.ts';
+import type { Actor } from './actor.ts';
+import { eventually } from './ask.ts';
+import { expectExact, settle } from './exact.ts';
+import { type Servers, startServers } from './servers.ts';
+import { openStage, type Stage } from './stage.ts';
+import { createWorld, type World } from './world.ts';
+
+const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'harms its own broker');
+const SEED = process.env.SEED ?? 'flaws-1';
+const FILE = 'test/chaos/flawed-materialise.ts';
+const WAIT_MS = 60_000;
+const PATIENT = { settleMs: WAIT_MS, exactMs: 20_000 };
+const SHORT = { settleMs: WAIT_MS, exactMs: 3_000 };
+
+/** The comparison at the end of the chaos test, put to the test: what breaks a rule must make it fail. */
+describe.skipIf(missing !== null)(
+  `broken variants (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'flaws-'));
+    let world: World;
+    let servers: Servers;
+    let kafka: KafkaClient;
+    let stage: Stage;
+    let stages = 0;
+
+    beforeAll(async () => {
+      world = await createWorld({
+        seed: SEED,
+        policies: 5,
+        rate: 8,
+        historySlots: 40,
+        retentionSlots: 100_000,
+      });
+      servers = await startServers(directory, { brokers: 1, geyserPort: world.geyserPort });
+      const settings = { brokers: servers.kafka.brokers, tls: false, sasl: null, clientId: 'flaws' };
+      kafka = createKafkaClient(settings, createLogger('silent', 'flaws'));
+    });
+    afterEach(() => stage.close());
+    afterAll(async () => {
+      await kafka.close();
+      await servers.close();
+      await world.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    /** One that materialises with a flaw, at the tip: until something breaks, its answers are exact. */
+    async function open(flaw: string): Promise<Actor> {
+      stages += 1;
+      stage = await openStage({ world, servers, directory, name: `flaw_${stages}`, partitions: 1, apis: 1 });
+      const flawed = await stage.add('materialise-1', FILE, { FLAW: flaw });
+      await expectExact(stage, PATIENT);
+      return flawed;
+    }
+
+    const expectCaught = () =>
+      expect(expectExact(stage, SHORT)).rejects.toMatchObject({ name: 'AssertionError' });
+
+    async function killBeforeItsInsert(materialise: Actor): Promise<void> {
+      const topic = topicName(stage.prefix, 'transactions');
+      const committed = async () =>
+        (await kafka.groupOffsets(materialiserGroup(stage.prefix, stage.prefix), topic)).get(0) ?? 0n;
+      const before = await committed();
+      servers.proxies.clickhouse.refuse();
+      await world.produce(20);
+      await eventually('the log has every slot', WAIT_MS, async () => {
+        return (await readLogPosition(kafka, stage.prefix)) === world.chain.tip().slot;
+      });
+      if (materialise.env.FLAW === 'commit-first')
+        await eventually(
+          'it commits what it cannot write',
+          WAIT_MS,
+          async () => (await committed()) > before,
+        );
+      else expect(await committed()).toBe(before);
+      await materialise.kill();
+      servers.proxies.clickhouse.restore();
+      materialise.start();
+    }
+
+    async function killBehindItsSums(materialise: Actor): Promise<void> {
+      materialise.send({ arm: 'die-before-applied' });
+      await world.produce(10);
+      await eventually('it dies', WAIT_MS, () => !materialise.running());
+      materialise.start();
+    }
+
+    async function pauseInItsRecompute(first: Actor): Promise<void> {
+      const stopping = first.message('stopping');
+      first.send({ arm: 'stop-in-recompute' });
+      await world.produce(5);
+      await stopping;
+      await stage.add('materialise-2', FILE, { FLAW: first.env.FLAW as string });
+      await world.produce(60);
+      await settle(stage, WAIT_MS);
+      const late = first.message('lateWrite');
+      first.signal('SIGCONT');
+      await late;
+      await first.kill();
+    }
+
+    test('one that commits before it inserts is caught, where it is killed in between', async () => {
+      await killBeforeItsInsert(await open('commit-first'));
+      await expectCaught();
+    });
+
+    test('one that adds up its sums is caught, where it is killed before a batch counts as applied', async () => {
+      await killBehindItsSums(await open('additive'));
+      await expectCaught();
+    });
+
+    test('one whose late sums win is caught, where it is paused while it works them out', async () => {
+      await pauseInItsRecompute(await open('last-writer-wins'));
+      await expectCaught();
+    });
+
+    test('without a flaw none of these finds anything', async () => {
+      const materialise = await open('none');
+      await killBeforeItsInsert(materialise);
+      await settle(stage, WAIT_MS);
+      await killBehindItsSums(materialise);
+      await settle(stage, WAIT_MS);
+      await pauseInItsRecompute(materialise);
+      await expectExact(stage, PATIENT);
+    });
+  },
+);

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ConfigError } from '../../runtime/errors.ts';
+import { readFlags, wholeNumber } from '../../runtime/flags.ts';
+import { runMain } from '../../runtime/lifecycle.ts';
+
+const COMMAND = {
+  usage: 'npm run chaos',
+  about:
+    'Runs the whole system on real servers while processes are killed and frozen and connections are harmed, and then\ncompares every answer with the chain. One run for each seed, one after the other. Ends with 1 where one fails.',
+  flags: {
+    seeds: { type: 'string', value: 'N', help: 'how many seeds (default 10)' },
+    minutes: { type: 'string', value: 'N', help: 'of faults for each seed (default 10)' },
+    policies: { type: 'string', value: 'N', help: 'on the chain (default 300)' },
+    seed: { type: 'string', value: 'TEXT', help: 'this seed alone' },
+  },
+} as const;
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+type Value = string | boolean | undefined;
+
+const whole = (name: string, value: Value, otherwise: number): number =>
+  typeof value === 'string' ? wholeNumber(name, value, 1) : otherwise;
+
+/** Runs one seed; what it prints is printed, and kept with the processes' logs. */
+async function runSeed(
+  env: Record<string, string>,
+  directory: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const child = spawn(
+    process.execPath,
+    [path.join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'test/chaos/chaos.test.ts'],
+    { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const stop = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop, { once: true });
+  const keep = (chunk: Buffer) => {
+    process.stdout.write(chunk);
+    appendFileSync(path.join(directory, 'output.log'), chunk);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  signal.removeEventListener('abort', stop);
+  return code === 0;
+}
+
+await runMain(async (signal) => {
+  const flags = readFlags(COMMAND, process.argv.slice(2));
+  const count = whole('seeds', flags.seeds, 10);
+  const minutes = whole('minutes', flags.minutes, 10);
+  const policies = whole('policies', flags.policies, 300);
+  const night = new Date().toISOString().slice(0, 10);
+  const seeds =
+    typeof flags.seed === 'string'
+      ? [flags.seed]
+      : Array.from({ length: count }, (_, at) => `${night}-${at + 1}`);
+  const failed: string[] = [];
+  for (const seed of seeds) {
+    if (signal.aborted) break;
+    const directory = mkdtempSync(path.join(tmpdir(), `chaos-${seed.replaceAll(/[^\w-]/g, '_')}-`));
+    process.stdout.write(`seed ${seed}: ${minutes} minutes, ${policies} policies, logs in ${directory}\n`);
+    const env = {
+      CHAOS_SEED: seed,
+      CHAOS_MINUTES: String(minutes),
+      CHAOS_POLICIES: String(policies),
+      CHAOS_DIRECTORY: directory,
+    };
+    const isWhole = await runSeed(env, directory, signal);
+    if (!isWhole) failed.push(`${seed} (${directory})`);
+    process.stdout.write(`seed ${seed}: ${isWhole ? 'exact' : `FAILED, logs in ${directory}`}\n`);
+  }
+  if (signal.aborted) throw new ConfigError('stopped before every seed was run');
+  if (failed.length > 0)
+    throw new ConfigError(`${failed.length} of ${seeds.length} seeds failed: ${failed.join(', ')}`);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createMemory } from './observer.ts';
+
+const figure = (value: string | null) => ({ value, source: 'indexer:events', asOf: null });
+const loop = (value: string | null) => ({
+  step2_routed: { toLp: figure(value) },
+  step4_deployed: figure('9'),
+});
+const answer = (body: Record<string, unknown>, status = 200) => ({ status, body });
+
+test('a sum that shrinks is told, with both values', () => {
+  const memory = createMemory();
+  memory.take('/coins/a/loop', answer(loop('5')));
+  memory.take('/coins/a/loop', answer(loop('7')));
+  expect([...memory.problems]).toEqual([]);
+  memory.take('/coins/a/loop', answer(loop('6')));
+  expect([...memory.problems]).toEqual(['/coins/a/loop step2_routed.toLp went from 7 back to 6']);
+});
+
+test('a figure may be absent for a while, and must not be less when it is back', () => {
+  const memory = createMemory();
+  for (const value of ['7', null, '7']) memory.take('/coins/a/loop', answer(loop(value)));
+  expect([...memory.problems]).toEqual([]);
+  memory.take('/coins/a/loop', answer(loop('1')));
+  expect(memory.problems.size).toBe(1);
+});
+
+test('days, counters and the last slot are looked at, balances are not', () => {
+  const memory = createMemory();
+  memory.take('/status', answer({ indexer: { lastProcessedSlot: '12' } }));
+  memory.take(
+    '/analytics',
+    answer({ revenueByDayTimeSeries: [{ day: '2026-11-21', profitSwept: figure('3'), byQuote: [] }] }),
+  );
+  memory.take('/coins/a', answer({ counters: { creditSpent: figure('4') }, hwm: figure('5') }));
+  expect(memory.figures()).toBe(4);
+  memory.take('/coins/a/loop', answer({ step4_deployed: { local: figure('9') } }));
+  expect(memory.figures()).toBe(4);
+});
+
+test('an answer without a database is excused, any other failure and a policy that vanishes are not', () => {
+  const memory = createMemory();
+  memory.take('/status', answer({ error: 'internal error', detail: 'Error: connect ECONNREFUSED' }, 500));
+  memory.take('/coins/a', answer({ error: 'not found' }, 404));
+  expect([...memory.problems]).toEqual([]);
+  memory.take('/status', answer({ error: 'internal error', detail: 'TypeError: x is undefined' }, 500));
+  memory.take('/coins/a', answer({ hwm: figure('5') }));
+  memory.take('/coins/a', answer({ error: 'not found' }, 404));
+  expect(memory.problems.size).toBe(2);
+});

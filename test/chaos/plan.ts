@@ -1,0 +1,94 @@
+import { createRandom, type Random } from '../../devnet/random.ts';
+
+/** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
+export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;
+
+export type Fault =
+  | { kind: 'kill'; who: string }
+  | { kind: 'freeze'; who: string }
+  | { kind: 'rebalance' }
+  | { kind: 'kill-broker'; broker: number }
+  | { kind: 'freeze-broker'; broker: number }
+  | { kind: 'kill-clickhouse' }
+  | { kind: 'kill-postgres' }
+  | { kind: 'refuse-clickhouse' }
+  | { kind: 'cut'; place: Place }
+  | { kind: 'delay'; place: Place; millis: number };
+
+export interface Planned {
+  fault: Fault;
+  /** After the beginning of the plan. */
+  atMs: number;
+  /** Then it is healed. */
+  forMs: number;
+}
+
+export interface PlanOptions {
+  durationMs: number;
+  /** The longest that a fault may take is this part of what it is at night. */
+  scale: number;
+}
+
+interface Choice {
+  fault(random: Random): Fault;
+  /** Seconds, from and to. */
+  lasts: readonly [number, number];
+}
+
+const ACTORS = ['ingest', 'materialise-1', 'materialise-2', 'api-1', 'api-2'];
+const PLACES: readonly Place[] = ['geyser', 'clickhouse', 0, 1, 2];
+
+/** What happens to the product's own processes, one at a time. */
+const INSIDE: readonly Choice[] = [
+  ...ACTORS.map((who): Choice => ({ fault: () => ({ kind: 'kill', who }), lasts: [0, 5] })),
+  { fault: (random) => ({ kind: 'freeze', who: random.pick(ACTORS) }), lasts: [5, 20] },
+  { fault: () => ({ kind: 'rebalance' }), lasts: [8, 20] },
+];
+
+/** What happens to what they lean on, one at a time, and beside the others. */
+const OUTSIDE: readonly Choice[] = [
+  { fault: (random) => ({ kind: 'kill-broker', broker: random.int(0, 2) }), lasts: [3, 15] },
+  { fault: (random) => ({ kind: 'freeze-broker', broker: random.int(0, 2) }), lasts: [12, 20] },
+  { fault: () => ({ kind: 'kill-clickhouse' }), lasts: [1, 8] },
+  { fault: () => ({ kind: 'refuse-clickhouse' }), lasts: [15, 60] },
+  { fault: () => ({ kind: 'kill-postgres' }), lasts: [0, 0] },
+  ...PLACES.map((place): Choice => ({ fault: () => ({ kind: 'cut', place }), lasts: [0, 0] })),
+  {
+    fault: (random) => ({ kind: 'delay', place: random.pick(PLACES), millis: random.int(20, 300) }),
+    lasts: [5, 15],
+  },
+];
+
+const CALM_S: readonly [number, number] = [1, 5];
+
+/** The faults of a seed: two rows of them side by side, in the order in which they begin. */
+export function planFaults(seed: string, options: PlanOptions): Planned[] {
+  return [
+    ...planRow(createRandom(`chaos:inside:${seed}`), INSIDE, options),
+    ...planRow(createRandom(`chaos:outside:${seed}`), OUTSIDE, options),
+  ].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Each kind comes once before any comes twice. */
+function planRow(random: Random, choices: readonly Choice[], { durationMs, scale }: PlanOptions): Planned[] {
+  const between = ([from, to]: readonly [number, number]) =>
+    Math.round(random.int(from * 1000, to * 1000) * scale);
+  const planned: Planned[] = [];
+  let deck: Choice[] = [];
+  let atMs = between(CALM_S);
+  for (;;) {
+    if (deck.length === 0) deck = [...choices];
+    const [choice] = deck.splice(random.int(0, deck.length - 1), 1) as [Choice];
+    const forMs = between(choice.lasts);
+    if (atMs + forMs > durationMs) return planned;
+    planned.push({ fault: choice.fault(random), atMs, forMs });
+    atMs += forMs + between(CALM_S);
+  }
+}
+
+/** A line for a person. */
+export function wordsOf({ fault, atMs, forMs }: Planned): string {
+  const { kind, ...rest } = fault;
+  const about = Object.entries(rest).map(([name, value]) => `${name} ${value}`);
+  return `${(atMs / 1000).toFixed(1)} s: ${[kind, ...about].join(' ')}, for ${(forMs / 1000).toFixed(1)} s`;
+}

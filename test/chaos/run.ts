@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createKafkaClient } from '../../ingest/kafka/client.ts';
+import { topicName } from '../../ingest/kafka/topics.ts';
+import { createLogger } from '../../runtime/log.ts';
+import { eventually, missingOf } from './ask.ts';
+import { expectExact } from './exact.ts';
+import { beginFault, expectTold } from './faults.ts';
+import { observe } from './observer.ts';
+import { type Planned, wordsOf } from './plan.ts';
+import { startServers } from './servers.ts';
+import { openStage, type Stage } from './stage.ts';
+import { createWorld } from './world.ts';
+
+export interface ChaosOptions {
+  seed: string;
+  policies: number;
+  /** Actions a slot, on average. */
+  rate: number;
+  plan: readonly Planned[];
+  /** For logs; it must be there. */
+  directory: string;
+  say(line: string): void;
+}
+
+export interface ChaosResult {
+  /** Everything that was wrong besides the answers at the end. */
+  problems: string[];
+  figures: number;
+  /** The most that each process held, in bytes. */
+  memory: Map<string, number>;
+}
+
+const FIRST_ANSWERS_MS = 120_000;
+const READY_AGAIN_MS = 90_000;
+const EXACT = { settleMs: 180_000, exactMs: 60_000 };
+
+/**
+ * The whole system on real servers while a plan of faults is carried out; then the faults are over, the chain rests,
+ * and every answer of every API is compared with the chain.
+ * @throws AssertionError with the first answer that differs
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { seed, policies, rate, plan, directory, say } = options;
+  const world = await createWorld({ seed, policies, rate, historySlots: 200, retentionSlots: 150 });
+  const servers = await startServers(directory, { brokers: 3, geyserPort: world.geyserPort });
+  let stage: Stage | null = null;
+  try {
+    stage = await openStage({ world, servers, directory, name: 'chaos', partitions: 4, apis: 2 });
+    await stage.add('materialise-1', 'ingest/commands/materialise.ts');
+    await stage.add('materialise-2', 'ingest/commands/materialise.ts');
+    const rest = world.live();
+    await everyoneReady(stage, FIRST_ANSWERS_MS);
+    say('everything is ready');
+    const stop = new AbortController();
+    const observing = observe(stage, stop.signal);
+    const problems = await carryOut(stage, plan, say);
+    say('the faults are over');
+    await everyoneReady(stage, READY_AGAIN_MS).catch((error: Error) => problems.push(error.message));
+    say('everything is ready again');
+    await rest();
+    stop.abort();
+    const { problems: seen, figures } = await observing;
+    await expectExact(stage, EXACT);
+    say('every answer is exact');
+    problems.push(...seen, ...(await deadLetters(stage)));
+    for (const { crashes } of stage.actors.values()) problems.push(...crashes);
+    problems.push(...(await stopInSilence(stage)));
+    say('everything has stopped');
+    const memory = new Map([...stage.actors].map(([name, actor]) => [name, actor.mostBytes()]));
+    return { problems, figures, memory };
+  } finally {
+    await stage?.close();
+    await servers.close();
+    await world.close();
+  }
+}
+
+/** Begins and heals every fault at its time. */
+async function carryOut(
+  stage: Stage,
+  plan: readonly Planned[],
+  say: (line: string) => void,
+): Promise<string[]> {
+  const began = performance.now();
+  const problems: string[] = [];
+  const one = async (planned: Planned) => {
+    const { fault, atMs, forMs } = planned;
+    await pause(Math.max(0, began + atMs - performance.now()));
+    say(wordsOf(planned));
+    const heal = await beginFault(stage, fault);
+    const begun = performance.now();
+    await expectTold(stage, fault, forMs).catch((error: Error) => problems.push(error.message));
+    await pause(Math.max(0, begun + forMs - performance.now()));
+    await heal();
+  };
+  const outcomes = await Promise.allSettled(plan.map(one));
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') problems.push(String((outcome.reason as Error)?.stack));
+  return problems;
+}
+
+async function everyoneReady({ actors }: Stage, limitMs: number): Promise<void> {
+  const running = [...actors.values()].filter((actor) => actor.running());
+  let states: string[] = [];
+  const allReady = async () => {
+    const missing = await Promise.all(running.map(missingOf));
+    states = running.flatMap(({ name }, at) =>
+      missing[at]?.length === 0 ? [] : [`${name}: ${missing[at]}`],
+    );
+    return states.length === 0;
+  };
+  await eventually('every process is ready', limitMs, allReady).catch((error: Error) => {
+    throw new Error(`${error.message} (${states.join('; ')})`);
+  });
+}
+
+/** Has every process stop in order while nothing that it leans on answers. */
+async function stopInSilence({ actors, servers }: Stage): Promise<string[]> {
+  const problems: string[] = [];
+  for (const node of servers.kafka.nodes) node.signal('SIGSTOP');
+  servers.engine.freeze();
+  const running = [...actors.values()].filter((actor) => actor.running());
+  await Promise.all(
+    running.map((actor) => actor.stop().catch((error: Error) => problems.push(error.message))),
+  );
+  return problems;
+}
+
+/** The dead letters that are in the log. */
+async function deadLetters({ servers, prefix }: Stage): Promise<string[]> {
+  const settings = { brokers: servers.kafka.brokers, tls: false, sasl: null, clientId: 'chaos' };
+  const client = createKafkaClient(settings, createLogger('silent', 'chaos'));
+  try {
+    const places = await client.offsets(topicName(prefix, 'dead-letters'));
+    return places.flatMap(({ partition, low, high }) =>
+      low === high ? [] : [`${high - low} dead letters in partition ${partition}`],
+    );
+  } finally {
+    await client.close();
+  }
+}

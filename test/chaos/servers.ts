@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
+import { type Cluster, startKafka } from '../support/kafka.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { startProxy, type TcpProxy } from './proxy.ts';
+
+/** What the product's processes lean on, each behind a proxy but Postgres. */
+export interface Servers {
+  kafka: Cluster;
+  engine: Engine;
+  postgres: PostgresServer;
+  proxies: { brokers: TcpProxy[]; clickhouse: TcpProxy; geyser: TcpProxy };
+  close(): Promise<void>;
+}
+
+export async function startServers(
+  directory: string,
+  options: { brokers: number; geyserPort: number },
+): Promise<Servers> {
+  const brokers: TcpProxy[] = [];
+  const advertise = async (port: number) => {
+    const proxy = await startProxy(port);
+    brokers.push(proxy);
+    return proxy.port;
+  };
+  const data = path.join(directory, 'clickhouse');
+  mkdirSync(data);
+  const [kafka, engine, postgres] = await Promise.all([
+    startKafka(options.brokers, advertise),
+    startEngine(data),
+    startPostgres(),
+  ]);
+  const clickhouse = await startProxy(engine.port);
+  const geyser = await startProxy(options.geyserPort);
+  return {
+    ...{ kafka, engine, postgres },
+    proxies: { brokers, clickhouse, geyser },
+    close: async () => {
+      await Promise.all([...brokers, clickhouse, geyser].map((proxy) => proxy.close()));
+      await Promise.all([kafka.stop(), engine.stop(), postgres.stop()]);
+    },
+  };
+}

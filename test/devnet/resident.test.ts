@@ -1,0 +1,41 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createChain } from '../../devnet/chain.ts';
+import { writeKeyFile } from '../../devnet/key-file.ts';
+import { residentOf } from '../../devnet/life/resident.ts';
+import { createLife } from '../../devnet/life.ts';
+import { AGENT } from '../../devnet/program/state.ts';
+
+const SEED = process.env.SEED ?? 'resident';
+
+test(`the agent whose key is given away stays, while others are rotated (SEED=${SEED})`, async () => {
+  const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: SEED, policies: 12, rate: 10 });
+  const { mint, keypair } = residentOf(SEED);
+  const policyOf = (of: string) => chain.state().policies.get(chain.addresses.ofPolicy(of).policy);
+  const rotated = new Set<string>();
+  const first = new Map<string, string>();
+  for (let block = 0; block < 400; block += 1) {
+    await chain.produce(life.next());
+    for (const policy of chain.state().policies.values()) {
+      const before = first.get(policy.mint) ?? policy.agent;
+      first.set(policy.mint, before);
+      if (policy.agent !== before) rotated.add(policy.mint);
+    }
+  }
+  expect(policyOf(mint)).toMatchObject({ mode: AGENT, agent: keypair.key });
+  expect(rotated.size).toBeGreaterThan(0);
+  expect(rotated).not.toContain(mint);
+});
+
+test('its key file is for its owner alone, also where another was there before', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'resident-'));
+  writeFileSync(path.join(directory, 'agent.json'), 'old', { mode: 0o644 });
+  const { keypair } = residentOf(SEED);
+  const file = writeKeyFile(directory, keypair.secretKey);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([...keypair.secretKey]);
+  rmSync(directory, { recursive: true, force: true });
+});
