@@ -10,7 +10,7 @@ const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? nu
 const SEED = process.env.CHAOS_SEED ?? 'chaos-1';
 /** Set by `npm run chaos`; alone, it is short. */
 const MINUTES = process.env.CHAOS_MINUTES === undefined ? null : Number(process.env.CHAOS_MINUTES);
-const POLICIES = Number(process.env.CHAOS_POLICIES ?? 40);
+const POLICIES = Number(process.env.CHAOS_POLICIES ?? 24);
 const PLAN = planFaults(
   SEED,
   MINUTES === null ? { durationMs: 45_000, scale: 0.3 } : { durationMs: MINUTES * 60_000, scale: 1 },
