@@ -7,6 +7,7 @@ import { type AnswerCache, createAnswerCache } from './cache.ts';
 import { clientAddress } from './client-address.ts';
 import type { ReadPosts, ReadSettings } from './deps.ts';
 import { publicDetail } from './detail.ts';
+import { createIndexReads } from './index-reads.ts';
 import { openApi, queryProperties } from './openapi.ts';
 import { answerOf, send, sendJson } from './respond.ts';
 import type { Route } from './route.ts';
@@ -38,6 +39,7 @@ export function createApp(options: AppOptions): Koa {
   const { settings } = options;
   const read = readRoutes({
     currentStore: options.currentStore,
+    index: createIndexReads(() => options.applied.marker()),
     settings,
     readPosts: options.readPosts ?? null,
   });

@@ -1,5 +1,6 @@
 import type { Store } from '../clickhouse/client.ts';
 import type { AgentPost } from '../schemas/responses/posts.ts';
+import type { IndexReads } from './index-reads.ts';
 
 /** What the read routes know of the configuration. */
 export interface ReadSettings {
@@ -25,6 +26,7 @@ export type ReadPosts = (
 export interface ReadDeps {
   /** The serving database. Asked once per request: a replay may switch it between two. */
   currentStore(): Store;
+  index: IndexReads;
   settings: ReadSettings;
   /** Null where there is no agent side: every feed is empty. */
   readPosts: ReadPosts | null;

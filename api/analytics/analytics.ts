@@ -1,3 +1,4 @@
+import type { Store } from '../../clickhouse/client.ts';
 import { quoteTotals } from '../../clickhouse/queries/analytics-totals.ts';
 import { bridgeFlow } from '../../clickhouse/queries/bridge-flow.ts';
 import { daySeries } from '../../clickhouse/queries/day-series.ts';
@@ -5,7 +6,7 @@ import { mintsAt } from '../../clickhouse/queries/mints.ts';
 import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import type { ReadDeps, ReadSettings } from '../deps.ts';
-import { indexState } from '../index-state.ts';
+import type { IndexState } from '../index-state.ts';
 import { loadQuotes } from '../quote-assets.ts';
 import { CONFIG_SOURCE } from '../status/status.ts';
 import { timeOf } from '../times.ts';
@@ -16,9 +17,17 @@ import { protocolTotals } from './totals.ts';
 /** `GET /analytics` */
 export async function analytics(deps: ReadDeps, now: number): Promise<AnalyticsResponse> {
   const store = deps.currentStore();
-  const [config, state, totals, bridge, days] = await Promise.all([
+  return deps.index.settled(store, (state) => analyticsIn(state, store, deps, now));
+}
+
+async function analyticsIn(
+  state: IndexState,
+  store: Store,
+  deps: ReadDeps,
+  now: number,
+): Promise<AnalyticsResponse> {
+  const [config, totals, bridge, days] = await Promise.all([
     protocolConfig(store),
-    indexState(store),
     quoteTotals(store),
     bridgeFlow(store),
     daySeries(store),

@@ -2,17 +2,20 @@ import { claimsBetween, recentClaims } from '../../clickhouse/queries/claims.ts'
 import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import { type FeesResponse, RECENT_CLAIMS_MAX } from '../../schemas/responses/fees.ts';
-import { dayReason, eventSum, incompleteReason, indexState } from '../index-state.ts';
+import { dayReason, eventSum, type IndexState, incompleteReason } from '../index-state.ts';
 import { lastDay, timeOf } from '../times.ts';
 import type { Coin } from './find.ts';
 
 export const CLAIMS_SOURCE = 'indexer:fee_claims events';
 
 /** `GET /coins/:mint/fees` */
-export async function fees({ mint, policy, store, context }: Coin): Promise<FeesResponse> {
+export function fees(coin: Coin): Promise<FeesResponse> {
+  return coin.deps.index.settled(coin.store, (state) => feesIn(coin, state));
+}
+
+async function feesIn({ mint, policy, store, context }: Coin, state: IndexState): Promise<FeesResponse> {
   const { after, until } = lastDay(context.now);
-  const [state, totals, day, claims] = await Promise.all([
-    indexState(store),
+  const [totals, day, claims] = await Promise.all([
     policyTotals(store, [mint]),
     claimsBetween(store, mint, after, until),
     recentClaims(store, mint, RECENT_CLAIMS_MAX),

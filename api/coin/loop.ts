@@ -6,7 +6,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../balances.ts';
-import { eventSum, incompleteReason, indexState } from '../index-state.ts';
+import { eventSum, type IndexState, incompleteReason } from '../index-state.ts';
 import { timeOf } from '../times.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
@@ -17,9 +17,12 @@ export const SWEPT_SOURCE = 'indexer:ProfitSwept events';
 export const BUYBACK_SOURCE = 'indexer:BuybackBurned events';
 
 /** `GET /coins/:mint/loop` */
-export async function loop({ mint, policy, store }: Coin): Promise<LoopResponse> {
-  const [state, totals, venues] = await Promise.all([
-    indexState(store),
+export function loop(coin: Coin): Promise<LoopResponse> {
+  return coin.deps.index.settled(coin.store, (state) => loopIn(coin, state));
+}
+
+async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise<LoopResponse> {
+  const [totals, venues] = await Promise.all([
     policyTotals(store, [mint]),
     venueAccountsOf(store, policy.address),
   ]);

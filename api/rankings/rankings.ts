@@ -1,14 +1,15 @@
+import type { Store } from '../../clickhouse/client.ts';
 import { quotesInUse } from '../../clickhouse/queries/analytics-totals.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import { rankedPolicies } from '../../clickhouse/queries/ranking.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { ReadDeps } from '../deps.ts';
-import { dayReason, indexState } from '../index-state.ts';
+import { dayReason, type IndexState } from '../index-state.ts';
 import { rateOf } from '../price.ts';
 import { loadQuotes } from '../quote-assets.ts';
 import type { RouteContext, RouteReply } from '../route.ts';
 import { lastDay } from '../times.ts';
-import { rankingRequest } from './question.ts';
+import { type RankingRequest, rankingRequest } from './question.ts';
 import { rankingRows } from './rows.ts';
 
 /** `GET /rankings` */
@@ -16,12 +17,19 @@ export async function rankings(deps: ReadDeps, context: RouteContext): Promise<R
   const request = rankingRequest(context.query);
   if ('error' in request) return { status: 400, body: request };
   const store = deps.currentStore();
-  const [state, config, quoteMints] = await Promise.all([
-    indexState(store),
-    protocolConfig(store),
-    quotesInUse(store),
-  ]);
-  const quotes = await loadQuotes(store, deps.settings.launchpadVenueId, quoteMints, context.now);
+  const body = await deps.index.settled(store, (state) => page(state, request, store, deps, context.now));
+  return { status: 200, body };
+}
+
+async function page(
+  state: IndexState,
+  request: RankingRequest,
+  store: Store,
+  deps: ReadDeps,
+  now: number,
+): Promise<RankingsResponse> {
+  const [config, quoteMints] = await Promise.all([protocolConfig(store), quotesInUse(store)]);
+  const quotes = await loadQuotes(store, deps.settings.launchpadVenueId, quoteMints, now);
   const launchpad = config?.launchpad_program ?? deps.settings.launchpadProgramId;
   const { sort, order, limit, offset, filters } = request;
   const { total, addresses } = await rankedPolicies(store, {
@@ -34,10 +42,10 @@ export async function rankings(deps: ReadDeps, context: RouteContext): Promise<R
     rates: [...quotes.values()]
       .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
       .filter((rate) => rate !== null),
-    window: dayReason(state, context.now) === null ? lastDay(context.now) : null,
+    window: dayReason(state, now) === null ? lastDay(now) : null,
     sumsKnown: state.historyReason === null,
   });
-  const body: RankingsResponse = {
+  return {
     sort,
     order,
     limit,
@@ -45,7 +53,6 @@ export async function rankings(deps: ReadDeps, context: RouteContext): Promise<R
     total,
     hasMore: offset + addresses.length < total,
     filters,
-    items: await rankingRows({ store, state, quotes, launchpad, now: context.now }, addresses, offset + 1),
+    items: await rankingRows({ store, state, quotes, launchpad, now }, addresses, offset + 1),
   };
-  return { status: 200, body };
 }

@@ -1,7 +1,8 @@
+import type { Store } from '../../clickhouse/client.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import type { ReadDeps } from '../deps.ts';
-import { indexState } from '../index-state.ts';
+import type { IndexState } from '../index-state.ts';
 import { timeOf } from '../times.ts';
 import { attestor } from './attestor.ts';
 import { indexer } from './indexer.ts';
@@ -13,7 +14,16 @@ export const CONFIG_SOURCE = 'chain:ProtocolConfig account';
 /** `GET /status` */
 export async function status(deps: ReadDeps, now: number): Promise<StatusResponse> {
   const store = deps.currentStore();
-  const [config, state] = await Promise.all([protocolConfig(store), indexState(store)]);
+  return deps.index.settled(store, (state) => statusIn(state, store, deps, now));
+}
+
+async function statusIn(
+  state: IndexState,
+  store: Store,
+  deps: ReadDeps,
+  now: number,
+): Promise<StatusResponse> {
+  const config = await protocolConfig(store);
   const [indexerPart, keeperPart, attestorPart, venuesPart] = await Promise.all([
     indexer(store, state),
     keeper(store, state, now),

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { type AppOptions, createApp } from '../../../api/app.ts';
 import { createAppliedSignal } from '../../../api/applied.ts';
 import type { ReadSettings } from '../../../api/deps.ts';
+import { createIndexReads } from '../../../api/index-reads.ts';
 import { listen } from '../../../api/listen.ts';
 import type { Route } from '../../../api/route.ts';
 import { readRoutes } from '../../../api/routes.ts';
@@ -63,7 +64,12 @@ export async function startApi(store: Store, options: Partial<AppOptions> = {}):
     applied,
     ...options,
   });
-  const routes = readRoutes({ currentStore: () => store, settings: SETTINGS, readPosts: null });
+  const routes = readRoutes({
+    currentStore: () => store,
+    index: createIndexReads(() => ''),
+    settings: SETTINGS,
+    readPosts: null,
+  });
   const { port, close } = await listen(app, '127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
 
