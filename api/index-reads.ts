@@ -1,24 +1,20 @@
 import type { Store } from '../clickhouse/client.ts';
-import {
-  type GapState,
-  gapStates,
-  type IncompleteState,
-  incompleteState,
-} from '../clickhouse/queries/index-state.ts';
-import { type IndexState, indexState, isOpen } from './index-state.ts';
+import { missingMark } from '../clickhouse/queries/index-state.ts';
+import { type IndexState, indexState } from './index-state.ts';
 
 /** Reads of sums together with what is known to be missing from them. */
 export interface IndexReads {
   /**
-   * What `read` makes of the index. It may be called again where what is missing changed meanwhile; the state that it
-   * is given then held from before its first query until after its last.
+   * What `task` makes of the index. It is called again where what is missing changed meanwhile: the state that it is
+   * given last held from before its first query until after its last.
    */
-  settled<T>(store: Store, read: (state: IndexState) => Promise<T>): Promise<T>;
+  settled<T>(store: Store, task: (state: IndexState) => Promise<T>): Promise<T>;
 }
 
-interface Missing {
-  gaps: readonly GapState[];
-  incomplete: IncompleteState;
+interface Begun {
+  state: IndexState;
+  /** Read before the state. */
+  mark: string;
 }
 
 const MOST_READS = 3;
@@ -26,54 +22,41 @@ const RESTLESS = 'history is not complete: what is missing of it is changing at 
 
 /** @param marker a text that changes with what is applied: as long as it stays, a state that was read is begun with again. */
 export function createIndexReads(marker: () => string): IndexReads {
-  const states = new WeakMap<Store, { marker: string; state: Promise<IndexState> }>();
-  const looks = new WeakMap<Store, () => Promise<Missing>>();
+  const states = new WeakMap<Store, { marker: string; begun: Promise<Begun> }>();
+  const marks = new WeakMap<Store, () => Promise<string>>();
 
-  const stateOf = (store: Store): Promise<IndexState> => {
+  const begin = (store: Store): Promise<Begun> => {
     const now = marker();
     const known = states.get(store);
-    if (known?.marker === now) return known.state;
-    const state = indexState(store);
-    states.set(store, { marker: now, state });
-    state.catch(() => states.delete(store));
-    return state;
+    if (known?.marker === now) return known.begun;
+    const begun = read(store);
+    states.set(store, { marker: now, begun });
+    begun.catch(() => states.delete(store));
+    return begun;
   };
-  const lookAgain = (store: Store): Promise<Missing> => {
-    let look = looks.get(store);
-    if (look === undefined) {
-      look = sharingNext(() => missingFrom(store));
-      looks.set(store, look);
-    }
+  const markNow = (store: Store): Promise<string> => {
+    const look = marks.get(store) ?? sharingNext(() => missingMark(store));
+    marks.set(store, look);
     return look();
   };
 
   return {
-    settled: async (store, read) => {
-      let state = await stateOf(store);
-      for (let reads = 1; ; reads += 1) {
-        const answer = await read(state);
-        if (isAsBefore(state, await lookAgain(store))) return answer;
+    settled: async (store, task) => {
+      for (let tries = 1; ; tries += 1) {
+        const { state, mark } = await begin(store);
+        const answer = await task(
+          tries > MOST_READS ? { ...state, openGaps: [], historyReason: RESTLESS } : state,
+        );
+        if (tries > MOST_READS || (await markNow(store)) === mark) return answer;
         states.delete(store);
-        state = await stateOf(store);
-        if (reads === MOST_READS) return read({ ...state, historyReason: RESTLESS });
       }
     },
   };
 }
 
-async function missingFrom(store: Store): Promise<Missing> {
-  const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
-  return { gaps, incomplete };
-}
-
-/** A gap that opened and closed meanwhile is there as well, closed: gaps are kept. */
-function isAsBefore(state: IndexState, now: Missing): boolean {
-  const named = ({ gaps, incomplete }: Missing) => {
-    const { count, undated, policies, days } = incomplete;
-    const seen = gaps.map((gap) => [gap.from_slot, isOpen(gap, state.applied)]);
-    return JSON.stringify([seen, count, undated, policies.toSorted(), days.toSorted()]);
-  };
-  return named(state) === named(now);
+async function read(store: Store): Promise<Begun> {
+  const mark = await missingMark(store);
+  return { state: await indexState(store), mark };
 }
 
 /** Every call is answered by a read that began after it; calls during one share the next. */

@@ -40,7 +40,7 @@ export async function indexState(store: Store): Promise<IndexState> {
 }
 
 /** A gap holds until every partition of transactions has applied its closing, its opening included. */
-export function isOpen(gap: GapState, applied: AppliedState): boolean {
+function isOpen(gap: GapState, applied: AppliedState): boolean {
   return gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions;
 }
 

@@ -83,3 +83,20 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
   return row;
 }
+
+/** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
+export async function missingMark(store: Store): Promise<string> {
+  const [row] = await store.query<{ mark: string }>(
+    `SELECT hex(sipHash128(
+       (SELECT groupArray((g.from_slot, g.log_partition, g.closed))
+        FROM (SELECT from_slot, log_partition, closed FROM gaps FINAL ORDER BY from_slot, log_partition) AS g),
+       (SELECT groupArray((i.signature, i.policies, ifNull(i.block_time, 0)))
+        FROM (SELECT signature, policies, block_time FROM incomplete_transactions FINAL ORDER BY signature) AS i
+        WHERE i.signature NOT IN (
+          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)))
+     )) AS mark`,
+    {},
+  );
+  if (row === undefined) throw new Error('an aggregate without keys gave no row');
+  return row.mark;
+}

@@ -57,7 +57,7 @@ export async function expectExact(stage: Stage, { settleMs, exactMs }: ExactOpti
   for (;;) {
     try {
       const view = viewOf(chain, false);
-      for (const api of stage.apis) await compare(getterOf(api), view, false);
+      for (const api of stage.apis) await compare(getterOf(api), view);
       return;
     } catch (error) {
       const isDifference = error instanceof Error && error.name === 'AssertionError';

@@ -20,17 +20,26 @@ async function same(get: Get, route: string, expected: object): Promise<void> {
   expect(await get(route), route).toStrictEqual(expected);
 }
 
-/**
- * Every read route beside the oracle's answer: equal in whole, nothing missing and nothing more. With `everyOrder`
- * the rankings also of each quote asset and through each filter.
- */
-export async function compare(get: Get, view: View, everyOrder: boolean): Promise<void> {
+export interface Extent {
+  /** The rankings also of each quote asset and through each filter. */
+  everyOrder?: boolean;
+  /** Which policies' own routes are compared, by their place: all of them, unless it is given. */
+  includes?(at: number): boolean;
+}
+
+/** Every read route beside the oracle's answer: equal in whole, nothing missing and nothing more. */
+export async function compare(
+  get: Get,
+  view: View,
+  { everyOrder = false, includes = () => true }: Extent = {},
+): Promise<void> {
   await same(get, '/status', status(view));
   const { origins, models } = registries(view);
   await same(get, '/origins', origins);
   await same(get, '/models', models);
   await compareAnalytics(get, view);
-  await inParallel(view.policies, (policy) => comparePolicy(get, view, policy));
+  const coins = view.policies.filter((_, at) => includes(at));
+  await inParallel(coins, (policy) => comparePolicy(get, view, policy));
   await compareRows(get, view);
   const orders = rankings(view).filter(({ query }) => everyOrder || /^sort=\w+&order=\w+$/.test(query));
   await inParallel(orders, ({ query, mints }) => compareOrder(get, query, mints));

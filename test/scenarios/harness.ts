@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../devnet/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
-import { compare, type Get } from './compare.ts';
+import { compare, type Extent, type Get } from './compare.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, startProduct } from './product.ts';
 
@@ -22,7 +22,7 @@ export interface Harness {
   /** The index is at the tip, and nothing of the past is missing. */
   settle(): Promise<void>;
   /** Every route equals the ledger, in both directions. */
-  expectExact(how?: { everyOrder: boolean }): Promise<void>;
+  expectExact(extent?: Extent): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface HarnessOptions {
 const SETTLE_LIMIT_MS = 120_000;
 /** For accounts that are read over RPC a moment after the index is at the tip. */
 const EXACT_LIMIT_MS = 30_000;
-const POLL_MS = 20;
+const POLL_MS = 100;
 /** Slots go on this often while a condition is awaited: some things wait for the next one. */
 const SLOT_EVERY_MS = 300;
 
@@ -101,12 +101,12 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       });
       return product;
     },
-    expectExact: async ({ everyOrder } = { everyOrder: false }) => {
+    expectExact: async (extent) => {
       const started = performance.now();
       for (;;) {
         await settle();
         try {
-          return await compare(get, viewOf(chain, options.polled ?? false), everyOrder);
+          return await compare(get, viewOf(chain, options.polled ?? false), extent);
         } catch (error) {
           const isDifference = error instanceof Error && error.name === 'AssertionError';
           if (!isDifference || performance.now() - started > EXACT_LIMIT_MS) throw error;

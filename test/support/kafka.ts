@@ -78,7 +78,10 @@ export async function startKafka(count = 1, advertise: Advertise = async (port) 
   const directory = mkdtempSync(path.join(tmpdir(), 'kafka-'));
   const log4j = path.join(directory, 'log4j2.xml');
   writeFileSync(log4j, LOG4J);
-  const clusterId = randomBytes(16).toString('base64url');
+  const id = randomBytes(16);
+  // With the first bit set it may begin with a hyphen, which the tool takes for a flag.
+  id.writeUInt8(id.readUInt8() & 0x7f);
+  const clusterId = id.toString('base64url');
   const plans = [];
   for (let id = 1; id <= count; id += 1) {
     const clients = await freePort();
