@@ -16,7 +16,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
   },
   freshness: async (flags) => {
     const { benchFreshness } = await import('./freshness.ts');
-    return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 100));
+    return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 220));
   },
   agents: async (flags) => {
     const { benchAgents } = await import('./agents.ts');
@@ -38,7 +38,7 @@ const COMMAND = {
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
     seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },
-    rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 100)' },
+    rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 220)' },
   },
 } as const;
 
