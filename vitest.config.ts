@@ -6,7 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // More than there are cores: many tests wait for a broker or for a process.
+    maxWorkers: 3,
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.
       UV_THREADPOOL_SIZE: '16',

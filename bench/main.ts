@@ -22,6 +22,10 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     const { benchAgents } = await import('./agents.ts');
     return benchAgents(number(flags, 'minutes', 5));
   },
+  audit: async (flags) => {
+    const { benchAudit } = await import('./audit.ts');
+    return benchAudit(number(flags, 'turns', 4));
+  },
   decode: async () => (await import('./decode.ts')).benchDecode(),
 };
 
@@ -38,6 +42,7 @@ const COMMAND = {
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
     seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },
+    turns: { type: 'string', value: 'N', help: 'of 20 s each, with an audit and without (default 4)' },
     rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 220)' },
   },
 } as const;

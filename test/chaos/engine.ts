@@ -14,24 +14,21 @@ export interface Engine {
 export async function startEngine(directory: string): Promise<Engine> {
   let running: ClickHouseProcess | null = await startClickHouse(directory);
   const port = Number(new URL(running.url).port);
+  const killed = async () => {
+    const ended = running;
+    if (ended === null) return;
+    running = null;
+    const gone = once(ended.child, 'exit');
+    ended.child.kill('SIGKILL');
+    await gone;
+  };
   return {
     port,
-    kill: async () => {
-      const killed = running;
-      if (killed === null) return;
-      running = null;
-      const gone = once(killed.child, 'exit');
-      killed.child.kill('SIGKILL');
-      await gone;
-    },
+    kill: killed,
     freeze: () => void running?.child.kill('SIGSTOP'),
     restart: async () => {
       running ??= await startClickHouse(directory, port);
     },
-    stop: async () => {
-      running?.child.kill('SIGCONT');
-      await running?.stop();
-      running = null;
-    },
+    stop: killed,
   };
 }

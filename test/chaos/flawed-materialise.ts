@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
-import type { AppliedRow } from '../../clickhouse/tables.ts';
+import type { AppliedRow, EventRow } from '../../clickhouse/tables.ts';
 import { openKafka } from '../../ingest/kafka/open.ts';
 import { createKafkaReader } from '../../ingest/kafka/reader.ts';
 import { materialiserGroup, partitionsOf } from '../../ingest/kafka/topics.ts';
@@ -10,7 +10,7 @@ import { openStore } from '../../ingest/open-store.ts';
 import { aborted } from '../../runtime/lifecycle.ts';
 import { runService } from '../../runtime/service.ts';
 import { decodeKey } from '../../schemas/base58.ts';
-import { addingUp, believingItsGroup, committingFirst, inTwoSteps, isTotals } from './flaws.ts';
+import { addingUp, believingItsGroup, committingFirst, inTwoSteps } from './flaws.ts';
 
 /**
  * The product's materialiser with one rule broken, FLAW, or whole, and with a moment at which it may be harmed. It is
@@ -40,16 +40,18 @@ const stopHere = () =>
     });
   });
 
-/** Dies once sums were written, before their batch's place in the log is. */
+/** Kinds whose sums every route tells. */
+const TOLD = ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned'];
+
+/** Dies once sums that are told were written, before their batch's place in the log is. */
 function dying(store: Store): Store {
   let touched = false;
   return {
     ...store,
-    command: async (sql, params) => {
-      await store.command(sql, params);
-      if (isTotals(sql) && armed === 'die-before-applied') touched = true;
-    },
     insert: async (table, rows) => {
+      const isArmed = armed === 'die-before-applied';
+      if (isArmed && table === 'events')
+        touched ||= (rows as EventRow[]).some(({ kind }) => TOLD.includes(kind));
       const isOfSums =
         table === 'applied' && (rows as AppliedRow[]).some(({ topic }) => topic === 'transactions');
       if (isOfSums && touched) process.kill(process.pid, 'SIGKILL');

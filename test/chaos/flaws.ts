@@ -27,7 +27,7 @@ export const believingItsGroup = (store: Store): Store => ({
 
 const BEYOND_ANY_LOG = '9223372036854775807';
 const INTO_TOTALS = 'INSERT INTO policy_totals';
-export const isTotals = (sql: string): boolean => sql.includes(INTO_TOTALS);
+const isTotals = (sql: string): boolean => sql.includes(INTO_TOTALS);
 
 /** Has each batch's events added to the sums that are there, in place of sums over all events. */
 export function addingUp(store: Store): Store {

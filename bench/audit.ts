@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startPostgres } from '../test/api/agent/support/postgres.ts';
+import { startClickHouse } from '../test/support/clickhouse-process.ts';
+import { freePort, startKafka } from '../test/support/kafka.ts';
+import { createCast } from './cast.ts';
+import { atRate, createSender } from './http-load.ts';
+import { percentile } from './percentile.ts';
+import type { Row } from './row.ts';
+
+const READS_PER_SECOND = 20;
+const TURN_SECONDS = 20;
+const MOST = 1.2;
+const HISTORY_WITHIN_MS = 300_000;
+/** None of them shared: what is read is what the audit reads beside. */
+const ROUTES = ['', '/fees', '/loop', '/positions', '/activity'];
+
+type Read = (path: string) => Promise<{ status: number; text: string; ms: number }>;
+
+async function historyIn(read: Read): Promise<void> {
+  const deadline = performance.now() + HISTORY_WITHIN_MS;
+  for (;;) {
+    const { status, text } = await read('/status');
+    if (status === 200 && JSON.parse(text).indexer.history.complete === true) return;
+    if (performance.now() > deadline) throw new Error('history was not read in time');
+    await pause(500);
+  }
+}
+
+async function everyMint(read: Read): Promise<string[]> {
+  const mints: string[] = [];
+  for (;;) {
+    const { text } = await read(`/rankings?limit=200&offset=${mints.length}`);
+    const page = JSON.parse(text) as { items: { mint: string }[]; hasMore: boolean };
+    mints.push(...page.items.map(({ mint }) => mint));
+    if (!page.hasMore) return mints;
+  }
+}
+
+/** Readers of a live system, in turns beside an audit and without one. */
+export async function benchAudit(turns: number): Promise<Row[]> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
+  const [cluster, clickhouse, postgres] = await Promise.all([
+    startKafka(),
+    startClickHouse(path.join(directory, 'clickhouse')),
+    startPostgres(),
+  ]);
+  const cast = createCast(directory);
+  const { send, close } = createSender();
+  try {
+    const devnet = await cast.devnet(['--policies', '300', '--history', '3000', '--seed', 'audit']);
+    const port = await freePort();
+    const env = {
+      KAFKA_BROKERS: cluster.brokers.join(','),
+      KAFKA_PARTITIONS: '4',
+      CLICKHOUSE_URL: `${clickhouse.url}/bench`,
+      POSTGRES_URL: await postgres.freshUrl(),
+      YELLOWSTONE_ENDPOINT: devnet.geyser,
+      SOLANA_RPC_URL: devnet.rpc,
+      PROGRAM_ID: devnet.programId,
+      PORT: String(port),
+    };
+    await cast.once('start/migrate.ts', env);
+    cast.start('ingest/commands/ingest.ts', env);
+    cast.start('ingest/commands/materialise.ts', env);
+    cast.start('api/main.ts', env);
+    const read: Read = (route) => send(`http://127.0.0.1:${port}${route}`);
+    await historyIn(read);
+    const mints = await everyMint(read);
+
+    const turn = async (): Promise<number[]> => {
+      const took: number[] = [];
+      await atRate(READS_PER_SECOND, TURN_SECONDS, async (n) => {
+        const mint = mints[Math.floor(n / ROUTES.length) % mints.length];
+        const { status, ms } = await read(`/coins/${mint}${ROUTES[n % ROUTES.length]}`);
+        if (status !== 200) throw new Error(`a read was answered with ${status}`);
+        took.push(ms);
+      });
+      return took;
+    };
+    const alone: number[] = [];
+    const beside: number[] = [];
+    let audits = 0;
+    await turn();
+    for (let round = 0; round < turns; round += 1) {
+      alone.push(...(await turn()));
+      let isOver = false;
+      const auditing = (async () => {
+        while (!isOver) {
+          await cast.once('ingest/commands/audit.ts', env);
+          audits += 1;
+        }
+      })();
+      beside.push(...(await turn()));
+      isOver = true;
+      await auditing;
+    }
+    for (const list of [alone, beside]) list.sort((a, b) => a - b);
+    const ratio = percentile(beside, 0.99) / percentile(alone, 0.99);
+    const told = (list: readonly number[]) =>
+      `${percentile(list, 0.5).toFixed(1)} · ${percentile(list, 0.99).toFixed(1)}`;
+    return [
+      { name: 'audits of 300 policies that found nothing', value: String(audits), ok: null },
+      { name: 'reads alone, median · p99, ms', value: told(alone), ok: null },
+      { name: 'reads beside an audit, median · p99, ms', value: told(beside), ok: null },
+      { name: `p99 beside over alone (bar ${MOST})`, value: ratio.toFixed(2), ok: ratio <= MOST },
+    ];
+  } finally {
+    close();
+    await cast.stop();
+    await postgres.stop();
+    await clickhouse.stop();
+    await cluster.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
