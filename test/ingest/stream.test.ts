@@ -20,7 +20,7 @@ async function expectWhole(): Promise<void> {
   await stage.settled();
   const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
   expect(missing).toEqual([]);
-  await stage.liveUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 }
 
 /** Slots of a topic's markers without those that a restart sent again. */

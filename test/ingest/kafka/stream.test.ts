@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)(
       expect(ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature))).toEqual(
         [],
       );
-      await stage.liveUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+      await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
     }
 
     test('is whole, and a restart goes on from the markers in the log', async () => {

@@ -22,6 +22,8 @@ export interface StreamStage {
   start(options?: StartOptions): Running;
   /** Makes a block every now and then until something is so. */
   liveUntil(what: string, so: () => boolean): Promise<void>;
+  /** Makes an empty block every now and then until something is so: nothing else happens on the chain meanwhile. */
+  restUntil(what: string, so: () => boolean): Promise<void>;
   /** Resolves once every block is marked and no gap is open. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -76,18 +78,21 @@ export async function openStreamStage({
     }
   };
 
+  const until = (what: string, so: () => boolean, meanwhile: () => Promise<void>) =>
+    vi.waitFor(async () => {
+      if (so()) return;
+      await meanwhile();
+      throw new Error(`not yet: ${what}`);
+    }, WAIT);
+
   const stage: StreamStage = {
     chain,
     geyser,
     rpc,
     model,
     live,
-    liveUntil: (what, so) =>
-      vi.waitFor(async () => {
-        if (so()) return;
-        await live(1);
-        throw new Error(`not yet: ${what}`);
-      }, WAIT),
+    liveUntil: (what, so) => until(what, so, () => live(1)),
+    restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
       silenceMs,
       commitment = 'confirmed',
