@@ -2,10 +2,10 @@ import type { Store } from '../../clickhouse/client.ts';
 import { pause } from '../../runtime/lifecycle.ts';
 
 /** Rest after a question, in times of what it took. */
-const REST = 3;
+const REST = 9;
 const LONGEST_REST_MS = 5_000;
 
-/** A store that is asked one question at a time and then left alone for three times as long: readers come first. */
+/** A store that is asked one question at a time and then left alone for nine times as long: readers come first. */
 export function paced(store: Store, signal: AbortSignal): Store {
   let last: Promise<unknown> = Promise.resolve();
   return {

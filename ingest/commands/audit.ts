@@ -1,5 +1,6 @@
 import '../../runtime/node-version.ts';
 import { existsSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { mustBeCurrent } from '../../clickhouse/migrate.ts';
@@ -26,6 +27,8 @@ const WAIT_MS = 30_000;
 
 await runMain(async (signal) => {
   readFlags(COMMAND, process.argv.slice(2));
+  // What serves on the same machine comes first.
+  setPriority(constants.priority.PRIORITY_LOW);
   const config = loadConfig();
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const report = createReport(print);
