@@ -10,7 +10,7 @@ import { createRandom } from '../../devnet/random.ts';
 import { createHarness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';
-const KILLS = process.env.SCENARIO === 'full' ? 10 : 3;
+const KILLS = 10;
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const FLAGS = ['--seed', SEED, '--policies', '30', '--history', '400', '--rate', '10'];
 const directory = mkdtempSync(path.join(tmpdir(), 'kill-'));

@@ -11,7 +11,7 @@ import { encodeBase58 } from '../../../schemas/base58.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'audit-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
