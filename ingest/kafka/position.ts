@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { RetryableError } from '../../runtime/errors.ts';
 import { decodeRecord } from '../log/encode.ts';
 import type { Topic } from '../log/port.ts';
+import { TOPICS_OF } from '../log/topics.ts';
 import { topicName } from './topics.ts';
 import type { KafkaClient, WireBatch } from './wire.ts';
 
-/** Topics that carry markers. */
-const MARKED: readonly Topic[] = ['accounts', 'transactions'];
 const FIRST_STEP = 200n;
 
 interface Place {
@@ -26,7 +25,7 @@ interface Place {
  */
 export async function readLogPosition(client: KafkaClient, prefix: string): Promise<bigint | null> {
   const places: Place[] = [];
-  for (const topic of MARKED.map((name) => topicName(prefix, name))) {
+  for (const topic of TOPICS_OF.marker.map((name) => topicName(prefix, name))) {
     for (const { partition, low, high } of await client.offsets(topic)) {
       if (low === high) return null;
       places.push({ topic, partition, low, high, from: high, marker: null, read: high });

@@ -1,12 +1,12 @@
 import { decodeKey } from '../../schemas/base58.ts';
 import type { LogRecord, Reading } from '../../schemas/records.ts';
-import type { Topic } from './port.ts';
+import { HISTORY_TOPICS, type Topic } from './port.ts';
 
 /** Where a record of each kind goes; markers and gaps to every partition there. */
 export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   account: ['accounts'],
   transaction: ['transactions'],
-  marker: ['accounts', 'transactions'],
+  marker: HISTORY_TOPICS,
   gap: ['transactions'],
   recompute: ['transactions'],
   reading: ['readings'],
