@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RetryableError } from '../../runtime/errors.ts';
 import { decodeRecord } from '../log/encode.ts';
-import type { Topic } from '../log/port.ts';
 import { TOPICS_OF } from '../log/topics.ts';
 import { topicName } from './topics.ts';
 import type { KafkaClient, WireBatch } from './wire.ts';
