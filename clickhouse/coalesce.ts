@@ -1,61 +1,32 @@
 import { ClickHouseError } from '@clickhouse/client';
+import { together } from '../runtime/together.ts';
 import type { Store } from './client.ts';
 
 const MOST_ROWS = 20_000;
 
-interface Waiting {
-  rows: readonly object[];
-  done(): void;
-  failed(error: unknown): void;
-}
+/** Whether the engine answered and said no: what it refuses because of one part is tried without it. */
+export const isRefusal = (error: unknown): boolean => error instanceof ClickHouseError;
 
 /**
- * A store whose inserts go together: what comes for a table while an insert into it is under way is one insert after
- * it. Many small writers then make few parts, and none waits longer than for the one insert before its own.
+ * A store whose inserts into a table go together, so that many small writers make few parts. Rows that the engine
+ * refuses do not hold up those that happened to go with them.
  */
 export function coalescing(store: Store): Store {
-  const tables = new Map<string, Waiting[]>();
-
-  const work = async (table: string, waiting: Waiting[]) => {
-    while (waiting.length > 0) {
-      const together = waiting.splice(0, countUpTo(waiting, MOST_ROWS));
-      const all = together.flatMap(({ rows }) => rows);
-      await store.insert(table, all).then(
-        () => together.forEach(({ done }) => void done()),
-        (error) => refuse(table, together, error),
-      );
-    }
-    tables.delete(table);
-  };
-
-  /** Rows that the engine refused must not hold up those that happened to go with them. */
-  const refuse = async (table: string, together: readonly Waiting[], error: unknown) => {
-    const alone = together.length > 1 && error instanceof ClickHouseError;
-    for (const { rows, done, failed } of together)
-      await (alone ? store.insert(table, rows) : Promise.reject(error)).then(done, failed);
-  };
-
+  type Insert = (rows: readonly object[]) => Promise<void>;
+  const tables = new Map<string, Insert>();
+  const into = (table: string): Insert =>
+    together({
+      work: (all) => store.insert(table, all.flat()),
+      sizeOf: (rows) => rows.length,
+      most: MOST_ROWS,
+      isOfOne: isRefusal,
+    });
   return {
     ...store,
-    insert: (table, rows) =>
-      new Promise((done, failed) => {
-        const one = { rows, done, failed };
-        const waiting = tables.get(table);
-        if (waiting !== undefined) return void waiting.push(one);
-        const fresh = [one];
-        tables.set(table, fresh);
-        // Those that come in the same turn go with it.
-        queueMicrotask(() => void work(table, fresh));
-      }),
+    insert: (table, rows) => {
+      const insert = tables.get(table) ?? into(table);
+      tables.set(table, insert);
+      return insert(rows);
+    },
   };
-}
-
-/** How many of the first fit together; at least one. */
-function countUpTo(waiting: readonly Waiting[], most: number): number {
-  let rows = 0;
-  const end = waiting.findIndex((one) => {
-    rows += one.rows.length;
-    return rows > most;
-  });
-  return end === -1 ? waiting.length : Math.max(1, end);
 }

@@ -1,4 +1,4 @@
-import type { Params, Store } from '../clickhouse/client.ts';
+import type { Store } from '../clickhouse/client.ts';
 import { coalescing } from '../clickhouse/coalesce.ts';
 import type { StateRow } from '../clickhouse/tables.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
@@ -14,7 +14,8 @@ import { gapAfter, gapRows } from './gap-rows.ts';
 import { NotNextError } from './log/not-next.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from './log/port.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
-import { recomputeRollups } from './rollups.ts';
+import { createRollups } from './rollups/recompute.ts';
+import { spanOf, type Touched } from './rollups/spans.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
@@ -33,15 +34,7 @@ export interface MaterialiserOptions {
    * Set where batches are read again beside the one who owns their partition: has that one work the sums out again,
    * and resolves once it has. Neither gaps nor the partition's place are written then.
    */
-  recomputeByOwner?: (touched: Touched) => Promise<void>;
-}
-
-/** Sums of a partition of transactions to work out again. */
-export interface Touched {
-  partition: number;
-  mints: ReadonlySet<string>;
-  /** Unix seconds at which UTC days begin. */
-  days: ReadonlySet<number>;
+  recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
 }
 
 /** The list travels as a bound parameter, in the address of the request. */
@@ -60,6 +53,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const { programId, recomputeByOwner: reread } = options;
   // Partitions are written side by side.
   const store = coalescing(options.store);
+  const recompute = createRollups(options.store);
   const known = new Map<string, Progress>();
 
   return async (batch) => {
@@ -79,10 +73,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       checkOwned();
       await store.insert(table, rows);
     };
-    const command = async (sql: string, params: Params) => {
-      checkOwned();
-      await store.command(sql, params);
-    };
 
     const parts = sort(batch);
     const facts = factsOf(parts.transactions, programId, batch.partition);
@@ -97,11 +87,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('events', facts.events),
       insert('policy_transactions', facts.policyTransactions),
     ]);
-    const touched = touchedBy(batch.partition, facts, reread === undefined ? parts.recomputes : []);
-    if (reread === undefined) {
-      const at = { partition: batch.partition, offset: last.offset };
-      await recomputeRollups(command, at, touched.mints, touched.days);
-    } else if (touched.mints.size + touched.days.size > 0) await reread(touched);
+    const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
+    if (touched.spans.size > 0) {
+      checkOwned();
+      const { partition, owned } = batch;
+      await (reread?.(partition, touched) ??
+        recompute({ ...touched, partition, offset: last.offset, owned }));
+    }
     // 3. Latest states and readings.
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
@@ -170,11 +162,10 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, o
   return tables;
 }
 
-function touchedBy(partition: number, facts: Facts, asked: readonly RecomputeRecord[]): Touched {
+function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
   return {
-    partition,
     mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
-    days: new Set([...facts.touchedDays, ...asked.flatMap(({ days }) => days)]),
+    spans: new Set([...facts.touchedSpans, ...asked.flatMap(({ slots }) => slots.map(spanOf))]),
   };
 }
 

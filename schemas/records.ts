@@ -78,8 +78,8 @@ export interface RecomputeRecord {
   partition: number;
   /** Base58. */
   mints: string[];
-  /** Unix seconds at which UTC days begin. */
-  days: number[];
+  /** Those around which facts were written. */
+  slots: bigint[];
 }
 
 /** A reading of the outside world, as the adapter validated it. */

@@ -182,8 +182,12 @@ const deadLetter: Codec<DeadLetterRecord> = {
 
 const recompute: Codec<RecomputeRecord> = {
   tag: 7,
-  write: ({ partition, mints, days }, to) => to.text(JSON.stringify({ partition, mints, days })),
-  read: (from) => ({ kind: 'recompute', ...(JSON.parse(from.text()) as Omit<RecomputeRecord, 'kind'>) }),
+  write: ({ partition, mints, slots }, to) =>
+    to.text(JSON.stringify({ partition, mints, slots: slots.map(String) })),
+  read: (from) => {
+    const { partition, mints, slots } = JSON.parse(from.text());
+    return { kind: 'recompute', partition, mints, slots: slots.map(BigInt) };
+  },
 };
 
 const CODECS: Codecs = {

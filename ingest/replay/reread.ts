@@ -8,13 +8,16 @@ import { type Range, readRanges, recordsIn } from '../kafka/ranges.ts';
 import { topicName } from '../kafka/topics.ts';
 import { createKafkaWriter } from '../kafka/writer.ts';
 import type { LogBatch, LogWriter } from '../log/port.ts';
-import { createMaterialiser, type Touched } from '../materialise.ts';
+import { createMaterialiser } from '../materialise.ts';
+import { firstSlotOf, type Touched } from '../rollups/spans.ts';
 import type { ReplayContext } from './context.ts';
 
 const LOOK_EVERY_MS = 50;
 /** After so long a person is told what is waited for. */
 const PATIENCE_MS = 10_000;
+/** A record stays well under what the log takes. */
 const MINTS_PER_RECORD = 5_000;
+const SLOTS_PER_RECORD = 10_000;
 
 export type Write = (batch: LogBatch) => Promise<void>;
 
@@ -65,9 +68,8 @@ function createRereader(context: ReplayContext, store: Store, log: LogWriter): W
   return createMaterialiser({
     store,
     programId: context.programId,
-    recomputeByOwner: async (touched) => {
-      const { partition } = touched;
-      await log.append(recomputesOf(touched));
+    recomputeByOwner: async (partition, touched) => {
+      await log.append(recomputesOf(partition, touched));
       const topic = topicName(context.prefix, 'transactions');
       const end = (await context.kafka.offsets(topic)).find((place) => place.partition === partition)?.high;
       await untilApplied(context, store, `transactions/${partition}`, (end ?? 0n) - 1n);
@@ -75,15 +77,18 @@ function createRereader(context: ReplayContext, store: Store, log: LogWriter): W
   });
 }
 
-function recomputesOf({ partition, mints, days }: Touched): RecomputeRecord[] {
-  const all = [...mints];
-  const records: RecomputeRecord[] = [{ kind: 'recompute', partition, mints: [], days: [...days] }];
-  for (let start = 0; start < all.length; start += MINTS_PER_RECORD) {
-    const part = all.slice(start, start + MINTS_PER_RECORD);
-    if (start === 0) (records[0] as RecomputeRecord).mints = part;
-    else records.push({ kind: 'recompute', partition, mints: part, days: [] });
-  }
+function recomputesOf(partition: number, touched: Touched): RecomputeRecord[] {
+  const records: RecomputeRecord[] = [];
+  for (const slots of parts([...touched.spans].map(firstSlotOf), SLOTS_PER_RECORD))
+    for (const mints of parts([...touched.mints], MINTS_PER_RECORD))
+      records.push({ kind: 'recompute', partition, mints, slots });
   return records;
+}
+
+/** At least one, so that there is a record also where no mint was touched. */
+function parts<T>(list: readonly T[], size: number): T[][] {
+  const count = Math.max(1, Math.ceil(list.length / size));
+  return Array.from({ length: count }, (_, at) => list.slice(at * size, (at + 1) * size));
 }
 
 /** @throws ConfigError where another database serves by now; Error where the signal was given first. */

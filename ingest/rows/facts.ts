@@ -11,10 +11,7 @@ import { extractEvents } from '../../schemas/extract.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction.ts';
-
-const SECONDS_A_DAY = 86_400;
-/** By how much two sources may differ on the block time of a slot. */
-const LARGEST_CORRECTION_SECONDS = 3_600;
+import { spanOf } from '../rollups/spans.ts';
 
 /** What a batch of transactions says, and which rollups it touches. */
 export interface Facts {
@@ -24,8 +21,7 @@ export interface Facts {
   incomplete: IncompleteRow[];
   deadLetters: DeadLetterRecord[];
   touchedMints: Set<string>;
-  /** Unix seconds at which the touched UTC days begin. */
-  touchedDays: Set<number>;
+  touchedSpans: Set<bigint>;
 }
 
 export function factsOf(
@@ -40,7 +36,7 @@ export function factsOf(
     incomplete: [],
     deadLetters: [],
     touchedMints: new Set(),
-    touchedDays: new Set(),
+    touchedSpans: new Set(),
   };
   for (const record of records) {
     try {
@@ -86,17 +82,10 @@ function addTransaction(
       policies.add(row.policy);
       facts.touchedMints.add(row.mint);
     }
-    if (record.blockTime !== null) touchDays(facts, record.blockTime);
+    facts.touchedSpans.add(spanOf(record.slot));
     facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
-}
-
-/** A time near midnight touches both days: another reading of the transaction may have put it on the other side. */
-function touchDays(facts: Facts, time: number): void {
-  for (const near of [time - LARGEST_CORRECTION_SECONDS, time, time + LARGEST_CORRECTION_SECONDS]) {
-    facts.touchedDays.add(Math.floor(near / SECONDS_A_DAY) * SECONDS_A_DAY);
-  }
 }
 
 type EventColumns = Omit<

@@ -1,6 +1,7 @@
 import type { Params, Store } from '../../clickhouse/client.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import type { KafkaClient } from '../../ingest/kafka/wire.ts';
+import { POLICY_FIGURES, selected } from '../../ingest/rollups/figures.ts';
 
 /** Commits a batch before it is written. */
 export const committingFirst = (kafka: KafkaClient): KafkaClient => ({
@@ -26,10 +27,10 @@ export const believingItsGroup = (store: Store): Store => ({
 });
 
 const BEYOND_ANY_LOG = '9223372036854775807';
-const INTO_TOTALS = 'INSERT INTO policy_totals';
-const isTotals = (sql: string): boolean => sql.includes(INTO_TOTALS);
+const INTO_TOTALS = /INSERT INTO policy_totals \([^)]*\)/;
+const isTotals = (sql: string): boolean => INTO_TOTALS.test(sql);
 
-/** Has each batch's events added to the sums that are there, in place of sums over all events. */
+/** Has each batch's events added to the sums that are there, in place of sums over all events. For one partition. */
 export function addingUp(store: Store): Store {
   let waiting: EventRow[] = [];
   return {
@@ -40,25 +41,24 @@ export function addingUp(store: Store): Store {
     },
     command: async (sql, params = {}) => {
       if (!isTotals(sql)) return store.command(sql, params);
-      const isOwn = ({ log_partition }: EventRow) => log_partition === params.partition;
-      const signatures = waiting.filter(isOwn).map(({ signature }) => signature);
-      waiting = waiting.filter((row) => !isOwn(row));
-      await store.insert('policy_totals', await added(store, sql, params, signatures));
+      const signatures = waiting.map(({ signature }) => signature);
+      waiting = [];
+      await store.insert('policy_totals', await added(store, params, signatures));
     },
   };
 }
 
 type Totals = Record<string, string | number | null>;
 
-async function added(store: Store, sql: string, params: Params, signatures: readonly string[]) {
-  const ofBatch = sql
-    .replace(INTO_TOTALS, '')
-    .replace('GROUP BY mint', 'AND e.signature IN {signatures:Array(String)} GROUP BY mint');
-  const fresh = await store.query<Totals>(ofBatch, { ...params, signatures });
-  const held = await store.query<Totals>(
-    'SELECT * FROM policy_totals FINAL WHERE log_partition = {partition:UInt32}',
-    params,
-  );
+const OF_BATCH = `SELECT e.mint AS mint, 0 AS log_partition, {offsets:Array(UInt64)}[1] AS log_offset,
+  ${selected(POLICY_FIGURES, 'ofFacts')}
+FROM events AS e FINAL
+WHERE e.mint IN {mints:Array(String)} AND e.signature IN {signatures:Array(String)}
+GROUP BY mint`;
+
+async function added(store: Store, params: Params, signatures: readonly string[]) {
+  const fresh = await store.query<Totals>(OF_BATCH, { ...params, signatures });
+  const held = await store.query<Totals>('SELECT * FROM policy_totals FINAL');
   return fresh.map((row) => {
     const before = held.find(({ mint }) => mint === row.mint);
     return before === undefined ? row : sumOf(before, row);

@@ -62,7 +62,7 @@ const recompute = fc.record({
   kind: kind('recompute'),
   partition: fc.nat(),
   mints: fc.array(key, { maxLength: 5 }),
-  days: fc.array(fc.nat(), { maxLength: 5 }),
+  slots: fc.array(u64, { maxLength: 5 }),
 });
 const record = fc.oneof(
   account,

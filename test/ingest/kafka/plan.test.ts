@@ -19,7 +19,7 @@ test('a marker goes to every partition of accounts and transactions, after every
 });
 
 test('a request to work sums out again goes to the partition that it names', () => {
-  const [round] = planRounds([{ kind: 'recompute', partition: 2, mints: ['m'], days: [0] }], PARTITIONS);
+  const [round] = planRounds([{ kind: 'recompute', partition: 2, mints: ['m'], slots: [0n] }], PARTITIONS);
   expect(round?.map(({ topic, partition }) => [topic, partition])).toEqual([['transactions', 2]]);
 });
 

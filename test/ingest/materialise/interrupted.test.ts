@@ -184,8 +184,11 @@ describe('the order of a batch', () => {
         (table, at) => at > 0 || table !== 'incomplete_transactions',
       );
       expect(order.slice(0, 2).sort()).toEqual(['events', 'policy_transactions']);
-      expect(order.slice(2, 4).sort()).toEqual(['policy_totals', 'quote_days']);
-      expect(order.slice(4)).toEqual(['transactions', 'applied']);
+      const sums = order.slice(2, 6);
+      expect([...sums].sort()).toEqual(['policy_spans', 'policy_totals', 'quote_days', 'quote_spans']);
+      expect(sums.indexOf('policy_spans')).toBeLessThan(sums.indexOf('policy_totals'));
+      expect(sums.indexOf('quote_spans')).toBeLessThan(sums.indexOf('quote_days'));
+      expect(order.slice(6)).toEqual(['transactions', 'applied']);
     });
   });
 });

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
-import { createMaterialiser, type Touched } from '../../../ingest/materialise.ts';
+import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { firstSlotOf, type Touched } from '../../../ingest/rollups/spans.ts';
+import type { RecomputeRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { sumsOfFacts, sumsOfTotals } from '../materialise/support/tables.ts';
@@ -29,12 +31,13 @@ const older = (batch: LogBatch): LogBatch => ({
 });
 
 const live = () => createMaterialiser({ store, programId: PROGRAM });
-const rereader = (recomputeByOwner: (touched: Touched) => Promise<void>) =>
+const rereader = (recomputeByOwner: (partition: number, touched: Touched) => Promise<void>) =>
   createMaterialiser({ store, programId: PROGRAM, recomputeByOwner });
-const recomputeAt = (offset: bigint, { partition, mints, days }: Touched) =>
-  batchOf('transactions', [
-    { offset, record: { kind: 'recompute', partition, mints: [...mints], days: [...days] } },
-  ]);
+const recomputeAt = (offset: bigint, { mints, spans }: Touched) => {
+  const slots = [...spans].map(firstSlotOf);
+  const record: RecomputeRecord = { kind: 'recompute', partition: 0, mints: [...mints], slots };
+  return batchOf('transactions', [{ offset, record }]);
+};
 
 /**
  * The owner applies 0 to 3; its next batch, 4 to 8, works the sums out and is held before it writes them. Meanwhile
@@ -66,7 +69,7 @@ describe('a fact that is corrected while its owner is in mid-recompute', () => {
   test('is in the sums once the owner has applied the request that stands behind it in the log', async () => {
     const asked: Touched[] = [];
     await ownerHeldWhile(() =>
-      rereader(async (touched) => void asked.push(touched))(batchOf('transactions', LOG.slice(0, 4))),
+      rereader(async (_, touched) => void asked.push(touched))(batchOf('transactions', LOG.slice(0, 4))),
     );
     expect(await sumsOfTotals(store)).not.toEqual(await sumsOfFacts(store));
     await live()(recomputeAt(9n, asked[0] as Touched));
