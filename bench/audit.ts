@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startPostgres } from '../test/api/agent/support/postgres.ts';
 import { startClickHouse } from '../test/support/clickhouse-process.ts';
 import { freePort, startKafka } from '../test/support/kafka.ts';
@@ -9,25 +8,15 @@ import { createCast } from './cast.ts';
 import { atRate, createSender } from './http-load.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
+import { untilWhole } from './until-whole.ts';
 
 const READS_PER_SECOND = 20;
 const TURN_SECONDS = 20;
 const MOST = 1.2;
-const HISTORY_WITHIN_MS = 300_000;
 /** None of them shared: what is read is what the audit reads beside. */
 const ROUTES = ['', '/fees', '/loop', '/positions', '/activity'];
 
 type Read = (path: string) => Promise<{ status: number; text: string; ms: number }>;
-
-async function historyIn(read: Read): Promise<void> {
-  const deadline = performance.now() + HISTORY_WITHIN_MS;
-  for (;;) {
-    const { status, text } = await read('/status');
-    if (status === 200 && JSON.parse(text).indexer.history.complete === true) return;
-    if (performance.now() > deadline) throw new Error('history was not read in time');
-    await pause(500);
-  }
-}
 
 async function everyMint(read: Read): Promise<string[]> {
   const mints: string[] = [];
@@ -66,8 +55,9 @@ export async function benchAudit(turns: number): Promise<Row[]> {
     cast.start('ingest/commands/ingest.ts', env);
     cast.start('ingest/commands/materialise.ts', env);
     cast.start('api/main.ts', env);
-    const read: Read = (route) => send(`http://127.0.0.1:${port}${route}`);
-    await historyIn(read);
+    const url = `http://127.0.0.1:${port}`;
+    const read: Read = (route) => send(`${url}${route}`);
+    await untilWhole(url);
     const mints = await everyMint(read);
 
     const turn = async (): Promise<number[]> => {

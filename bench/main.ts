@@ -16,7 +16,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
   },
   freshness: async (flags) => {
     const { benchFreshness } = await import('./freshness.ts');
-    return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 220));
+    return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 195));
   },
   agents: async (flags) => {
     const { benchAgents } = await import('./agents.ts');
@@ -43,7 +43,7 @@ const COMMAND = {
     seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },
     turns: { type: 'string', value: 'N', help: 'of 20 s each, with an audit and without (default 4)' },
-    rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 220)' },
+    rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 195)' },
   },
 } as const;
 

@@ -7,7 +7,7 @@ import { pause } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/log.ts';
 import { untilDone } from './retry.ts';
 
-const LOOK_EVERY_MS = 100;
+const LOOK_EVERY_MS = 250;
 
 export interface FollowOptions {
   /** The database that CLICKHOUSE_URL names. */

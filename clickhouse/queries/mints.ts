@@ -31,6 +31,7 @@ export async function mintsAt(store: Store, addresses: readonly string[]): Promi
        SELECT address, mint, name, symbol, uri, block_time, toUInt8(1) AS found
        FROM metadata_accounts FINAL
        WHERE exists = 1 AND mint IN {addresses:Array(String)}
+         AND address IN (SELECT metadata_pointer FROM mints WHERE address IN {addresses:Array(String)})
      ) AS x ON x.address = ifNull(m.metadata_pointer, '') AND x.mint = m.address
      LEFT JOIN (
        SELECT mint, uri, image_url, toUInt8(1) AS found
