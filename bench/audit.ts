@@ -73,9 +73,7 @@ export async function benchAudit(turns: number): Promise<Row[]> {
     const alone: number[] = [];
     const beside: number[] = [];
     let audits = 0;
-    await turn();
-    for (let round = 0; round < turns; round += 1) {
-      alone.push(...(await turn()));
+    const turnBeside = async (): Promise<number[]> => {
       let isOver = false;
       const auditing = (async () => {
         while (!isOver) {
@@ -83,9 +81,16 @@ export async function benchAudit(turns: number): Promise<Row[]> {
           audits += 1;
         }
       })();
-      beside.push(...(await turn()));
+      const took = await turn();
       isOver = true;
       await auditing;
+      return took;
+    };
+    await turn();
+    for (let round = 0; round < turns; round += 1) {
+      // What drifts meanwhile is in both.
+      const order = round % 2 === 0 ? [alone, beside] : [beside, alone];
+      for (const list of order) list.push(...(await (list === alone ? turn() : turnBeside())));
     }
     for (const list of [alone, beside]) list.sort((a, b) => a - b);
     const ratio = percentile(beside, 0.99) / percentile(alone, 0.99);

@@ -10,6 +10,10 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     const { benchPipeline } = await import('./pipeline.ts');
     return benchPipeline(number(flags, 'slots', 250), number(flags, 'hold', 60));
   },
+  rollups: async (flags) => {
+    const { benchRollups } = await import('./rollups.ts');
+    return benchRollups(number(flags, 'past', 300_000));
+  },
   kafka: async (flags) => {
     const { benchKafka } = await import('./kafka.ts');
     return benchKafka(number(flags, 'slots', 250));
@@ -39,6 +43,7 @@ const COMMAND = {
       value: 'N',
       help: 'slots of 400 account updates and 40 transactions (default 250)',
     },
+    past: { type: 'string', value: 'SLOTS', help: 'the longer history of rollups (default 300000)' },
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
     seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },

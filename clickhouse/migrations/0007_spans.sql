@@ -7,7 +7,8 @@ CREATE TABLE IF NOT EXISTS policy_spans (
   profit UInt128, profit_to_lp UInt128, profit_to_holders UInt128, last_swept Nullable(Int64),
   buyback_spent UInt128, buyback_burned UInt128, last_buyback Nullable(Int64),
   event_count UInt64
-) ENGINE = ReplacingMergeTree(log_offset) ORDER BY (mint, width, span, log_partition);
+) ENGINE = ReplacingMergeTree(log_offset) ORDER BY (mint, width, span, log_partition)
+SETTINGS index_granularity = 512;
 
 -- Of a quote asset: the narrowest spans, cut at midnight; quote_days are their sums.
 CREATE TABLE IF NOT EXISTS quote_spans (

@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { migrate, migrations } from '../../clickhouse/migrate.ts';
 import { alone } from '../../clickhouse/migration-lock.ts';
+import { daySeries } from '../../clickhouse/queries/day-series.ts';
 import { statementsOf } from '../../clickhouse/statements.ts';
+import { createMaterialiser } from '../../ingest/materialise.ts';
+import { factsOf } from '../../ingest/rows/facts.ts';
+import { batchOf, key, logOf, PROGRAM, routed, transaction } from '../ingest/materialise/support/records.ts';
+import { sumsOfTotals } from '../ingest/materialise/support/tables.ts';
 import { emptyDatabase, freshDatabaseUrl } from '../support/database.ts';
 
 let store: Store;
@@ -21,6 +26,9 @@ async function schema(of: Store): Promise<unknown[]> {
     { database: of.database },
   );
 }
+
+const LEDGER_OF_BEFORE = `CREATE TABLE migrations (name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3))
+ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
 
 describe('migrating', () => {
   test('brings an empty database to the schema, and a second time does nothing', async () => {
@@ -41,6 +49,23 @@ describe('migrating', () => {
     const [first] = migrations();
     for (const statement of statementsOf(first?.sql ?? '').slice(0, 3)) await store.command(statement);
     expect(await migrate(store)).toHaveLength(migrations().length);
+  });
+
+  test('makes sums of spans out of facts that were there before spans were', async () => {
+    for (const { name, sql, checksum } of migrations().filter(({ name }) => name < '0007')) {
+      if (name.startsWith('0001')) await store.command(LEDGER_OF_BEFORE);
+      for (const statement of statementsOf(sql)) await store.command(statement);
+      await store.insert('migrations', [{ name, checksum }]);
+    }
+    const facts = [5n, 40_000n, 9_000_000n].map((slot) =>
+      transaction(`at${slot}`, slot, [routed(slot), routed(1n, 'other')]),
+    );
+    await store.insert('events', factsOf(facts, PROGRAM, 0).events);
+    expect(await migrate(store)).toContain('0007_spans.sql');
+    const materialise = createMaterialiser({ store, programId: PROGRAM });
+    await materialise(batchOf('transactions', logOf([transaction('new', 9_000_001n, [routed(7n)])])));
+    expect(await sumsOfTotals(store)).toEqual({ [key('mint')]: { routed: '9040012', events: '4' } });
+    expect((await daySeries(store)).map((row) => row.routed_to_lp)).toEqual(['9040015']);
   });
 
   test('stops where an applied file was changed, or is not known', async () => {

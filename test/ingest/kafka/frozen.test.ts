@@ -5,7 +5,7 @@ import { useKafkaStream } from './support/kafka-stream.ts';
 const missing =
   brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'freezes its own brokers');
 const SEED = process.env.SEED ?? 'kafka-1';
-const LIMIT_MS = 400_000;
+const LIMIT_MS = 600_000;
 
 describe.skipIf(missing !== null)(
   `the stream into three brokers (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,

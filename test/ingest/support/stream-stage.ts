@@ -50,7 +50,8 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   partitions?: number;
 }
 
-const WAIT = { timeout: 60_000, interval: 20 };
+/** For a frozen broker several timeouts follow one another: of its session, of a request, of the group. */
+const WAIT = { timeout: 150_000, interval: 20 };
 
 export async function openStreamStage({
   seed,
