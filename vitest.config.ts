@@ -1,5 +1,19 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** These begin first: the last of them would run alone at the end. */
+const LONGEST = ['scenarios/exact', 'kafka/frozen', 'chaos/flaws', 'scenarios/kill', 'chaos/chaos'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
+      return at === -1 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +22,7 @@ export default defineConfig({
     pool: 'forks',
     // More than there are cores: many tests wait for a broker or for a process.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.
       UV_THREADPOOL_SIZE: '16',
