@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
 
 /** The address of a database that nobody else uses, on the engine of the test run. */
 export function freshDatabaseUrl(): string {
@@ -23,6 +22,6 @@ export async function emptyDatabase(): Promise<Store> {
 /** A new database with the current schema, over HTTP; it is dropped when the store is closed. */
 export async function freshDatabase(): Promise<Store> {
   const store = await emptyDatabase();
-  await migrate(store);
+  await store.command(inject('schemaSql'));
   return store;
 }

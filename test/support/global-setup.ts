@@ -1,16 +1,35 @@
 import type { TestProject } from 'vitest/node';
+import { openServer } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
 import { startClickHouse } from './clickhouse-process.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The engine that all test files share; each makes databases of its own. */
     clickhouseUrl: string;
+    /** Statements that make the current schema in an empty database, as one request to that engine. */
+    schemaSql: string;
   }
+}
+
+const TEMPLATE = 'schema_of_this_run';
+
+/** What the migrations leave, told by the engine: in one request it is there in half the time. */
+async function schemaSql(url: string): Promise<string> {
+  const store = await openServer(`${url}/${TEMPLATE}`);
+  await migrate(store);
+  const tables = await store.query<{ sql: string }>(
+    "SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() ORDER BY engine = 'MaterializedView', name",
+  );
+  await store.close();
+  const made = tables.map(({ sql }) => sql.replaceAll(`${TEMPLATE}.`, ''));
+  return [...made, `INSERT INTO migrations SELECT * FROM ${TEMPLATE}.migrations`].join(';\n');
 }
 
 /** One engine for the whole run: it costs 300 MB and most of a second to start. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const clickhouse = await startClickHouse();
   project.provide('clickhouseUrl', clickhouse.url);
+  project.provide('schemaSql', await schemaSql(clickhouse.url));
   return clickhouse.stop;
 }
