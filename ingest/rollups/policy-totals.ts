@@ -1,10 +1,9 @@
 import type { Params } from '../../clickhouse/client.ts';
 import { columns, OF_PARTITIONS, OFFSET, POLICY_FIGURES, selected } from './figures.ts';
-import { type Touched, WIDTHS, widened } from './spans.ts';
+import { NARROWEST, type Touched, WIDTHS, widened } from './spans.ts';
 
 /** Mints in one statement: the list travels as a bound parameter. */
 const MINTS_PER_STATEMENT = 500;
-const [NARROWEST] = WIDTHS;
 const WIDEST = WIDTHS[WIDTHS.length - 1] as number;
 
 const OF_FACTS = `

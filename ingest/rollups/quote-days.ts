@@ -40,7 +40,6 @@ export async function recomputeQuoteDays(
   touched: Touched,
 ): Promise<void> {
   const spans = [...touched.spans];
-  if (spans.length === 0) return;
   await write(SPANS, { spans });
   await write(DAYS, { spans });
 }
