@@ -23,7 +23,6 @@ const RESTLESS = 'history is not complete: what is missing of it is changing at 
 /** @param marker a text that changes with what is applied: as long as it stays, a state that was read is begun with again. */
 export function createIndexReads(marker: () => string): IndexReads {
   const states = new WeakMap<Store, { marker: string; begun: Promise<Begun> }>();
-  const marks = new WeakMap<Store, () => Promise<string>>();
 
   const begin = (store: Store): Promise<Begun> => {
     const now = marker();
@@ -34,11 +33,6 @@ export function createIndexReads(marker: () => string): IndexReads {
     begun.catch(() => states.delete(store));
     return begun;
   };
-  const markNow = (store: Store): Promise<string> => {
-    const look = marks.get(store) ?? sharingNext(() => missingMark(store));
-    marks.set(store, look);
-    return look();
-  };
 
   return {
     settled: async (store, task) => {
@@ -47,7 +41,7 @@ export function createIndexReads(marker: () => string): IndexReads {
         const answer = await task(
           tries > MOST_READS ? { ...state, openGaps: [], historyReason: RESTLESS } : state,
         );
-        if (tries > MOST_READS || (await markNow(store)) === mark) return answer;
+        if (tries > MOST_READS || (await missingMark(store)) === mark) return answer;
         states.delete(store);
       }
     },
@@ -57,29 +51,4 @@ export function createIndexReads(marker: () => string): IndexReads {
 async function read(store: Store): Promise<Begun> {
   const mark = await missingMark(store);
   return { state: await indexState(store), mark };
-}
-
-/** Every call is answered by a read that began after it; calls during one share the next. */
-function sharingNext<T>(read: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null;
-  let next: Promise<T> | null = null;
-  const start = (): Promise<T> => {
-    const started = read();
-    running = started;
-    const over = () => {
-      if (running === started) running = null;
-    };
-    started.then(over, over);
-    return started;
-  };
-  return () => {
-    if (running === null) return start();
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = null;
-        return start();
-      });
-    return next;
-  };
 }

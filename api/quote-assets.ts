@@ -35,8 +35,7 @@ export async function loadQuotes(
   const source = catalogueSource(launchpadVenueId);
   return new Map(
     mints.map((mint) => {
-      const own = prices.filter((price) => price.mint === mint);
-      return [mint, quoteOf(mint, rows.get(mint), pairs.get(mint), own, source, now)];
+      return [mint, quoteOf(mint, rows.get(mint), pairs.get(mint), prices.get(mint) ?? [], source, now)];
     }),
   );
 }

@@ -1,5 +1,5 @@
-export interface TogetherOptions<T> {
-  work(all: readonly T[]): Promise<void>;
+export interface TogetherOptions<T, Answer> {
+  work(all: readonly T[]): Promise<Answer>;
   sizeOf(one: T): number;
   /** The size of one go; what is larger by itself goes alone. */
   most: number;
@@ -7,26 +7,31 @@ export interface TogetherOptions<T> {
   isOfOne(error: unknown): boolean;
 }
 
-interface Waiting<T> {
+interface Waiting<T, Answer> {
   one: T;
-  done(): void;
+  done(answer: Answer): void;
   failed(error: unknown): void;
 }
 
-/** Work that goes together: what comes while some is under way is one go after it, and waits no longer than for that. */
-export function together<T>({ work, sizeOf, most, isOfOne }: TogetherOptions<T>): (one: T) => Promise<void> {
-  const waiting: Waiting<T>[] = [];
+/**
+ * Work that goes together: what comes while some is under way is one go after it, and waits no longer than for that.
+ * Each is told what its go answered.
+ */
+export function together<T, Answer>(options: TogetherOptions<T, Answer>): (one: T) => Promise<Answer> {
+  const { work, sizeOf, most, isOfOne } = options;
+  const waiting: Waiting<T, Answer>[] = [];
   let isAtWork = false;
 
-  const go = async (all: readonly Waiting<T>[]): Promise<void> => {
+  const go = async (all: readonly Waiting<T, Answer>[]): Promise<void> => {
+    let answer: Answer;
     try {
-      await work(all.map(({ one }) => one));
+      answer = await work(all.map(({ one }) => one));
     } catch (error) {
       if (all.length === 1 || !isOfOne(error)) return all.forEach(({ failed }) => void failed(error));
       for (const one of all) await go([one]);
       return;
     }
-    for (const { done } of all) done();
+    for (const { done } of all) done(answer);
   };
   const goOn = async () => {
     // Those that come in the same turn go with the first.
@@ -35,7 +40,7 @@ export function together<T>({ work, sizeOf, most, isOfOne }: TogetherOptions<T>)
     isAtWork = false;
   };
   /** How many of the first fit together; at least one. */
-  const countUpTo = (list: readonly Waiting<T>[]): number => {
+  const countUpTo = (list: readonly Waiting<T, Answer>[]): number => {
     let size = 0;
     const end = list.findIndex(({ one }) => {
       size += sizeOf(one);

@@ -53,7 +53,8 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     db,
     rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
-    storedSlot: async (address) => BigInt((await policiesAt(currentStore(), [address]))[0]?.slot ?? 0),
+    storedSlot: async (address) =>
+      BigInt((await policiesAt(currentStore(), [address])).get(address)?.slot ?? 0),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

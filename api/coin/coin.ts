@@ -1,5 +1,9 @@
 import { mintsAt } from '../../clickhouse/queries/mints.ts';
-import { lastTransaction, type PolicyRow } from '../../clickhouse/queries/policy.ts';
+import {
+  type LastTransactionRow,
+  lastTransactions,
+  type PolicyRow,
+} from '../../clickhouse/queries/policy.ts';
 import { poolsAt } from '../../clickhouse/queries/pools.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import { models, origins } from '../../clickhouse/queries/registries.ts';
@@ -17,10 +21,10 @@ import { venueAccountView } from './venue-account.ts';
 
 /** `GET /coins/:mint` (spec 2.2) */
 export async function coin({ mint, policy, store, context, deps }: Coin): Promise<CoinResponse> {
-  const [config, venueRows, last, originRows, modelRows, mints, quotes] = await Promise.all([
+  const [config, venueAccounts, transactions, originRows, modelRows, mints, quotes] = await Promise.all([
     protocolConfig(store),
-    venueAccountsOf(store, policy.address),
-    lastTransaction(store, policy.address),
+    venueAccountsOf(store, [policy.address]),
+    lastTransactions(store, [policy.address]),
     origins(store),
     models(store),
     mintsAt(store, [mint]),
@@ -28,6 +32,8 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
   ]);
   const quote = quotes.get(policy.quote_mint);
   if (quote === undefined) throw new Error('a quote asset that was asked for is missing');
+  const venueRows = venueAccounts.get(policy.address) ?? [];
+  const last = transactions.get(policy.address);
   const pool = poolOf(config?.launchpad_program ?? deps.settings.launchpadProgramId, mint, policy.quote_mint);
   const local = venueRows.filter((row) => row.kind === 'Local').map((row) => row.token_account);
   const [pools, balances] = await Promise.all([
@@ -109,8 +115,8 @@ function counters(policy: PolicyRow): CoinResponse['counters'] {
 }
 
 /** A write of the account may be applied before its transaction is: the newer of the two. */
-function lastSignature(policy: PolicyRow, last: { signature: string; slot: string } | null): string | null {
-  if (last === null) return policy.signature;
+function lastSignature(policy: PolicyRow, last: LastTransactionRow | undefined): string | null {
+  if (last === undefined) return policy.signature;
   return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot)
     ? policy.signature
     : last.signature;

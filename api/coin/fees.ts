@@ -1,7 +1,7 @@
 import { claimsBetween, recentClaims } from '../../clickhouse/queries/claims.ts';
 import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
-import { type FeesResponse, RECENT_CLAIMS_MAX } from '../../schemas/responses/fees.ts';
+import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import { dayReason, eventSum, type IndexState, incompleteReason } from '../index-state.ts';
 import { lastDay, timeOf } from '../times.ts';
 import type { Coin } from './find.ts';
@@ -18,7 +18,7 @@ async function feesIn({ mint, policy, store, context }: Coin, state: IndexState)
   const [totals, day, claims] = await Promise.all([
     policyTotals(store, [mint]),
     claimsBetween(store, mint, after, until),
-    recentClaims(store, mint, RECENT_CLAIMS_MAX),
+    recentClaims(store, [mint]),
   ]);
   const all = totals.get(mint) ?? NO_TOTALS;
   const uncovered = dayReason(state, context.now);
@@ -43,7 +43,7 @@ async function feesIn({ mint, policy, store, context }: Coin, state: IndexState)
       lifetime: state.historyReason === null ? Number(all.claim_count) : null,
       last24h: uncovered === null ? Number(day.count) : null,
     },
-    recentClaims: claims.map((claim) => ({
+    recentClaims: (claims.get(mint) ?? []).map((claim) => ({
       signature: claim.signature,
       slot: claim.slot,
       block_time: timeOf(claim.block_time),

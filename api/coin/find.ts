@@ -23,7 +23,7 @@ export function coinHandler<Answer>(deps: ReadDeps, answer: (coin: Coin) => Prom
     const store = deps.currentStore();
     const key = decodeKey(mint);
     const address = key === null ? null : encodeBase58(policyAddress(program, key));
-    const [policy] = address === null ? [] : await policiesAt(store, [address]);
+    const policy = address === null ? undefined : (await policiesAt(store, [address])).get(address);
     if (policy === undefined) return { status: 404, body: { error: `no policy indexed for mint ${mint}` } };
     return { status: 200, body: await answer({ mint, policy, store, context, deps }) };
   };

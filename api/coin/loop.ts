@@ -22,11 +22,11 @@ export function loop(coin: Coin): Promise<LoopResponse> {
 }
 
 async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise<LoopResponse> {
-  const [totals, venues] = await Promise.all([
+  const [totals, venueAccounts] = await Promise.all([
     policyTotals(store, [mint]),
-    venueAccountsOf(store, policy.address),
+    venueAccountsOf(store, [policy.address]),
   ]);
-  const unrevoked = venues.filter((row) => row.revoked === 0);
+  const unrevoked = (venueAccounts.get(policy.address) ?? []).filter((row) => row.revoked === 0);
   const local = unrevoked.filter((row) => row.kind === 'Local').map((row) => row.token_account);
   const balances = await tokenAccountsAt(store, [policy.bankroll, ...local]);
   const balance = (address: string) => balanceOf(address, balances.get(address));

@@ -15,9 +15,11 @@ const FUTURE_MAX_S = 120;
 export async function positions({ mint, policy, store, context, deps }: Coin): Promise<PositionsResponse> {
   const [config, accounts] = await Promise.all([
     protocolConfig(store),
-    venueAccountsOf(store, policy.address),
+    venueAccountsOf(store, [policy.address]),
   ]);
-  const remote = accounts.filter((row) => row.kind === 'Remote' && row.revoked === 0);
+  const remote = (accounts.get(policy.address) ?? []).filter(
+    (row) => row.kind === 'Remote' && row.revoked === 0,
+  );
   const readings = await venueReadings(
     store,
     remote.map((row) => row.token_account),

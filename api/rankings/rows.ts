@@ -43,10 +43,7 @@ export async function rankingRows(
 ): Promise<RankingRow[]> {
   if (addresses.length === 0) return [];
   const found = await policiesAt(view.store, addresses);
-  const byAddress = new Map(found.map((policy) => [policy.address, policy]));
-  const policies = addresses
-    .map((address) => byAddress.get(address))
-    .filter((policy) => policy !== undefined);
+  const policies = addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
   const page = await loadPage(view, policies);
   return policies.map((policy, index) => rowOf(policy, firstRank + index, page, view));
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { sharedRead } from '../shared-reads.ts';
 
 /** Policies and their counters per quote asset; `oldest_time` null where the time of one state is not known. */
 export interface QuoteTotalsRow {
@@ -42,10 +43,10 @@ export async function quoteTotals(store: Store): Promise<QuoteTotalsRow[]> {
 }
 
 /** The quote assets that policies have. */
-export async function quotesInUse(store: Store): Promise<string[]> {
+export const quotesInUse = sharedRead(async (store): Promise<string[]> => {
   const rows = await store.query<{ quote_mint: string }>(
     'SELECT DISTINCT quote_mint FROM policies FINAL WHERE exists = 1',
     {},
   );
   return rows.map((row) => row.quote_mint);
-}
+});

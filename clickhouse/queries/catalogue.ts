@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 /** A pair of the launch venue's newest catalogue. */
 export interface PairRow {
@@ -9,16 +10,14 @@ export interface PairRow {
 }
 
 /** The pairs of these quote mints, by mint. */
-export async function pairsOf(store: Store, mints: readonly string[]): Promise<Map<string, PairRow>> {
-  if (mints.length === 0) return new Map();
-  const rows = await store.query<PairRow>(
+export const pairsOf = sharedRows<PairRow>('mint', (store, mints) =>
+  store.query(
     `SELECT r.mint AS mint, r.symbol AS symbol, r.name AS name, r.logo_url AS logo_url
      FROM (SELECT arrayJoin(c.rows) AS r FROM catalogue AS c FINAL)
      WHERE r.mint IN {mints:Array(String)}`,
-    { mints: [...mints] },
-  );
-  return new Map(rows.map((row) => [row.mint, row]));
-}
+    { mints },
+  ),
+);
 
 export interface QuotePairRow {
   mint: string;

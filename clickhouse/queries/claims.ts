@@ -1,6 +1,9 @@
+import { RECENT_CLAIMS_MAX } from '../../schemas/responses/fees.ts';
 import type { Store } from '../client.ts';
+import { sharedLookup } from '../shared-reads.ts';
 
 export interface ClaimRow {
+  mint: string;
   signature: string;
   slot: string;
   block_time: string | null;
@@ -8,17 +11,17 @@ export interface ClaimRow {
   base_amount: string;
 }
 
-/** The newest FeesClaimed events of a mint. */
-export async function recentClaims(store: Store, mint: string, limit: number): Promise<ClaimRow[]> {
-  return store.query<ClaimRow>(
-    `SELECT signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
+/** The newest FeesClaimed events of these mints, at most RECENT_CLAIMS_MAX of each, by mint. */
+export const recentClaims = sharedLookup<ClaimRow>('mint', (store, mints) =>
+  store.query(
+    `SELECT mint, signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
      FROM events FINAL
-     WHERE mint = {mint:String} AND kind = 'FeesClaimed'
+     WHERE mint IN {mints:Array(String)} AND kind = 'FeesClaimed'
      ORDER BY slot DESC, tx_index DESC, signature DESC, position DESC
-     LIMIT {limit:UInt32}`,
-    { mint, limit },
-  );
-}
+     LIMIT {limit:UInt32} BY mint`,
+    { mints, limit: RECENT_CLAIMS_MAX },
+  ),
+);
 
 export interface ClaimWindow {
   quote_amount: string;

@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { sharedRead } from '../shared-reads.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -85,7 +86,7 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
 }
 
 /** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
-export async function missingMark(store: Store): Promise<string> {
+export const missingMark = sharedRead(async (store): Promise<string> => {
   const [row] = await store.query<{ mark: string }>(
     `SELECT hex(sipHash128(
        (SELECT groupArray((g.from_slot, g.log_partition, g.closed))
@@ -99,4 +100,4 @@ export async function missingMark(store: Store): Promise<string> {
   );
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
   return row.mark;
-}
+});

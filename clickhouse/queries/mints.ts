@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 /** A mint with its metadata (its own, or of the account it points at) and the image its document names. */
 export interface MintRow {
@@ -16,9 +16,8 @@ export interface MintRow {
 }
 
 /** The mints at these addresses that were read, by address. */
-export async function mintsAt(store: Store, addresses: readonly string[]): Promise<Map<string, MintRow>> {
-  if (addresses.length === 0) return new Map();
-  const rows = await store.query<MintRow>(
+export const mintsAt = sharedRows<MintRow>('address', (store, addresses) =>
+  store.query(
     `SELECT m.address AS address, m.exists AS exists, m.decimals AS decimals,
        (x.found OR m.name IS NOT NULL OR m.symbol IS NOT NULL OR m.uri IS NOT NULL) AS has_metadata,
        if(x.found, x.name, m.name) AS name,
@@ -38,7 +37,6 @@ export async function mintsAt(store: Store, addresses: readonly string[]): Promi
        FROM metadata_documents FINAL
        WHERE mint IN {addresses:Array(String)}
      ) AS d ON d.mint = m.address`,
-    { addresses: [...addresses] },
-  );
-  return new Map(rows.map((row) => [row.address, row]));
-}
+    { addresses },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 /** Sums of a policy's events over all partitions of the log; times are unix seconds of the newest event summed. */
 export interface PolicyTotalsRow {
@@ -39,12 +39,8 @@ export const NO_TOTALS: Omit<PolicyTotalsRow, 'mint'> = {
 };
 
 /** The totals of the policies of these mints, by mint; a policy without events has none. */
-export async function policyTotals(
-  store: Store,
-  mints: readonly string[],
-): Promise<Map<string, PolicyTotalsRow>> {
-  if (mints.length === 0) return new Map();
-  const rows = await store.query<PolicyTotalsRow>(
+export const policyTotals = sharedRows<PolicyTotalsRow>('mint', (store, mints) =>
+  store.query(
     `SELECT t.mint AS mint,
        toString(sum(t.fees_quote)) AS fees_quote, toString(sum(t.fees_base)) AS fees_base,
        toString(sum(t.claim_count)) AS claim_count, max(t.last_claim) AS last_claim,
@@ -58,7 +54,6 @@ export async function policyTotals(
      FROM policy_totals AS t FINAL
      WHERE t.mint IN {mints:Array(String)}
      GROUP BY t.mint`,
-    { mints: [...mints] },
-  );
-  return new Map(rows.map((row) => [row.mint, row]));
-}
+    { mints },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 /** The last good state of a policy account. Amounts are decimal strings, flags 0 or 1. */
 export interface PolicyRow {
@@ -43,9 +43,9 @@ export interface PolicyRow {
   holder_rewards: string;
 }
 
-/** The policies at these addresses that exist, in no order. */
-export async function policiesAt(store: Store, addresses: readonly string[]): Promise<PolicyRow[]> {
-  return store.query<PolicyRow>(
+/** The policies at these addresses that exist, by address. */
+export const policiesAt = sharedRows<PolicyRow>('address', (store, addresses) =>
+  store.query(
     `SELECT address, slot, block_time, signature, mint, quote_mint, fee_key_mint, authority, agent, guardian,
        origin, origin_id, mode, model_id, to_lp_bps, to_bankroll_bps,
        profit_to_lp_bps, profit_to_holders_bps, profit_to_bankroll_bps,
@@ -55,22 +55,25 @@ export async function policiesAt(store: Store, addresses: readonly string[]): Pr
        bankroll, quote_escrow, base_escrow, holder_rewards
      FROM policies FINAL
      WHERE address IN {addresses:Array(String)} AND exists = 1`,
-    { addresses: [...addresses] },
-  );
+    { addresses },
+  ),
+);
+
+export interface LastTransactionRow {
+  policy: string;
+  signature: string;
+  slot: string;
+  block_time: string | null;
 }
 
-/** The newest transaction with an event of the policy or a write to it; null where none is known. */
-export async function lastTransaction(
-  store: Store,
-  policy: string,
-): Promise<{ signature: string; slot: string; block_time: string | null } | null> {
-  const [row] = await store.query<{ signature: string; slot: string; block_time: string | null }>(
-    `SELECT signature, slot, block_time
+/** The newest transaction with an event of each of these policies or a write to it, by policy. */
+export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store, policies) =>
+  store.query(
+    `SELECT policy, signature, slot, block_time
      FROM policy_transactions FINAL
-     WHERE policy = {policy:String}
+     WHERE policy IN {policies:Array(String)}
      ORDER BY slot DESC, tx_index DESC, signature DESC
-     LIMIT 1`,
-    { policy },
-  );
-  return row ?? null;
-}
+     LIMIT 1 BY policy`,
+    { policies },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 /** A launchpad pool with the curve of its config; exists 0: there is no account at the address. */
 export interface PoolRow {
@@ -19,9 +19,8 @@ export interface PoolRow {
 }
 
 /** The pools at these addresses that were read, by address. */
-export async function poolsAt(store: Store, addresses: readonly string[]): Promise<Map<string, PoolRow>> {
-  if (addresses.length === 0) return new Map();
-  const rows = await store.query<PoolRow>(
+export const poolsAt = sharedRows<PoolRow>('address', (store, addresses) =>
+  store.query(
     `SELECT p.address AS address, p.exists AS exists, p.block_time AS block_time, p.status AS status,
        p.base_decimals AS base_decimals, p.quote_decimals AS quote_decimals, p.supply AS supply,
        p.virtual_base AS virtual_base, p.virtual_quote AS virtual_quote,
@@ -31,7 +30,6 @@ export async function poolsAt(store: Store, addresses: readonly string[]): Promi
      LEFT JOIN (
        SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1
      ) AS c ON c.address = p.global_config`,
-    { addresses: [...addresses] },
-  );
-  return new Map(rows.map((row) => [row.address, row]));
-}
+    { addresses },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedLookup } from '../shared-reads.ts';
 
 export interface PriceRow {
   mint: string;
@@ -10,12 +10,11 @@ export interface PriceRow {
 }
 
 /** The newest reading of each source for these mints. */
-export async function pricesOf(store: Store, mints: readonly string[]): Promise<PriceRow[]> {
-  if (mints.length === 0) return [];
-  return store.query<PriceRow>(
+export const pricesOf = sharedLookup<PriceRow>('mint', (store, mints) =>
+  store.query(
     `SELECT mint, source, read_at, usd, observed_at
      FROM prices FINAL
      WHERE mint IN {mints:Array(String)}`,
-    { mints: [...mints] },
-  );
-}
+    { mints },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRead } from '../shared-reads.ts';
 
 export interface ProtocolConfigRow {
   block_time: string | null;
@@ -14,7 +14,7 @@ export interface ProtocolConfigRow {
 }
 
 /** The protocol's config account; null where it was not read or does not exist. */
-export async function protocolConfig(store: Store): Promise<ProtocolConfigRow | null> {
+export const protocolConfig = sharedRead(async (store): Promise<ProtocolConfigRow | null> => {
   const [row] = await store.query<ProtocolConfigRow>(
     `SELECT block_time, launchpad_program, amm_program, paused, protocol_fee_bps, max_bankroll_bps,
        max_deviation_bps, max_remote_staleness, min_risk_for_class
@@ -25,4 +25,4 @@ export async function protocolConfig(store: Store): Promise<ProtocolConfigRow | 
     {},
   );
   return row ?? null;
-}
+});

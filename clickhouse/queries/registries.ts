@@ -1,4 +1,4 @@
-import type { Store } from '../client.ts';
+import { sharedRead } from '../shared-reads.ts';
 
 export interface OriginRow {
   address: string;
@@ -9,15 +9,14 @@ export interface OriginRow {
 }
 
 /** All origins, by id. */
-export async function origins(store: Store): Promise<OriginRow[]> {
-  return store.query<OriginRow>(
+export const origins = sharedRead((store) =>
+  store.query<OriginRow>(
     `SELECT address, id, name, asset_class_mask, max_risk
      FROM origins FINAL
      WHERE exists = 1
      ORDER BY id, address`,
-    {},
-  );
-}
+  ),
+);
 
 export interface ModelRow {
   id: number;
@@ -28,12 +27,11 @@ export interface ModelRow {
 }
 
 /** All models, by id. */
-export async function models(store: Store): Promise<ModelRow[]> {
-  return store.query<ModelRow>(
+export const models = sharedRead((store) =>
+  store.query<ModelRow>(
     `SELECT id, name, provider, enabled, registered_at
      FROM models FINAL
      WHERE exists = 1
      ORDER BY id, address`,
-    {},
-  );
-}
+  ),
+);

@@ -1,6 +1,7 @@
-import type { Store } from '../client.ts';
+import { sharedLookup } from '../shared-reads.ts';
 
 export interface VenueAccountRow {
+  policy: string;
   address: string;
   block_time: string | null;
   token_account: string;
@@ -14,14 +15,14 @@ export interface VenueAccountRow {
   bridged_out: string;
 }
 
-/** The venue accounts of a policy, revoked ones included, by token account. */
-export async function venueAccountsOf(store: Store, policy: string): Promise<VenueAccountRow[]> {
-  return store.query<VenueAccountRow>(
-    `SELECT address, block_time, token_account, asset_mint, kind, asset_class, revoked,
+/** The venue accounts of these policies, revoked ones included, by policy; those of one by token account. */
+export const venueAccountsOf = sharedLookup<VenueAccountRow>('policy', (store, policies) =>
+  store.query(
+    `SELECT policy, address, block_time, token_account, asset_mint, kind, asset_class, revoked,
        remote_equity, remote_asof, bridged_out
      FROM venue_accounts FINAL
-     WHERE policy = {policy:String} AND exists = 1
+     WHERE policy IN {policies:Array(String)} AND exists = 1
      ORDER BY token_account`,
-    { policy },
-  );
-}
+    { policies },
+  ),
+);

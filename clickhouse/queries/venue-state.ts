@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { sharedRows } from '../shared-reads.ts';
 
 export interface VenueReadingRow {
   token_account: string;
@@ -13,19 +14,14 @@ export interface VenueReadingRow {
 }
 
 /** The newest reading of each of these Remote venue accounts, by token account. */
-export async function venueReadings(
-  store: Store,
-  tokenAccounts: readonly string[],
-): Promise<Map<string, VenueReadingRow>> {
-  if (tokenAccounts.length === 0) return new Map();
-  const rows = await store.query<VenueReadingRow>(
+export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store, tokenAccounts) =>
+  store.query(
     `SELECT token_account, venue, reachable, error, equity, notional, reason, venue_time
      FROM venue_readings FINAL
      WHERE token_account IN {tokenAccounts:Array(String)}`,
-    { tokenAccounts: [...tokenAccounts] },
-  );
-  return new Map(rows.map((row) => [row.token_account, row]));
-}
+    { tokenAccounts },
+  ),
+);
 
 export interface VenueStatusRow {
   venue: 'perp' | 'options';

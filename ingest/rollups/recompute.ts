@@ -13,8 +13,8 @@ export interface Recompute extends Touched {
   owned(): boolean;
 }
 
-/** They travel as bound parameters, in the address of the request. */
-const MOST_TOUCHED = 20_000;
+/** They travel as bound parameters in the address of the request, of which a server takes a megabyte. */
+const MOST_TOUCHED = 10_000;
 
 /**
  * Recomputes the rollups that batches touched, those of several partitions together. What one touched is then
@@ -22,8 +22,8 @@ const MOST_TOUCHED = 20_000;
  * written up to its offset.
  */
 export function createRollups(store: Store): (one: Recompute) => Promise<void> {
-  return together<Recompute>({
-    work: (all) => recompute(store, all),
+  return together({
+    work: (all: readonly Recompute[]) => recompute(store, all),
     sizeOf: ({ mints, spans }) => mints.size + spans.size,
     most: MOST_TOUCHED,
     isOfOne: isRefusal,

@@ -1,0 +1,68 @@
+import { together } from '../runtime/together.ts';
+import type { Store } from './client.ts';
+import { isRefusal } from './coalesce.ts';
+
+/** Keys in one question: they travel as a bound parameter in the address of the request. */
+const MOST_KEYS = 2_000;
+
+/**
+ * One question at a time to a store, shared by all that ask: whoever asks while one is under way is answered by the
+ * next, so that no answer is older than the question.
+ */
+export function sharedRead<Answer>(
+  ask: (store: Store) => Promise<Answer>,
+): (store: Store) => Promise<Answer> {
+  const reads = perStore((store) =>
+    together<null, Answer>({ work: () => ask(store), sizeOf: () => 0, most: 0, isOfOne: () => false }),
+  );
+  return (store) => reads(store)(null);
+}
+
+/** The rows of these keys, by key; a key without rows is not there. Rows are shared: nobody changes them. */
+export type Lookup<Row> = (store: Store, keys: readonly string[]) => Promise<Map<string, readonly Row[]>>;
+
+/**
+ * The same by keys: those that are asked for while a question is under way are one question after it.
+ * @param field the one of a row that names its key.
+ */
+export function sharedLookup<Row>(
+  field: keyof Row,
+  ask: (store: Store, keys: string[]) => Promise<Row[]>,
+): Lookup<Row> {
+  const lookups = perStore((store) =>
+    together<readonly string[], Map<unknown, Row[]>>({
+      work: async (all) => Map.groupBy(await ask(store, [...new Set(all.flat())]), (row) => row[field]),
+      sizeOf: (keys) => keys.length,
+      most: MOST_KEYS,
+      isOfOne: isRefusal,
+    }),
+  );
+  return async (store, keys) => {
+    if (keys.length === 0) return new Map();
+    const found = await lookups(store)(keys);
+    return new Map(
+      keys.map((key) => [key, found.get(key) ?? []] as const).filter(([, rows]) => rows.length > 0),
+    );
+  };
+}
+
+/** A lookup of keys that have one row each. */
+export function sharedRows<Row>(
+  field: keyof Row,
+  ask: (store: Store, keys: string[]) => Promise<Row[]>,
+): (store: Store, keys: readonly string[]) => Promise<Map<string, Row>> {
+  const look = sharedLookup(field, ask);
+  return async (store, keys) => {
+    const found = await look(store, keys);
+    return new Map([...found].map(([key, [row]]) => [key, row as Row]));
+  };
+}
+
+function perStore<T>(make: (store: Store) => T): (store: Store) => T {
+  const made = new WeakMap<Store, T>();
+  return (store) => {
+    const known = made.get(store) ?? make(store);
+    made.set(store, known);
+    return known;
+  };
+}
