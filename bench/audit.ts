@@ -1,14 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startPostgres } from '../test/api/agent/support/postgres.ts';
-import { startClickHouse } from '../test/support/clickhouse-process.ts';
-import { freePort, startKafka } from '../test/support/kafka.ts';
-import { createCast } from './cast.ts';
+import { deploy } from './deployment.ts';
 import { atRate, createSender } from './http-load.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
-import { untilWhole } from './until-whole.ts';
 
 const READS_PER_SECOND = 10;
 const TURN_SECONDS = 20;
@@ -30,34 +23,10 @@ async function everyMint(read: Read): Promise<string[]> {
 
 /** Readers of a live system, in turns beside an audit and without one. */
 export async function benchAudit(turns: number): Promise<Row[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
-  const [cluster, clickhouse, postgres] = await Promise.all([
-    startKafka(),
-    startClickHouse(path.join(directory, 'clickhouse')),
-    startPostgres(),
-  ]);
-  const cast = createCast(directory);
+  const { url, env, cast, stop } = await deploy({ policies: '300', history: '3000', seed: 'audit' });
   const { send, close } = createSender();
   try {
-    const devnet = await cast.devnet(['--policies', '300', '--history', '3000', '--seed', 'audit']);
-    const port = await freePort();
-    const env = {
-      KAFKA_BROKERS: cluster.brokers.join(','),
-      KAFKA_PARTITIONS: '4',
-      CLICKHOUSE_URL: `${clickhouse.url}/bench`,
-      POSTGRES_URL: await postgres.freshUrl(),
-      YELLOWSTONE_ENDPOINT: devnet.geyser,
-      SOLANA_RPC_URL: devnet.rpc,
-      PROGRAM_ID: devnet.programId,
-      PORT: String(port),
-    };
-    await cast.once('start/migrate.ts', env);
-    cast.start('ingest/commands/ingest.ts', env);
-    cast.start('ingest/commands/materialise.ts', env);
-    cast.start('api/main.ts', env);
-    const url = `http://127.0.0.1:${port}`;
     const read: Read = (route) => send(`${url}${route}`);
-    await untilWhole(url);
     const mints = await everyMint(read);
 
     const turn = async (): Promise<number[]> => {
@@ -105,10 +74,6 @@ export async function benchAudit(turns: number): Promise<Row[]> {
     ];
   } finally {
     close();
-    await cast.stop();
-    await postgres.stop();
-    await clickhouse.stop();
-    await cluster.stop();
-    rmSync(directory, { recursive: true, force: true });
+    await stop();
   }
 }

@@ -1,18 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGeyserClient } from '../ingest/geyser/client.ts';
 import type { Update } from '../ingest/geyser/update.ts';
 import { decodeAccount } from '../schemas/accounts.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
-import { startPostgres } from '../test/api/agent/support/postgres.ts';
-import { startClickHouse } from '../test/support/clickhouse-process.ts';
-import { freePort, startKafka } from '../test/support/kafka.ts';
-import { createCast } from './cast.ts';
+import { deploy } from './deployment.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
-import { untilWhole } from './until-whole.ts';
 
 const SEEN_EVERY_MS = 5;
 /** For a policy to show itself that is claimed for often. */
@@ -85,42 +78,10 @@ async function records(metricsPort: number): Promise<number> {
 
 /** From an update sent to its figure served, through every process of a deployment, all on this machine. */
 export async function benchFreshness(seconds: number, rate: number): Promise<Row[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
-  const cluster = await startKafka();
-  const clickhouse = await startClickHouse(path.join(directory, 'clickhouse'));
-  const postgres = await startPostgres();
-  const cast = createCast(directory);
+  const chain = { policies: POLICIES, history: PAST_SLOTS, rate: String(rate), seed: 'fresh' };
+  const { url, metricsPort, geyser, programId, stop: stopAll } = await deploy(chain);
   try {
-    const flags = [
-      '--policies',
-      POLICIES,
-      '--history',
-      PAST_SLOTS,
-      '--rate',
-      String(rate),
-      '--seed',
-      'fresh',
-    ];
-    const devnet = await cast.devnet(flags);
-    const port = await freePort();
-    const metricsPort = await freePort();
-    const env = {
-      KAFKA_BROKERS: cluster.brokers.join(','),
-      KAFKA_PARTITIONS: '4',
-      CLICKHOUSE_URL: `${clickhouse.url}/bench`,
-      POSTGRES_URL: await postgres.freshUrl(),
-      YELLOWSTONE_ENDPOINT: devnet.geyser,
-      SOLANA_RPC_URL: devnet.rpc,
-      PROGRAM_ID: devnet.programId,
-      PORT: String(port),
-    };
-    await cast.once('start/migrate.ts', env);
-    cast.start('ingest/commands/ingest.ts', { ...env, METRICS_PORT: String(metricsPort) });
-    cast.start('ingest/commands/materialise.ts', env);
-    cast.start('api/main.ts', env);
-    const url = `http://127.0.0.1:${port}`;
-    await untilWhole(url);
-    const stream = watchStream(devnet.geyser, devnet.programId);
+    const stream = watchStream(geyser, programId);
     await pause(CHOOSE_MS);
     const mint = stream.busiest();
     if (mint === undefined) throw new Error('no policy was written');
@@ -148,10 +109,6 @@ export async function benchFreshness(seconds: number, rate: number): Promise<Row
       { name: `freshness p99 of ${behind.length}, ms (bar 1000)`, value: p99.toFixed(0), ok: p99 < 1000 },
     ];
   } finally {
-    await cast.stop();
-    await postgres.stop();
-    await clickhouse.stop();
-    await cluster.stop();
-    rmSync(directory, { recursive: true, force: true });
+    await stopAll();
   }
 }

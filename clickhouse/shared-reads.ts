@@ -4,6 +4,8 @@ import { isRefusal } from './coalesce.ts';
 
 /** Keys in one question: they travel as a bound parameter in the address of the request. */
 const MOST_KEYS = 2_000;
+/** A question that the store does not answer holds up no other for longer. */
+const PATIENCE_MS = 250;
 
 /**
  * One question at a time to a store, shared by all that ask: whoever asks while one is under way is answered by the
@@ -13,7 +15,13 @@ export function sharedRead<Answer>(
   ask: (store: Store) => Promise<Answer>,
 ): (store: Store) => Promise<Answer> {
   const reads = perStore((store) =>
-    together<null, Answer>({ work: () => ask(store), sizeOf: () => 0, most: 0, isOfOne: () => false }),
+    together<null, Answer>({
+      work: () => ask(store),
+      sizeOf: () => 0,
+      most: 0,
+      isOfOne: () => false,
+      patienceMs: PATIENCE_MS,
+    }),
   );
   return (store) => reads(store)(null);
 }
@@ -35,6 +43,7 @@ export function sharedLookup<Row>(
       sizeOf: (keys) => keys.length,
       most: MOST_KEYS,
       isOfOne: isRefusal,
+      patienceMs: PATIENCE_MS,
     }),
   );
   return async (store, keys) => {

@@ -5,6 +5,8 @@ export interface TogetherOptions<T, Answer> {
   most: number;
   /** Whether those that failed together are tried one by one, so that one does not fail for another. */
   isOfOne(error: unknown): boolean;
+  /** For how long a go holds up the next; until its end, unless it is given. */
+  patienceMs?: number;
 }
 
 interface Waiting<T, Answer> {
@@ -14,13 +16,14 @@ interface Waiting<T, Answer> {
 }
 
 /**
- * Work that goes together: what comes while some is under way is one go after it, and waits no longer than for that.
+ * Work that goes together: what comes while some is under way is one go after it.
  * Each is told what its go answered.
  */
 export function together<T, Answer>(options: TogetherOptions<T, Answer>): (one: T) => Promise<Answer> {
-  const { work, sizeOf, most, isOfOne } = options;
+  const { work, sizeOf, most, isOfOne, patienceMs } = options;
   const waiting: Waiting<T, Answer>[] = [];
-  let isAtWork = false;
+  /** The go that the next waits for. */
+  let current: object | null = null;
 
   const go = async (all: readonly Waiting<T, Answer>[]): Promise<void> => {
     let answer: Answer;
@@ -33,11 +36,17 @@ export function together<T, Answer>(options: TogetherOptions<T, Answer>): (one: 
     }
     for (const { done } of all) done(answer);
   };
-  const goOn = async () => {
-    // Those that come in the same turn go with the first.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) await go(waiting.splice(0, countUpTo(waiting)));
-    isAtWork = false;
+  const begin = () => {
+    const mine = {};
+    current = mine;
+    const over = () => {
+      clearTimeout(patience);
+      if (current !== mine) return;
+      current = null;
+      if (waiting.length > 0) begin();
+    };
+    const patience = patienceMs === undefined ? undefined : setTimeout(over, patienceMs);
+    void go(waiting.splice(0, countUpTo(waiting))).then(over);
   };
   /** How many of the first fit together; at least one. */
   const countUpTo = (list: readonly Waiting<T, Answer>[]): number => {
@@ -52,8 +61,9 @@ export function together<T, Answer>(options: TogetherOptions<T, Answer>): (one: 
   return (one) =>
     new Promise((done, failed) => {
       waiting.push({ one, done, failed });
-      if (isAtWork) return;
-      isAtWork = true;
-      void goOn();
+      if (current !== null) return;
+      // Those that come in the same turn go with the first.
+      current = {};
+      setImmediate(begin);
     });
 }

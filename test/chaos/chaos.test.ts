@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)(
         });
         for (const problem of result.problems) say(problem);
         expect(result.problems, `the processes' logs are in ${directory}`).toEqual([]);
-        expect(result.figures).toBeGreaterThan(20);
+        expect(result.compared, 'figures that were seen again').toBeGreaterThan(20);
         for (const [name, bytes] of result.memory) {
           say(`${name} held ${(bytes / 1024 ** 2).toFixed(0)} MB at most`);
           expect(bytes, `memory of ${name}`).toBeLessThan(MOST_BYTES);

@@ -1,6 +1,7 @@
 import { compare } from '../scenarios/compare.ts';
 import type { Status } from '../scenarios/harness.ts';
 import { viewOf } from '../scenarios/oracle/view.ts';
+import { untilExact } from '../scenarios/until-exact.ts';
 import { ask, eventually, getterOf } from './ask.ts';
 import type { Stage } from './stage.ts';
 
@@ -11,7 +12,7 @@ const STATUS_WITHIN_MS = 5_000;
 export interface ExactOptions {
   /** For the index to be at the tip and whole. */
   settleMs: number;
-  /** For a difference to go away. */
+  /** For a difference to go away, from the first one on. */
   exactMs: number;
 }
 
@@ -52,18 +53,13 @@ async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
 /** Every route of every API equals the ledger. @throws AssertionError with the first difference that stays */
 export async function expectExact(stage: Stage, { settleMs, exactMs }: ExactOptions): Promise<void> {
   const { chain } = stage.world;
-  await settle(stage, settleMs);
-  const deadline = performance.now() + exactMs;
-  for (;;) {
-    try {
+  await untilExact({
+    settle: () => settle(stage, settleMs),
+    nextSlot: () => chain.produce([]),
+    compare: async () => {
       const view = viewOf(chain, false);
       for (const api of stage.apis) await compare(getterOf(api), view);
-      return;
-    } catch (error) {
-      const isDifference = error instanceof Error && error.name === 'AssertionError';
-      if (!isDifference || performance.now() > deadline) throw error;
-      await chain.produce([]);
-      await settle(stage, settleMs);
-    }
-  }
+    },
+    limitMs: exactMs,
+  });
 }

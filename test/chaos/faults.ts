@@ -12,6 +12,7 @@ type Begin<K extends Fault['kind']> = (stage: Stage, fault: Extract<Fault, { kin
 const MATERIALISE = 'ingest/commands/materialise.ts';
 /** A process may wait for servers that are away when it is asked to stop, but not for ever. */
 const ENDED_WITHIN_MS = 15_000;
+const BEGUN_WITHIN_MS = 60_000;
 const nothing: Heal = async () => {};
 
 const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
@@ -32,7 +33,12 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
       await eventually('materialise-3 has ended', ENDED_WITHIN_MS, () => !third.running());
       third.start();
     }
-    return () => stage.actor('materialise-3').stop();
+    return async () => {
+      const added = stage.actor('materialise-3');
+      // Before it has begun to run nothing of it can end in order.
+      await eventually('materialise-3 runs', BEGUN_WITHIN_MS, async () => (await missingOf(added)) !== null);
+      await added.stop();
+    };
   },
   'kill-broker': async (stage, { broker }) => {
     const node = brokerOf(stage, broker);

@@ -8,18 +8,31 @@ const COINS = 5;
 /** What an API says of a store that is away: any other failure is its own. */
 const STORE_IS_AWAY = /\b(ECONN\w+|EPIPE)\b|socket hang up|not connected yet|[Tt]imeout/;
 
+/** What one reader was answered so far. */
+export interface Memory {
+  /** What was wrong: a figure that went back though it cannot, an error without a reason. */
+  problems: Set<string>;
+  /** How many figures were seen so far. */
+  figures(): number;
+  /** How often one was seen again, and compared. */
+  compared(): number;
+  take(route: string, answer: Answer): void;
+}
+
 /** Compares what one reader is answered with what it was answered before. */
-export function createMemory() {
+export function createMemory(): Memory {
   const highest = new Map<string, bigint>();
   const problems = new Set<string>();
+  let compared = 0;
   return {
     problems,
-    /** How many figures were seen so far. */
     figures: () => highest.size,
+    compared: () => compared,
     take: (route: string, { status, body }: Answer) => {
       if (status === 200) {
         for (const [name, value] of figuresIn(route, body)) {
           const before = highest.get(name);
+          if (before !== undefined) compared += 1;
           if (before !== undefined && value < before)
             problems.add(`${name} went from ${before} back to ${value}`);
           else highest.set(name, value);
@@ -35,17 +48,10 @@ export function createMemory() {
   };
 }
 
-/**
- * Reads one API until the signal is given, and looks at every process's memory on the way.
- * @returns what was wrong: a figure that went back though it cannot, an error without a reason; and how many were read.
- */
-export async function observe(
-  stage: Stage,
-  signal: AbortSignal,
-): Promise<{ problems: string[]; figures: number }> {
+/** Reads one API until the signal is given, and looks at every process's memory on the way. Answers the problems. */
+export async function observe(stage: Stage, memory: Memory, signal: AbortSignal): Promise<string[]> {
   const [api] = stage.apis;
   if (api === undefined) throw new Error('there is no API to observe');
-  const memory = createMemory();
   for (let round = 0; !signal.aborted; round += 1) {
     const mints = [...stage.world.chain.state().policies.values()].slice(0, COINS).map(({ mint }) => mint);
     const mint = mints[round % Math.max(1, mints.length)];
@@ -58,5 +64,5 @@ export async function observe(
     await pause(EVERY_MS);
   }
   const where = `${api.name} on port ${portOf(api)}`;
-  return { problems: [...memory.problems].map((what) => `${where}: ${what}`), figures: memory.figures() };
+  return [...memory.problems].map((what) => `${where}: ${what}`);
 }

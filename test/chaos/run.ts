@@ -5,7 +5,7 @@ import { createLogger } from '../../runtime/log.ts';
 import { eventually, missingOf } from './ask.ts';
 import { expectExact } from './exact.ts';
 import { beginFault, expectTold } from './faults.ts';
-import { observe } from './observer.ts';
+import { createMemory, observe } from './observer.ts';
 import { type Planned, wordsOf } from './plan.ts';
 import { startServers } from './servers.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -25,12 +25,15 @@ export interface ChaosOptions {
 export interface ChaosResult {
   /** Everything that was wrong besides the answers at the end. */
   problems: string[];
-  figures: number;
+  /** How often a figure was seen again once the faults had begun. */
+  compared: number;
   /** The most that each process held, in bytes. */
   memory: Map<string, number>;
 }
 
 const FIRST_ANSWERS_MS = 120_000;
+/** Of which a reader knows the value before the first fault. */
+const FIGURES = 20;
 const READY_AGAIN_MS = 90_000;
 const EXACT = { settleMs: 180_000, exactMs: 60_000 };
 
@@ -52,22 +55,29 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await everyoneReady(stage, FIRST_ANSWERS_MS);
     say('everything is ready');
     const stop = new AbortController();
-    const observing = observe(stage, stop.signal);
+    const memory = createMemory();
+    const observing = observe(stage, memory, stop.signal);
+    await eventually('figures are served', FIRST_ANSWERS_MS, () => memory.figures() >= FIGURES);
+    say('figures are served');
+    const comparedBefore = memory.compared();
     const problems = await carryOut(stage, plan, say);
     say('the faults are over');
     await everyoneReady(stage, READY_AGAIN_MS).catch((error: Error) => problems.push(error.message));
     say('everything is ready again');
     await rest();
     stop.abort();
-    const { problems: seen, figures } = await observing;
+    problems.push(...(await observing));
     await expectExact(stage, EXACT);
     say('every answer is exact');
-    problems.push(...seen, ...(await deadLetters(stage)));
+    problems.push(...(await deadLetters(stage)));
     for (const { crashes } of stage.actors.values()) problems.push(...crashes);
     problems.push(...(await stopInSilence(stage)));
     say('everything has stopped');
-    const memory = new Map([...stage.actors].map(([name, actor]) => [name, actor.mostBytes()]));
-    return { problems, figures, memory };
+    return {
+      problems,
+      compared: memory.compared() - comparedBefore,
+      memory: new Map([...stage.actors].map(([name, actor]) => [name, actor.mostBytes()])),
+    };
   } finally {
     await stage?.close();
     await servers.close();

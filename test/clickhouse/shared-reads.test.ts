@@ -119,3 +119,20 @@ test('what the engine refuses for one is not refused for the others', async () =
   await expect(bad).rejects.toThrow('too much');
   expect(asked.map(({ keys }) => keys)).toEqual([['good', 'bad'], ['good'], ['bad']]);
 });
+
+test('a question that is not answered holds up no other, and is told what it asked for in the end', async () => {
+  const { asked, ask, store } = watched();
+  const read = sharedRead(ask);
+  const hung = read(store);
+  await turn();
+  const others = [read(store), read(store)];
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.answer.resolve([row('others')]);
+  await expect(Promise.all(others)).resolves.toEqual([[row('others')], [row('others')]]);
+  const later = read(store);
+  await turn();
+  asked[2]?.answer.resolve([row('later')]);
+  await expect(later).resolves.toEqual([row('later')]);
+  asked[0]?.answer.resolve([row('hung')]);
+  await expect(hung).resolves.toEqual([row('hung')]);
+});

@@ -5,6 +5,7 @@ import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { compare, type Extent, type Get } from './compare.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, startProduct } from './product.ts';
+import { untilExact } from './until-exact.ts';
 
 export interface Status {
   indexer: { lastProcessedSlot: string | null; history: { complete: boolean } };
@@ -37,7 +38,6 @@ export interface HarnessOptions {
 }
 
 const SETTLE_LIMIT_MS = 120_000;
-/** From the first difference on, for accounts that are read over RPC a moment after the index is at the tip. */
 const EXACT_LIMIT_MS = 30_000;
 const POLL_MS = 100;
 /** Slots go on this often while a condition is awaited: some things wait for the next one. */
@@ -101,23 +101,13 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       });
       return product;
     },
-    expectExact: async (extent) => {
-      let differsSince: number | null = null;
-      // An account that came up in the last slot is read once the next has come.
-      await settle();
-      await chain.produce([]);
-      for (;;) {
-        await settle();
-        try {
-          return await compare(get, viewOf(chain, options.polled ?? false), extent);
-        } catch (error) {
-          const isDifference = error instanceof Error && error.name === 'AssertionError';
-          differsSince ??= performance.now();
-          if (!isDifference || performance.now() - differsSince > EXACT_LIMIT_MS) throw error;
-          await chain.produce([]);
-        }
-      }
-    },
+    expectExact: (extent) =>
+      untilExact({
+        settle,
+        nextSlot: () => chain.produce([]),
+        compare: () => compare(get, viewOf(chain, options.polled ?? false), extent),
+        limitMs: EXACT_LIMIT_MS,
+      }),
     close: async () => {
       await stop();
       await Promise.all([geyser.close(), rpc.close()]);

@@ -1,0 +1,31 @@
+export interface UntilExactOptions {
+  /** The index is at the tip and whole. */
+  settle(): Promise<void>;
+  /** Another slot, without actions. */
+  nextSlot(): Promise<unknown>;
+  /** @throws AssertionError with the first difference */
+  compare(): Promise<void>;
+  /** For a difference to go away, from the first one on. */
+  limitMs: number;
+}
+
+/**
+ * Compares until there is no difference: an account is read over RPC a moment after the index is at the tip.
+ * @throws AssertionError with a difference that stays
+ */
+export async function untilExact({ settle, nextSlot, compare, limitMs }: UntilExactOptions): Promise<void> {
+  // An account that came up in the last slot is read once the next has come.
+  await settle();
+  await nextSlot();
+  for (let differsSince: number | null = null; ; ) {
+    await settle();
+    try {
+      return await compare();
+    } catch (error) {
+      differsSince ??= performance.now();
+      const isDifference = error instanceof Error && error.name === 'AssertionError';
+      if (!isDifference || performance.now() - differsSince > limitMs) throw error;
+      await nextSlot();
+    }
+  }
+}
