@@ -1,5 +1,4 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { brokerMissing } from '../support/kafka.ts';
@@ -25,7 +24,8 @@ describe.skipIf(missing !== null)(
       'whatever is killed, frozen, cut, delayed or refused, nothing is lost, counted twice or served backwards',
       async () => {
         const kept = process.env.CHAOS_DIRECTORY;
-        const directory = kept ?? mkdtempSync(path.join(tmpdir(), 'chaos-'));
+        // Where it outlives the run.
+        const directory = kept ?? mkdtempSync('/tmp/chaos-');
         mkdirSync(directory, { recursive: true });
         const say = (line: string) => {
           appendFileSync(path.join(directory, 'chaos.log'), `${new Date().toISOString()} ${line}\n`);

@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
         historySlots: 40,
         retentionSlots: 100_000,
       });
-      servers = await startServers(directory, { brokers: 1, geyserPort: world.geyserPort });
+      servers = await startServers({ brokers: 1, geyserPort: world.geyserPort });
       const settings = { brokers: servers.kafka.brokers, tls: false, sasl: null, clientId: 'flaws' };
       kafka = createKafkaClient(settings, createLogger('silent', 'flaws'));
     });

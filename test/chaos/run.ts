@@ -45,7 +45,7 @@ const EXACT = { settleMs: 180_000, exactMs: 60_000 };
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, policies, rate, plan, directory, say } = options;
   const world = await createWorld({ seed, policies, rate, historySlots: 200, retentionSlots: 150 });
-  const servers = await startServers(directory, { brokers: 3, geyserPort: world.geyserPort });
+  const servers = await startServers({ brokers: 3, geyserPort: world.geyserPort });
   let stage: Stage | null = null;
   try {
     stage = await openStage({ world, servers, directory, name: 'chaos', partitions: 4, apis: 2 });

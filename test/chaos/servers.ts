@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
 import { type Cluster, startKafka } from '../support/kafka.ts';
@@ -14,18 +15,14 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-export async function startServers(
-  directory: string,
-  options: { brokers: number; geyserPort: number },
-): Promise<Servers> {
+export async function startServers(options: { brokers: number; geyserPort: number }): Promise<Servers> {
   const brokers: TcpProxy[] = [];
   const advertise = async (port: number) => {
     const proxy = await startProxy(port);
     brokers.push(proxy);
     return proxy.port;
   };
-  const data = path.join(directory, 'clickhouse');
-  mkdirSync(data);
+  const data = mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
   const [kafka, engine, postgres] = await Promise.all([
     startKafka(options.brokers, advertise),
     startEngine(data),
@@ -39,6 +36,7 @@ export async function startServers(
     close: async () => {
       await Promise.all([...brokers, clickhouse, geyser].map((proxy) => proxy.close()));
       await Promise.all([kafka.stop(), engine.stop(), postgres.stop()]);
+      rmSync(data, { recursive: true, force: true });
     },
   };
 }

@@ -94,7 +94,7 @@ async function compareActivity(get: Get, mint: string, expected: readonly object
 
 /** Every row in whole, by small pages that overlap nowhere. */
 async function compareRows(get: Get, view: View): Promise<void> {
-  const limit = 17;
+  const limit = 61;
   const rows: Json[] = [];
   for (;;) {
     const page = await get(`/rankings?sort=newest&limit=${limit}&offset=${rows.length}`);

@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { openServer } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { startClickHouse } from './clickhouse-process.ts';
+import { useScratch } from './scratch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -28,8 +29,12 @@ async function schemaSql(url: string): Promise<string> {
 
 /** One engine for the whole run: it costs 300 MB and most of a second to start. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const deleteScratch = useScratch();
   const clickhouse = await startClickHouse();
   project.provide('clickhouseUrl', clickhouse.url);
   project.provide('schemaSql', await schemaSql(clickhouse.url));
-  return clickhouse.stop;
+  return async () => {
+    await clickhouse.stop();
+    deleteScratch();
+  };
 }

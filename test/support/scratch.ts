@@ -1,0 +1,46 @@
+import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import path from 'node:path';
+
+const MEMORY = '/dev/shm';
+const PREFIX = 'bankroll-tests-';
+const LEAST_BYTES = 6 * 1024 ** 3;
+
+/**
+ * Has temporary directories made in memory from now on, where there is enough of it: the tests' engines make and
+ * delete files by the hundred thousand, which a disk's file system takes a third of the run for.
+ * @returns deletes what is left of them.
+ */
+export function useScratch(): () => void {
+  if (!hasRoom()) return () => {};
+  deleteLeftovers();
+  const directory = path.join(MEMORY, `${PREFIX}${process.pid}`);
+  mkdirSync(directory, { recursive: true });
+  process.env.TMPDIR = directory;
+  return () => rmSync(directory, { recursive: true, force: true });
+}
+
+function hasRoom(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize > LEAST_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/** Of runs that were killed. */
+function deleteLeftovers(): void {
+  for (const name of readdirSync(MEMORY)) {
+    if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length)))) continue;
+    rmSync(path.join(MEMORY, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
