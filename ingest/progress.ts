@@ -1,4 +1,5 @@
 import type { Store } from '../clickhouse/client.ts';
+import { highestWritten } from '../clickhouse/queries/stream-store.ts';
 import type { AppliedRow, GapRow } from '../clickhouse/tables.ts';
 import type { GapPlace } from './gap-rows.ts';
 import type { LogBatch, Topic } from './log/port.ts';
@@ -68,6 +69,17 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
     last_signature_index: progress.lastSignature?.index ?? 0,
     applied_at: String(appliedAt),
   };
+}
+
+/**
+ * Counts the offsets as applied that a batch was cut off with, for a log that does not outlive its process: what they
+ * were given to comes again. Of rows of one key that with the highest offset stands, so none is given out twice.
+ */
+export async function passCutOff(store: Store): Promise<void> {
+  const progress = await readProgress(store, 'transactions', 0);
+  const offset = await highestWritten(store, 0);
+  if (offset > progress.offset)
+    await store.insert('applied', [progressRow({ ...progress, offset }, Date.now())]);
 }
 
 /** Whether a batch follows on what was applied, or the partition was away meanwhile. */

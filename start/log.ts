@@ -8,6 +8,7 @@ import { ensureTopics, materialiserGroup, partitionsOf } from '../ingest/kafka/t
 import { createKafkaWriter } from '../ingest/kafka/writer.ts';
 import { createMemoryLog } from '../ingest/log/memory.ts';
 import type { LogReader, LogWriter } from '../ingest/log/port.ts';
+import { passCutOff } from '../ingest/progress.ts';
 import type { StreamStore } from '../ingest/store.ts';
 import type { Config } from '../runtime/config.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -23,6 +24,7 @@ export async function openLog(config: Config, store: Store, logger: Logger): Pro
 
 async function inProcess(store: Store, logger: Logger): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
+  await passCutOff(store);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
