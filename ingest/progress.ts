@@ -1,5 +1,4 @@
 import type { Store } from '../clickhouse/client.ts';
-import { highestWritten } from '../clickhouse/queries/stream-store.ts';
 import type { AppliedRow, GapRow } from '../clickhouse/tables.ts';
 import type { GapPlace } from './gap-rows.ts';
 import type { LogBatch, Topic } from './log/port.ts';
@@ -72,14 +71,15 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
 }
 
 /**
- * Counts the offsets as applied that a batch was cut off with, for a log that does not outlive its process: what they
- * were given to comes again. Of rows of one key that with the highest offset stands, so none is given out twice.
+ * Counts the offsets as applied that the last batch may have had before its process ended, for a log that ends with
+ * it: what they were given to comes again. Of rows of one key that with the highest offset stands, so none is given
+ * out twice.
+ * @param most entries of a batch.
  */
-export async function passCutOff(store: Store): Promise<void> {
+export async function passCutOff(store: Store, most: number): Promise<void> {
   const progress = await readProgress(store, 'transactions', 0);
-  const offset = await highestWritten(store, 0);
-  if (offset > progress.offset)
-    await store.insert('applied', [progressRow({ ...progress, offset }, Date.now())]);
+  const passed = { ...progress, offset: progress.offset + BigInt(most) };
+  await store.insert('applied', [progressRow(passed, Date.now())]);
 }
 
 /** Whether a batch follows on what was applied, or the partition was away meanwhile. */

@@ -6,7 +6,7 @@ import { readLogPosition } from '../ingest/kafka/position.ts';
 import { createKafkaReader } from '../ingest/kafka/reader.ts';
 import { ensureTopics, materialiserGroup, partitionsOf } from '../ingest/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/kafka/writer.ts';
-import { createMemoryLog } from '../ingest/log/memory.ts';
+import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/memory.ts';
 import type { LogReader, LogWriter } from '../ingest/log/port.ts';
 import { passCutOff } from '../ingest/progress.ts';
 import type { StreamStore } from '../ingest/store.ts';
@@ -24,7 +24,7 @@ export async function openLog(config: Config, store: Store, logger: Logger): Pro
 
 async function inProcess(store: Store, logger: Logger): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
-  await passCutOff(store);
+  await passCutOff(store, MOST_AT_ONCE);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),

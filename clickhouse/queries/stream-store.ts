@@ -10,21 +10,6 @@ export async function startOffsets(store: Store): Promise<Record<string, bigint>
   return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
 }
 
-/** Of which the row with the highest offset of the log counts. */
-const VERSIONED = ['gaps', 'policy_spans', 'policy_totals', 'quote_spans', 'quote_days'];
-
-/** The highest offset of transactions that any row of a partition carries, whether its batch was applied or not; -1 before there is one. */
-export async function highestWritten(store: Store, partition: number): Promise<bigint> {
-  const parts = VERSIONED.map(
-    (table) => `SELECT toInt64(log_offset) AS written FROM ${table} WHERE log_partition = {partition:UInt32}`,
-  );
-  const [row] = await store.query<{ highest: string }>(
-    `SELECT if(count() = 0, -1, max(written)) AS highest FROM (${parts.join(' UNION ALL ')})`,
-    { partition },
-  );
-  return BigInt(row?.highest ?? -1);
-}
-
 /**
  * The lowest last marker over all partitions of accounts and transactions; null before each has one.
  * @param partitions of both topics together.

@@ -5,6 +5,9 @@ import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, t
 import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
 
+/** Entries of a batch. */
+export const MOST_AT_ONCE = 5_000;
+
 export interface MemoryLogOptions {
   /** Offset that each topic goes on with; a topic not named starts at 0. */
   startOffsets: Partial<Record<Topic, bigint>>;
@@ -30,7 +33,7 @@ interface Queue {
  * materialised is streamed again from the stored position.
  */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
-  const { maxBytes = 128 * 1024 * 1024, maxBatch = 5_000 } = options;
+  const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
   let waiting = 0;
   let room: (() => void)[] = [];
   const queues = new Map<Topic, Queue>(
