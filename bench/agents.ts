@@ -13,7 +13,7 @@ import { testKey } from '../test/api/agent/support/keys.ts';
 import { startPostgres } from '../test/api/agent/support/postgres.ts';
 import { key, mintRow, modelRow, PROGRAM, policyRow } from '../test/api/support/rows.ts';
 import { startClickHouse } from '../test/support/clickhouse-process.ts';
-import { freePort } from '../test/support/kafka.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { mostInAMinute, type Posted, type Poster, postAtLimit, signIn } from './agents-load.ts';
 import { createCast } from './cast.ts';
 import { atRate, createSender } from './http-load.ts';

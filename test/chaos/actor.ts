@@ -6,6 +6,10 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PRELOAD = path.join(import.meta.dirname, 'preload.ts');
 const TAIL_LINES = 15;
+/** Of this process's environment. */
+const KEPT = Object.fromEntries(
+  ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
+);
 
 export interface ActorOptions {
   name: string;
@@ -64,7 +68,7 @@ export function createActor({ name, file, env, directory }: ActorOptions): Actor
       const out = openSync(log, 'a');
       const fresh = spawn(process.execPath, ['--import', PRELOAD, path.join(ROOT, file)], {
         cwd: directory,
-        env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+        env: { ...KEPT, ...env },
         stdio: ['ignore', out, out, 'ipc'],
       });
       child = fresh;

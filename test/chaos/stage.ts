@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../support/kafka.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Actor, createActor } from './actor.ts';
 import type { Servers } from './servers.ts';
 import type { World } from './world.ts';

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { devnetPortBase } from '../../start/ports.ts';
 import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
-import { brokerMissing, type Cluster, freePort, startKafka } from '../support/kafka.ts';
+import { freePort } from '../support/free-port.ts';
+import { brokerMissing, type Cluster, startKafka } from '../support/kafka.ts';
 import { ourServices, ROOT, readCompose, readEnvFile, type Service, textOf } from './support/compose.ts';
 
 const compose = readCompose();

