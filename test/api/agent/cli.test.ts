@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { secretIn } from '../../../api/client/secrets.ts';
-import { openEmbedded } from '../../../api/postgres/embedded.ts';
-import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
@@ -15,6 +13,7 @@ import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from './support/a
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
+import { freshEmbedded } from './support/postgres.ts';
 
 const CLI = path.resolve(import.meta.dirname, '../../../api/client/cli.ts');
 const AGENT = testKey('command line agent');
@@ -30,8 +29,7 @@ describe('the command-line agent', () => {
   let api: AgentApi;
 
   beforeAll(async () => {
-    db = await openEmbedded(null);
-    await migratePostgres(db);
+    db = await freshEmbedded();
     [store, rpc, venue] = await Promise.all([freshDatabase(), startFakeRpc(), startFakeVenue()]);
     api = await startAgentApi({ db, rpc, venueUrl: venue.url, store });
     rpc.policy({ mint: MINT, agent: AGENT.address });

@@ -3,8 +3,6 @@ import { readPosts } from '../../../api/agent/feed.ts';
 import { createAgent } from '../../../api/client/agent.ts';
 import { createClient } from '../../../api/client/client.ts';
 import { NoAnswerError } from '../../../api/client/http.ts';
-import { openEmbedded } from '../../../api/postgres/embedded.ts';
-import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { serveAnswers } from '../../support/answering.ts';
@@ -14,6 +12,7 @@ import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from './support/a
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { type TestKey, testKey } from './support/keys.ts';
+import { freshEmbedded } from './support/postgres.ts';
 
 const OPEN = { instrument: CALL, direction: 'long', size: '1', reason: 'a reason' } as const;
 
@@ -28,8 +27,7 @@ describe('the client', () => {
   let named = 0;
 
   beforeAll(async () => {
-    db = await openEmbedded(null);
-    await migratePostgres(db);
+    db = await freshEmbedded();
     [store, rpc, venue] = await Promise.all([freshDatabase(), startFakeRpc(), startFakeVenue()]);
     api = await startAgentApi({ db, rpc, venueUrl: venue.url, store });
   });

@@ -5,8 +5,6 @@ import { createApp } from '../../../api/app.ts';
 import { createAppliedSignal } from '../../../api/applied.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
 import { type Listening, listen } from '../../../api/listen.ts';
-import { openEmbedded } from '../../../api/postgres/embedded.ts';
-import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { agentKeypair } from '../../../devnet/agent-keys.ts';
 import { AGENT } from '../../../devnet/program/state.ts';
@@ -15,6 +13,7 @@ import { serveVenues, type VenuesServer } from '../../../devnet/venues/server.ts
 import { createRpc } from '../../../runtime/rpc.ts';
 import { openStage, type Stage } from '../../devnet/stage.ts';
 import { SETTINGS } from '../support/api.ts';
+import { freshEmbedded } from './support/postgres.ts';
 import { type StaleNode, startStaleNode } from './support/stale-node.ts';
 
 const CALL = 'XRP-20280630-0_5-C';
@@ -39,9 +38,8 @@ describe('an agent on the local chain', () => {
     [node, venues, db] = await Promise.all([
       serveRpc({ ledger: stage.chain, port: 0 }),
       serveVenues({ chain: stage.chain, port: 0 }),
-      openEmbedded(null),
+      freshEmbedded(),
     ]);
-    await migratePostgres(db);
     staleNode = await startStaleNode(node.url);
     [api, behindStale] = await Promise.all([serveOver(node.url), serveOver(staleNode.url)]);
     for (const generation of [0, 1]) agents.push(agentAt(api, generation));
