@@ -79,7 +79,9 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
 export async function passCutOff(store: Store, most: number): Promise<void> {
   const progress = await readProgress(store, 'transactions', 0);
   const passed = { ...progress, offset: progress.offset + BigInt(most) };
-  await store.insert('applied', [progressRow(passed, Date.now())]);
+  // Nothing was applied: when something last was is served.
+  const [last] = await store.query<{ at: string }>('SELECT toString(max(applied_at)) AS at FROM applied');
+  await store.insert('applied', [progressRow(passed, Number(last?.at ?? 0))]);
 }
 
 /** Whether a batch follows on what was applied, or the partition was away meanwhile. */

@@ -6,8 +6,8 @@ const PREFIX = 'bankroll-tests-';
 const LEAST_BYTES = 6 * 1024 ** 3;
 
 /**
- * Has temporary directories made in memory from now on, where there is enough of it: the tests' engines make and
- * delete files by the hundred thousand, which a disk's file system takes a third of the run for.
+ * Has temporary directories made in memory from now on, where there is enough of it: test files that make and drop
+ * databases spend up to a third of their time in a disk's file system.
  * @returns deletes what is left of them.
  */
 export function useScratch(): () => void {

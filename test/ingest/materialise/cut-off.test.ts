@@ -98,6 +98,14 @@ describe('a log that ends with its process', () => {
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
   });
 
+  test('a start alone is no work done: when something was last applied stays as it was', async () => {
+    const times = () => store.query('SELECT max(applied_at) AS at, max(slot) AS slot FROM applied FINAL');
+    await liveThrough([marker(30n)], 30n);
+    const before = await times();
+    await (await live(never)).end();
+    expect(await times()).toEqual(before);
+  });
+
   test('a gap that is opened again is open, though the closing that was cut off came later in its log', async () => {
     const gap = (toSlot: bigint, closed: boolean): LogRecord => {
       return { kind: 'gap', fromSlot: 10n, toSlot, toTime: null, closed };
