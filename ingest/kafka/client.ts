@@ -4,6 +4,7 @@ import kafkajs from 'kafkajs';
 import type { Logger } from '../../runtime/log.ts';
 import { byTopic } from './plan.ts';
 import { type Connections, createConnections } from './silent.ts';
+import './stopped-runner.ts';
 import type {
   ConsumeOptions,
   KafkaClient,

@@ -6,6 +6,8 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PRELOAD = path.join(import.meta.dirname, 'preload.ts');
 const TAIL_LINES = 15;
+/** Far longer than a process takes, however loaded the machine is. */
+const ENDED_WITHIN_MS = 60_000;
 /** Of this process's environment. */
 const KEPT = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
@@ -28,7 +30,7 @@ export interface Actor {
   running(): boolean;
   signal(name: NodeJS.Signals): void;
   kill(): Promise<void>;
-  /** Asks it to end. @throws Error where it does not end with 0 */
+  /** Asks it to end. @throws Error where it does not end with 0, or not at all */
   stop(): Promise<void>;
   /** Has `Date.now` stand still in it; resolves once it does. */
   stopClock(atMillis: number): Promise<void>;
@@ -82,7 +84,10 @@ export function createActor({ name, file, env, directory }: ActorOptions): Actor
     signal: (signal) => void child?.kill(signal),
     kill: async () => void (await end('SIGKILL')),
     stop: async () => {
+      const stuck = child;
+      const late = setTimeout(() => stuck?.kill('SIGKILL'), ENDED_WITHIN_MS);
       const [code, signal] = await end('SIGTERM');
+      clearTimeout(late);
       if (code !== 0)
         throw new Error(`${name} was stopped and ended with ${signal ?? code}:\n${tailOf(log)}`);
     },
