@@ -1,52 +1,71 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../clickhouse/client.ts';
 import { appliedMarker } from '../clickhouse/queries/applied-marker.ts';
+import { aborted } from '../runtime/lifecycle.ts';
 
 /** What the index has applied, as a text that changes with it. */
 export interface Applied {
   marker(): string;
-  /** Calls `listener` after each change; the returned function ends that. */
-  subscribe(listener: () => void): () => void;
 }
 
 /** Told by the materialiser of the same process. */
 export function createAppliedSignal(): Applied & { advance(): void } {
-  const listeners = new Set<() => void>();
   let count = 0;
   return {
     marker: () => String(count),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
     advance: () => {
       count += 1;
-      for (const listener of listeners) listener();
     },
   };
 }
 
-/** Asked of the store every `intervalMs` until `signal` aborts; while it fails, the last answer stands. */
+/** Nobody asked for this long: the store is left alone. */
+const IDLE_MS = 1_000;
+
+/**
+ * Asked of the store every `intervalMs` until `signal` aborts, as long as somebody wants to know; while it fails, the
+ * last answer stands. Who wants to know again is told of a change: what happened meanwhile was not asked.
+ */
 export function pollApplied(options: {
   currentStore: () => Store;
   intervalMs: number;
+  idleMs?: number;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }): Applied & { done: Promise<void> } {
-  const { advance, marker, subscribe } = createAppliedSignal();
+  const { currentStore, intervalMs, idleMs = IDLE_MS, signal, onError } = options;
+  const { advance, marker } = createAppliedSignal();
   let last = '';
+  let askedAt = performance.now();
+  let wake: (() => void) | null = null;
   async function run(): Promise<void> {
-    while (!options.signal.aborted) {
+    while (!signal.aborted) {
       try {
-        const store = options.currentStore();
+        const store = currentStore();
         const now = `${store.database}.${await appliedMarker(store)}`;
         if (now !== last) advance();
         last = now;
       } catch (error) {
-        options.onError(error);
+        onError(error);
       }
-      await delay(options.intervalMs, undefined, { signal: options.signal }).catch(() => undefined);
+      await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+      if (performance.now() - askedAt < idleMs) continue;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await Promise.race([woken, aborted(signal)]);
     }
   }
-  return { marker, subscribe, done: run() };
+  return {
+    marker: () => {
+      askedAt = performance.now();
+      if (wake !== null) {
+        wake();
+        wake = null;
+        advance();
+      }
+      return marker();
+    },
+    done: run(),
+  };
 }

@@ -33,7 +33,7 @@ export interface ServingTimes {
   graceMs: number;
 }
 
-const TIMES: ServingTimes = { everyMs: 100, catchUpMs: 10_000, stillMs: 500, graceMs: 120_000 };
+const TIMES: ServingTimes = { everyMs: 250, catchUpMs: 10_000, stillMs: 500, graceMs: 120_000 };
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 

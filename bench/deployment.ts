@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startPostgres } from '../test/api/agent/support/postgres.ts';
 import { startClickHouse } from '../test/support/clickhouse-process.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { startKafka } from '../test/support/kafka.ts';
+import { startPostgres } from '../test/support/postgres.ts';
 import { type Cast, createCast } from './cast.ts';
 
 export interface Deployment {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { decodeBase58, decodeKey } from './base58.ts';
 import { MalformedError } from './malformed.ts';
 import type { Instruction, TransactionParts } from './transaction.ts';

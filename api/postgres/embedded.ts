@@ -3,17 +3,16 @@ import type { Db, SqlValue } from './port.ts';
 
 /**
  * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows.
- * @param directory null keeps everything in memory.
  * @throws ConfigError where the optional package is not installed.
  */
-export async function openEmbedded(directory: string | null): Promise<Db> {
+export async function openEmbedded(directory: string): Promise<Db> {
   const { PGlite } = await import('@electric-sql/pglite').catch((cause: unknown) => {
     throw new ConfigError(
       'the embedded Postgres (@electric-sql/pglite) is not installed: install optional dependencies or set POSTGRES_URL',
       { cause },
     );
   });
-  const engine = await (directory === null ? PGlite.create() : PGlite.create(directory));
+  const engine = await PGlite.create(directory);
   return {
     query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
       (await engine.query<Row>(sql, [...params])).rows,

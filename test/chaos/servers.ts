@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
-import { type Cluster, startKafka } from '../support/kafka.ts';
+import type { Cluster } from '../support/kafka.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { ownBrokers } from '../support/servers-of-run.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 
@@ -24,7 +25,7 @@ export async function startServers(options: { brokers: number; geyserPort: numbe
   };
   const data = mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
   const [kafka, engine, postgres] = await Promise.all([
-    startKafka(options.brokers, advertise),
+    ownBrokers(options.brokers, advertise),
     startEngine(data),
     startPostgres(),
   ]);

@@ -21,7 +21,8 @@ import { lockDataDir } from '../../runtime/data-lock.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
-import { brokerMissing, type Cluster, startKafka } from '../support/kafka.ts';
+import { brokerMissing } from '../support/kafka.ts';
+import { sharedBrokers } from '../support/servers-of-run.ts';
 import { readTables } from './materialise/support/tables.ts';
 import { startBackfill } from './support/backfill-child.ts';
 import { ledgerTransactions } from './support/ledger-facts.ts';
@@ -70,7 +71,6 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
   const clickhouseUrl = freshDatabaseUrl();
   const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
   const stop = new AbortController();
-  let cluster: Cluster | null = null;
   let client: KafkaClient;
   let writer: LogWriter;
   let store: Store;
@@ -80,9 +80,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    const given = process.env.KAFKA_BROKERS?.split(',');
-    if (given === undefined) cluster = await startKafka();
-    const brokers = given ?? (cluster as Cluster).brokers;
+    const brokers = await sharedBrokers();
     client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
     await ensureTopics(client, { prefix, partitions: 2, replication: null, retentionMs: '-1' });
     writer = createKafkaWriter(client, prefix);
@@ -111,7 +109,6 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     await reading;
     await writer.close();
     await client.close();
-    await cluster?.stop();
     await rpc.close();
     chain.close();
     await store.command(`DROP DATABASE ${store.database} SYNC`);

@@ -7,10 +7,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { devnetPortBase } from '../../start/ports.ts';
-import { type PostgresServer, startPostgres } from '../api/agent/support/postgres.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
-import { brokerMissing, type Cluster, startKafka } from '../support/kafka.ts';
+import { brokerMissing } from '../support/kafka.ts';
+import { freshPostgresUrl, sharedBrokers } from '../support/servers-of-run.ts';
 import { ourServices, ROOT, readCompose, readEnvFile, type Service, textOf } from './support/compose.ts';
 
 const compose = readCompose();
@@ -36,8 +36,6 @@ interface Running {
 const directory = mkdtempSync(path.join(tmpdir(), 'services-'));
 const place: Place = { hosts: {}, directories: {} };
 const running: Running[] = [];
-let kafka: Cluster | null = null;
-let postgres: PostgresServer | null = null;
 let devnetBase = 0;
 
 /** The image's Node is the one that package.json pins. */
@@ -91,17 +89,15 @@ describe.skipIf(missing !== null)(
   `our services as docker-compose.yml runs them${missing === null ? '' : ` (${missing})`}`,
   () => {
     beforeAll(async () => {
-      postgres = await startPostgres();
-      if (process.env.KAFKA_BROKERS === undefined) kafka = await startKafka();
       devnetBase = await devnetPortBase(directory);
       place.hosts = {
         '0.0.0.0': '127.0.0.1',
         'devnet:10000': `127.0.0.1:${devnetBase}`,
         'devnet:8899': `127.0.0.1:${devnetBase + 1}`,
         'devnet:8900': `127.0.0.1:${devnetBase + 2}`,
-        'kafka:9092': kafka?.brokers.join(',') ?? (process.env.KAFKA_BROKERS as string),
+        'kafka:9092': (await sharedBrokers()).join(','),
         'http://bankroll:devnet-only@clickhouse:8123/bankroll': freshDatabaseUrl(),
-        'postgres://bankroll:devnet-only@postgres:5432/bankroll': await postgres.freshUrl(),
+        'postgres://bankroll:devnet-only@postgres:5432/bankroll': await freshPostgresUrl(),
       };
       place.directories = {
         '/run/secrets': path.join(directory, 'secrets'),
@@ -116,7 +112,6 @@ describe.skipIf(missing !== null)(
     afterAll(async () => {
       for (const { child } of running) child.kill('SIGKILL');
       await Promise.all(running.map(({ ended }) => ended));
-      await Promise.all([kafka?.stop(), postgres?.stop()]);
       rmSync(directory, { recursive: true, force: true });
     });
 

@@ -39,7 +39,7 @@ export interface HarnessOptions {
 
 const SETTLE_LIMIT_MS = 120_000;
 const EXACT_LIMIT_MS = 30_000;
-const POLL_MS = 100;
+const POLL_MS = 250;
 /** Slots go on this often while a condition is awaited: some things wait for the next one. */
 const SLOT_EVERY_MS = 300;
 

@@ -3,6 +3,7 @@ import { openServer } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { startClickHouse } from './clickhouse-process.ts';
 import { useScratch } from './scratch.ts';
+import { offerServers } from './servers-of-run.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,13 +28,16 @@ async function schemaSql(url: string): Promise<string> {
   return [...made, `INSERT INTO migrations SELECT * FROM ${TEMPLATE}.migrations`].join(';\n');
 }
 
-/** One engine for the whole run: it costs 300 MB and most of a second to start. */
+/** One engine for the whole run: it costs 300 MB and most of a second to start. Other servers as tests ask for them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const deleteScratch = useScratch();
   const clickhouse = await startClickHouse();
   project.provide('clickhouseUrl', clickhouse.url);
   project.provide('schemaSql', await schemaSql(clickhouse.url));
+  const servers = await offerServers();
+  project.provide('serversUrl', servers.url);
   return async () => {
+    await servers.close();
     await clickhouse.stop();
     deleteScratch();
   };

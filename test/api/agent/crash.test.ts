@@ -6,12 +6,13 @@ import { readPosts } from '../../../api/agent/feed.ts';
 import { openDb } from '../../../api/postgres/connect.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { startAgentApi } from './support/agent-api.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
-import { ENGINES, type PostgresServer, startPostgres } from './support/postgres.ts';
+import { ENGINES } from './support/postgres.ts';
 
 const POST = { kind: 'idle', venue: null, ref: null };
 

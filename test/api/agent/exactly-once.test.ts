@@ -3,13 +3,13 @@ import { readPosts } from '../../../api/agent/feed.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { type CommitProxy, type Moment, startCommitProxy } from './support/commit-proxy.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
-import { type PostgresServer, startPostgres } from './support/postgres.ts';
 
 const MOMENTS: readonly Moment[] = ['before the commit', 'after the commit'];
 const POST = { kind: 'thesis', text: 'said once 🦊' } as const;

@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEmbedded } from '../../../api/postgres/embedded.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
-import { ENGINES, type PostgresServer, startPostgres } from './support/postgres.ts';
+import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
 describe.each(ENGINES)('migrating %s', (engine) => {
-  let server: PostgresServer | null = null;
   const open: Db[] = [];
-
-  beforeAll(async () => {
-    if (engine === 'Postgres') server = await startPostgres();
-  });
   afterAll(async () => {
     for (const db of open) await db.close();
-    await server?.stop();
   });
 
+  async function pools(handles: number): Promise<Db[]> {
+    const url = await freshPostgresUrl();
+    return Array.from({ length: handles }, () => openPool(url));
+  }
   async function empty(handles: number): Promise<Db[]> {
-    const url = await server?.freshUrl();
-    const dbs =
-      url === undefined ? [await openEmbedded(null)] : Array.from({ length: handles }, () => openPool(url));
+    const dbs = engine === 'PGlite' ? [await emptyEmbedded()] : await pools(handles);
     open.push(...dbs);
     return dbs;
   }
@@ -57,14 +53,13 @@ describe.each(ENGINES)('migrating %s', (engine) => {
 });
 
 test('migrating refuses a database that is not UTF-8, and leaves nothing in it', async () => {
-  const server = await startPostgres();
-  const url = new URL(await server.freshUrl());
+  const url = new URL(await freshPostgresUrl());
   const home = openPool(url.href);
-  await home.query(`CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0`);
-  url.pathname = '/ascii';
+  const ascii = `${url.pathname.slice(1)}_ascii`;
+  await home.query(`CREATE DATABASE ${ascii} ENCODING 'SQL_ASCII' TEMPLATE template0`);
+  url.pathname = ascii;
   const db = openPool(url.href);
   await expect(migratePostgres(db)).rejects.toThrow(/in SQL_ASCII: it must be in UTF8/);
   expect(await db.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
   await Promise.all([home.close(), db.close()]);
-  await server.stop();
 });

@@ -2,17 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/feed.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { rowCounts, startAgentApi } from './support/agent-api.ts';
 import { type ApiAt, apiAt } from './support/api-at.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
-import { type PostgresServer, startPostgres } from './support/postgres.ts';
 
 /** Two processes over one real server. */
 describe('many at once, through two API processes', () => {
-  let server: PostgresServer;
   let db: Db;
   let children: KillableApi[];
   let apis: ApiAt[];
@@ -21,8 +20,7 @@ describe('many at once, through two API processes', () => {
   let minted = 0;
 
   beforeAll(async () => {
-    server = await startPostgres();
-    const postgresUrl = await server.freshUrl();
+    const postgresUrl = await freshPostgresUrl();
     db = openPool(postgresUrl);
     [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
     const settings = { postgresUrl, dataDir: '/none', rpcUrl: rpc.url, venueUrl: venue.url };
@@ -32,7 +30,6 @@ describe('many at once, through two API processes', () => {
   afterAll(async () => {
     await Promise.all([...children.map((child) => child.kill()), rpc.close(), venue.close()]);
     await db.close();
-    await server.stop();
   });
 
   const api = (n: number) => apis[n % 2] as ApiAt;

@@ -8,7 +8,8 @@ import { createKafkaWriter } from '../../../ingest/kafka/writer.ts';
 import { NotNextError } from '../../../ingest/log/not-next.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createLogger } from '../../../runtime/log.ts';
-import { brokerMissing, type Cluster, startKafka } from '../../support/kafka.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
 import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
 
 const missing = brokerMissing();
@@ -17,22 +18,18 @@ const WAIT = { timeout: 60_000, interval: 50 };
 const PARTITIONS = 3;
 
 describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (${missing})`}`, () => {
-  let cluster: Cluster | null = null;
   let client: KafkaClient;
   let prefix: string;
   let count = 0;
   const readers: { stop(): Promise<void> }[] = [];
 
   beforeAll(async () => {
-    const given = process.env.KAFKA_BROKERS?.split(',');
-    if (given === undefined) cluster = await startKafka();
-    const brokers = given ?? (cluster as Cluster).brokers;
-    client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+    client = createKafkaClient(
+      { brokers: await sharedBrokers(), tls: false, sasl: null, clientId: 'test' },
+      logger,
+    );
   });
-  afterAll(async () => {
-    await client.close();
-    await cluster?.stop();
-  });
+  afterAll(() => client.close());
   afterEach(async () => {
     await Promise.all(readers.splice(0).map((reader) => reader.stop()));
   });

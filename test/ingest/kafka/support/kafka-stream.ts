@@ -6,7 +6,8 @@ import { ensureTopics } from '../../../../ingest/kafka/topics.ts';
 import type { KafkaClient } from '../../../../ingest/kafka/wire.ts';
 import { createKafkaWriter } from '../../../../ingest/kafka/writer.ts';
 import { createLogger } from '../../../../runtime/log.ts';
-import { type Cluster, startKafka } from '../../../support/kafka.ts';
+import type { Cluster } from '../../../support/kafka.ts';
+import { ownBrokers } from '../../../support/servers-of-run.ts';
 import { ledgerTransactions, wrongStates } from '../../support/ledger-facts.ts';
 import { openStreamStage, type Running, type StreamStage } from '../../support/stream-stage.ts';
 
@@ -30,7 +31,7 @@ export function useKafkaStream(seed: string, brokers: number): KafkaStream {
   let prefix = '';
 
   beforeAll(async () => {
-    cluster = await startKafka(brokers);
+    cluster = await ownBrokers(brokers);
     const settings = { brokers: cluster.brokers, tls: false, sasl: null, clientId: 'test' };
     client = createKafkaClient(settings, logger);
   });

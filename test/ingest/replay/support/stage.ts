@@ -16,7 +16,7 @@ import { followServing } from '../../../../ingest/serving.ts';
 import type { FlagValues } from '../../../../runtime/flags.ts';
 import { createLogger } from '../../../../runtime/log.ts';
 import { type Databases, openDatabases } from '../../../support/databases.ts';
-import { type Cluster, startKafka } from '../../../support/kafka.ts';
+import { sharedBrokers } from '../../../support/servers-of-run.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
 export const WAIT = { timeout: 90_000, interval: 100 };
@@ -29,17 +29,12 @@ export interface Broker {
 }
 
 export async function openBroker(): Promise<Broker> {
-  const given = process.env.KAFKA_BROKERS?.split(',');
-  const cluster: Cluster | null = given === undefined ? await startKafka() : null;
-  const brokers = given ?? (cluster as Cluster).brokers;
+  const brokers = await sharedBrokers();
   const client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
   return {
     brokers,
     client,
-    stop: async () => {
-      await client.close();
-      await cluster?.stop();
-    },
+    stop: () => client.close(),
   };
 }
 

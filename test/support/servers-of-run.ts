@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inject } from 'vitest';
+import { type Advertise, type Cluster, prepareKafka, startKafka } from './kafka.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where test files ask for the servers that they share. */
+    serversUrl: string;
+  }
+}
+
+type What = '/kafka-prepared' | '/brokers' | '/postgres';
+
+/** Offers one broker and one Postgres for the whole run, each started when the first test file asks for it. */
+export async function offerServers(): Promise<{ url: string; close(): Promise<void> }> {
+  let prepared: Promise<void> | null = null;
+  let kafka: Promise<Cluster> | null = null;
+  let postgres: Promise<PostgresServer> | null = null;
+  const answers: Record<What, () => Promise<unknown>> = {
+    '/kafka-prepared': async () => {
+      prepared ??= prepareKafka();
+      return (await prepared) ?? null;
+    },
+    '/brokers': async () => {
+      await answers['/kafka-prepared']();
+      kafka ??= startKafka();
+      return (await kafka).brokers;
+    },
+    '/postgres': async () => {
+      postgres ??= startPostgres();
+      return (await postgres).freshUrl();
+    },
+  };
+  const server = createServer(async ({ url }, response) => {
+    try {
+      response.end(JSON.stringify(await answers[url as What]()));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      const started = await Promise.allSettled([kafka, postgres]);
+      for (const one of started) if (one.status === 'fulfilled') await one.value?.stop();
+    },
+  };
+}
+
+async function ask<T>(what: What): Promise<T> {
+  const response = await fetch(`${inject('serversUrl')}${what}`);
+  if (!response.ok) throw new Error(`${what} of this run: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** KAFKA_BROKERS, or the broker of this run. Others use it too: topics and groups have names of their own. */
+export async function sharedBrokers(): Promise<string[]> {
+  return process.env.KAFKA_BROKERS?.split(',') ?? (await ask<string[]>('/brokers'));
+}
+
+/** Brokers of one test file, which may harm them. */
+export async function ownBrokers(count: number, advertise?: Advertise): Promise<Cluster> {
+  // By the run: several files that prepared it side by side would each do all of it.
+  await ask('/kafka-prepared');
+  return startKafka(count, advertise);
+}
+
+/** The address of a new, empty database on the Postgres of this run. */
+export const freshPostgresUrl = (): Promise<string> => ask<string>('/postgres');
