@@ -14,7 +14,7 @@ export type Get = (route: string) => Promise<Json>;
 
 const PAGE = 200;
 /** Questions at the same time. */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 
 async function same(get: Get, route: string, expected: object): Promise<void> {
   expect(await get(route), route).toStrictEqual(expected);

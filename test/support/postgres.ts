@@ -38,8 +38,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   return {
     freshUrl: async () => {
       databases += 1;
-      await server.createDatabase(`test_${databases}`);
-      return `postgres://postgres:password@127.0.0.1:${port}/test_${databases}`;
+      const name = `test_${databases}`;
+      await server.createDatabase(name);
+      return `postgres://postgres:password@127.0.0.1:${port}/${name}`;
     },
     crash: async () => {
       const { process: postmaster } = server as unknown as { process: ChildProcess };
