@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../clickhouse/client.ts';
 import { appliedMarker } from '../clickhouse/queries/applied-marker.ts';
-import { aborted } from '../runtime/lifecycle.ts';
 
 /** What the index has applied, as a text that changes with it. */
 export interface Applied {
@@ -38,6 +37,7 @@ export function pollApplied(options: {
   let last = '';
   let askedAt = performance.now();
   let wake: (() => void) | null = null;
+  signal.addEventListener('abort', () => wake?.(), { once: true });
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -49,11 +49,10 @@ export function pollApplied(options: {
         onError(error);
       }
       await delay(intervalMs, undefined, { signal }).catch(() => undefined);
-      if (performance.now() - askedAt < idleMs) continue;
-      const woken = new Promise<void>((resolve) => {
+      if (signal.aborted || performance.now() - askedAt < idleMs) continue;
+      await new Promise<void>((resolve) => {
         wake = resolve;
       });
-      await Promise.race([woken, aborted(signal)]);
     }
   }
   return {

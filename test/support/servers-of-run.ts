@@ -21,7 +21,8 @@ export async function offerServers(): Promise<{ url: string; close(): Promise<vo
   const answers: Record<What, () => Promise<unknown>> = {
     '/kafka-prepared': async () => {
       prepared ??= prepareKafka();
-      return (await prepared) ?? null;
+      await prepared;
+      return null;
     },
     '/brokers': async () => {
       await answers['/kafka-prepared']();
