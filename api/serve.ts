@@ -5,6 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import type { Applied } from './applied.ts';
+import { logFailedRequests } from './failed-requests.ts';
 import type { Bound } from './listen.ts';
 import { readSettings, secretsOf } from './settings.ts';
 
@@ -38,7 +39,7 @@ export function serveApi(parts: ApiParts): void {
     readPosts: parts.agents.readPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
-    onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),
+    onError: logFailedRequests(logger),
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createAppliedSignal, pollApplied } from '../../api/applied.ts';
 import { createAnswerCache } from '../../api/cache.ts';
 import { publicDetail } from '../../api/detail.ts';
+import { logFailedRequests } from '../../api/failed-requests.ts';
 import { priceOf, rateOf } from '../../api/price.ts';
 import { answerOf } from '../../api/respond.ts';
 import type { Store } from '../../clickhouse/client.ts';
@@ -141,6 +142,27 @@ describe('the applied marker', () => {
     await vi.waitFor(async () => expect(await restless()).toBe(0), WAIT);
     stopping.abort();
     await polled.done;
+  });
+});
+
+describe('the log of failed requests', () => {
+  test('has one line a second of those that say the same, with the number of those left out', () => {
+    let now = 0;
+    const lines: Record<string, unknown>[] = [];
+    const failed = logFailedRequests({ error: (line: object) => void lines.push({ ...line }) }, () => now);
+    const down = new Error('the store is down');
+    const other = new Error('something else');
+    for (now = 0; now < 2_500; now += 10) failed(down, `/${now}`);
+    failed(other, '/other');
+    expect(lines).toEqual([
+      { err: down, path: '/0', alike: 0 },
+      { err: down, path: '/1000', alike: 99 },
+      { err: down, path: '/2000', alike: 99 },
+      { err: other, path: '/other', alike: 0 },
+    ]);
+    now = 60_000;
+    failed(down, '/later');
+    expect(lines.at(-1)).toEqual({ err: down, path: '/later', alike: 49 });
   });
 });
 
