@@ -17,6 +17,9 @@ export interface AgentStage {
   policy(changes?: { mode?: number; originId?: number; modelId?: number }): { mint: string; agent: TestKey };
 }
 
+/** Long enough for what does answer, on a loaded machine too. */
+const IMPATIENT_MS = 1_000;
+
 let minted = 0;
 
 /** Everything an agent meets, over one engine, for the tests of one block. */
@@ -27,7 +30,7 @@ export function useAgentStage(engine: Engine): AgentStage {
     const { db, close } = await freshDb(engine);
     const [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
     const api = await startAgentApi({ db, rpc, venueUrl: venue.url });
-    const impatient = await startAgentApi({ db, rpc, venueUrl: venue.url, timeoutMs: 200 });
+    const impatient = await startAgentApi({ db, rpc, venueUrl: venue.url, timeoutMs: IMPATIENT_MS });
     Object.assign(stage, { db, rpc, venue, api, impatient });
     ends.push(api.close, impatient.close, rpc.close, venue.close, close);
     stage.policy = (changes = {}) => {
