@@ -82,9 +82,10 @@ const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
 
 function progressLine({ counters }: System, perSecond: number): string {
   const { tipSlot, appliedSlot, gaps, connected } = counters;
-  const lag = appliedSlot === 0n ? '–' : String(tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n);
+  const lag = tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n;
+  const behind = appliedSlot === 0n ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
   const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
   const history = open.length === 0 ? 'history complete' : `history: ${open.join(', ')}`;
   const stream = connected ? '' : ' · stream not connected';
-  return `slot ${appliedSlot} · ${lag} slots behind · ${perSecond.toFixed(0)} updates/s · ${history}${stream}`;
+  return `slot ${appliedSlot} · ${behind} behind · ${perSecond.toFixed(0)} updates/s · ${history}${stream}`;
 }
