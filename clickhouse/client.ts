@@ -82,6 +82,8 @@ export async function openServer(url: string, cluster: string | null = null): Pr
         input_format_skip_unknown_fields: 0,
         date_time_input_format: 'best_effort',
         max_execution_time: 60,
+        // Writers put their rows together themselves; a server that collects inserts lets each wait first.
+        async_insert: 0,
         ...(cluster === null ? {} : CLUSTER_SETTINGS),
       },
     }),

@@ -1,64 +1,104 @@
 import { mkdirSync } from 'node:fs';
 import type { Session } from 'chdb';
+import { atMost } from '../../runtime/lifecycle.ts';
+import { giveUp } from './lost-calls.ts';
 
-/** Settings that every session of the embedded engine runs with; the same as the server's connection asks for. */
+/**
+ * Settings that every session runs with. Sessions run side by side: threads of a statement's own cost more than they
+ * give, and each is one more to be waited for.
+ */
 const SETTINGS = [
   'output_format_json_quote_64bit_integers = 1',
   'output_format_json_quote_decimals = 1',
   'input_format_skip_unknown_fields = 0',
   "date_time_input_format = 'best_effort'",
   'max_execution_time = 60',
-  'max_threads = 2',
+  'max_threads = 1',
+  'input_format_parallel_parsing = 0',
   "max_memory_usage = '1G'",
 ];
 
+/** Above max_execution_time: what has not answered by then is stuck, and nothing in the engine ends it. */
+const ANSWER_WITHIN_MS = 75_000;
+
 export interface Sessions {
-  /** Runs SQL on a session of its own until it has answered; waits where all are busy. @throws Error once closed. */
+  /**
+   * Runs SQL on a session of its own until it has answered; waits where all are busy.
+   * @throws Error once closed, and where the engine does not answer: what was asked may be done all the same, later.
+   */
   run(sql: string, format: string): Promise<string>;
   close(): Promise<void>;
+}
+
+/** Holds one session; none where the last one was given up. */
+interface Place {
+  session: Session | null;
 }
 
 /**
  * Opens the engine on a directory with `count` sessions on one database.
  * @throws Error with a sentence where the engine is not installed.
  */
-export async function openSessions(path: string, database: string, count: number): Promise<Sessions> {
+export async function openSessions(
+  path: string,
+  database: string,
+  count: number,
+  answerWithinMs = ANSWER_WITHIN_MS,
+): Promise<Sessions> {
   const { Session: Engine } = await loadEngine();
   mkdirSync(path, { recursive: true });
-  const all: Session[] = [];
-  try {
-    for (let index = 0; index < count; index += 1) {
-      const session = new Engine(path);
-      all.push(session);
-      if (index === 0) await session.queryAsync(`CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
-      await session.queryAsync(`USE ${database}`);
-      await session.queryAsync(`SET ${SETTINGS.join(', ')}`);
+
+  const ask = async (place: Place, sql: string, format?: string): Promise<string> => {
+    const session = place.session as Session;
+    const answer = session.queryAsync(sql, format === undefined ? {} : { format });
+    if (await atMost(answerWithinMs, answer)) return (await answer).text();
+    place.session = null;
+    giveUp(session, answer);
+    const start = sql.slice(0, 200);
+    throw new Error(`the embedded engine has not answered for ${answerWithinMs / 1000} s: ${start}`);
+  };
+  const open = async (place: Place) => {
+    const session = new Engine(path);
+    place.session = session;
+    try {
+      await ask(place, `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
+      await ask(place, `USE ${database}`);
+      await ask(place, `SET ${SETTINGS.join(', ')}`);
+    } catch (error) {
+      if (place.session === session) session.close();
+      place.session = null;
+      throw error;
     }
+  };
+
+  const all: Place[] = Array.from({ length: count }, () => ({ session: null }));
+  try {
+    for (const place of all) await open(place);
   } catch (error) {
-    for (const session of all) session.close();
+    for (const { session } of all) session?.close();
     throw error;
   }
   const idle = [...all];
-  const waiting: ((session: Session) => void)[] = [];
+  const waiting: ((place: Place) => void)[] = [];
   let closed = false;
   const take = () => {
-    const session = idle.pop();
-    return session === undefined ? new Promise<Session>((resolve) => waiting.push(resolve)) : session;
+    const place = idle.pop();
+    return place === undefined ? new Promise<Place>((resolve) => waiting.push(resolve)) : place;
   };
-  const give = (session: Session) => {
+  const give = (place: Place) => {
     const next = waiting.shift();
-    if (next === undefined) idle.push(session);
-    else next(session);
+    if (next === undefined) idle.push(place);
+    else next(place);
   };
   return {
     run: async (sql, format) => {
       if (closed) throw new Error('the database was closed');
-      const session = await take();
+      const place = await take();
       try {
-        const result = await session.queryAsync(sql, { format });
-        return result.text();
+        if (place.session === null) await open(place);
+        return await ask(place, sql, format);
       } finally {
-        give(session);
+        give(place);
       }
     },
     close: async () => {
@@ -66,7 +106,7 @@ export async function openSessions(path: string, database: string, count: number
       closed = true;
       // What was asked before is answered before.
       const mine = await Promise.all(all.map(async () => take()));
-      for (const session of mine) session.close();
+      for (const { session } of mine) session?.close();
     },
   };
 }

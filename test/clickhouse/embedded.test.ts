@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openEmbedded } from '../../clickhouse/client.ts';
+import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 
 let directory: string;
@@ -33,6 +37,45 @@ test('what was written is there when the directory is opened again', async () =>
   expect(await migrate(second)).toEqual([]);
   expect(await second.query('SELECT mint, uri FROM metadata_documents')).toEqual([{ mint: 'm', uri: 'u' }]);
   await second.close();
+});
+
+describe('a question that the engine does not answer', () => {
+  const LIMIT_MS = 4_000;
+  const SLOW = 'SELECT sum(sleepEachRow(1)) FROM numbers(6) SETTINGS max_block_size = 1';
+  const FAILS = 'the embedded engine has not answered for 4 s: SELECT sum(sleepEachRow(1))';
+
+  test('fails, and the next are answered by a session in its place; its own is closed once it answers', async () => {
+    const open = (path: string) => openSessions(path, 'bankroll', 1, LIMIT_MS);
+    const sessions = await open(directory);
+    await expect(sessions.run(SLOW, 'TSV')).rejects.toThrow(FAILS);
+    const asked = "SELECT currentDatabase(), getSetting('max_execution_time')";
+    expect(await sessions.run(asked, 'TSV')).toBe('bankroll\t60\n');
+    await sessions.close();
+    // A process opens another directory once no session is left on this one.
+    const next = await vi.waitFor(() => open(path.join(directory, 'another')), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    await next.close();
+  });
+
+  test('does not keep the process from ending', async () => {
+    const sessions = new URL('../../clickhouse/embedded/sessions.ts', import.meta.url).href;
+    const program = `
+      const { openSessions } = await import(${JSON.stringify(sessions)});
+      const sessions = await openSessions(process.argv[1], 'bankroll', 1, ${LIMIT_MS});
+      await sessions.run(${JSON.stringify(SLOW)}, 'TSV').catch(({ message }) => console.log(message));
+      process.exit(0);`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory]);
+    const [output, errors, [code, signal]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    expect(output).toContain(FAILS);
+    expect(errors).toBe('the embedded engine holds a question that it never answered: ending without it\n');
+    expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
+  });
 });
 
 test('tables are in an Atomic database, which the name must be one of', async () => {

@@ -21,7 +21,7 @@ const GENESIS = Date.UTC(2026, 10, 1, 20);
 const PAUSE_SLOTS = 150_000n;
 /** Before the last comparison, which is of all policies, one in so many is compared by its own routes. */
 const ONE_IN = FULL ? 1 : 15;
-const LIMIT_MS = 1_800_000;
+const LIMIT_MS = FULL ? 1_800_000 : 600_000;
 
 const random = createRandom(`faults:${SEED}`);
 const directory = mkdtempSync(path.join(tmpdir(), 'scenario-'));

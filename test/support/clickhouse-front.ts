@@ -7,8 +7,8 @@ import { Session } from 'chdb';
 /** Parts of the address that are no setting of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
 
-/** Tables of tests are small: threads cost more than they do. The embedded engine's queries have two. */
-const ONE_THREAD = 'max_threads = 1';
+/** As the product's embedded engine: requests run side by side, and threads of their own cost more than they give. */
+const ONE_THREAD = 'max_threads = 1, input_format_parallel_parsing = 0';
 
 export interface ClickHouseFront {
   /** http://127.0.0.1:port, without a database. */

@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { atMost } from '../../runtime/lifecycle.ts';
+
+const STOP_LIMIT_MS = 30_000;
 
 export interface ClickHouseProcess {
   url: string;
@@ -24,6 +27,8 @@ export async function startClickHouse(directory?: string, port = 0): Promise<Cli
     child,
     stop: async () => {
       child.kill('SIGTERM');
+      // A question that the engine never answers keeps the process from ending.
+      if (!(await atMost(STOP_LIMIT_MS, ended))) child.kill('SIGKILL');
       await ended;
     },
   };
