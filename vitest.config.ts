@@ -20,6 +20,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
+    // kafkajs sets timers to times past; processes of the product are started the same way.
+    execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     // More than there are cores: many tests wait for a broker or for a process.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
