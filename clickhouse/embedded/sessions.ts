@@ -15,6 +15,7 @@ const SETTINGS = [
   'max_execution_time = 60',
   'max_threads = 1',
   'input_format_parallel_parsing = 0',
+  'output_format_parallel_formatting = 0',
   "max_memory_usage = '1G'",
 ];
 

@@ -8,7 +8,8 @@ import { Session } from 'chdb';
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
 
 /** As the product's embedded engine: requests run side by side, and threads of their own cost more than they give. */
-const ONE_THREAD = 'max_threads = 1, input_format_parallel_parsing = 0';
+const ONE_THREAD =
+  'max_threads = 1, input_format_parallel_parsing = 0, output_format_parallel_formatting = 0';
 
 export interface ClickHouseFront {
   /** http://127.0.0.1:port, without a database. */
