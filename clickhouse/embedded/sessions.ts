@@ -4,19 +4,25 @@ import { atMost } from '../../runtime/lifecycle.ts';
 import { giveUp } from './lost-calls.ts';
 
 /**
- * Settings that every session runs with. Sessions run side by side: threads of a statement's own cost more than they
- * give, and each is one more to be waited for.
+ * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
+ * for.
  */
+export const WITHOUT_THREADS = [
+  'max_threads = 1',
+  'input_format_parallel_parsing = 0',
+  'output_format_parallel_formatting = 0',
+  "local_filesystem_read_method = 'pread'",
+];
+
+/** Settings that every session runs with; the first are the same as the server's connection asks for. */
 const SETTINGS = [
   'output_format_json_quote_64bit_integers = 1',
   'output_format_json_quote_decimals = 1',
   'input_format_skip_unknown_fields = 0',
   "date_time_input_format = 'best_effort'",
   'max_execution_time = 60',
-  'max_threads = 1',
-  'input_format_parallel_parsing = 0',
-  'output_format_parallel_formatting = 0',
   "max_memory_usage = '1G'",
+  ...WITHOUT_THREADS,
 ];
 
 /** Above max_execution_time: what has not answered by then is stuck, and nothing in the engine ends it. */

@@ -3,13 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Session } from 'chdb';
+import { WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.ts';
 
 /** Parts of the address that are no setting of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
-
-/** As the product's embedded engine: requests run side by side, and threads of their own cost more than they give. */
-const ONE_THREAD =
-  'max_threads = 1, input_format_parallel_parsing = 0, output_format_parallel_formatting = 0';
 
 export interface ClickHouseFront {
   /** http://127.0.0.1:port, without a database. */
@@ -59,7 +56,7 @@ async function answer(path: string, request: IncomingMessage, response: ServerRe
       .filter(([name]) => !RESERVED.has(name))
       .map(([name, value]) => `${identifier(name)} = ${literal(value)}`);
     // One statement for all of them: each costs as much as a small query.
-    const set = `SET ${[ONE_THREAD, ...settings].join(', ')};`;
+    const set = `SET ${[...WITHOUT_THREADS, ...settings].join(', ')};`;
     const result = await session.queryAsync(`${use} ${set} ${sql}`, { format: 'TabSeparated' });
     response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
     response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', written_rows: '0' }));
