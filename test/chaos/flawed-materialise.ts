@@ -23,7 +23,7 @@ const COMMAND = { usage: 'flawed-materialise', about: 'Materialises wrongly.', f
 const flaw = process.env.FLAW as Flaw;
 if (!FLAWS.includes(flaw)) throw new TypeError(`FLAW must be one of ${FLAWS.join(', ')}`);
 
-let armed: 'die-before-applied' | 'stop-in-recompute' | null = null;
+let armed: 'die-before-insert' | 'die-before-applied' | 'stop-in-recompute' | null = null;
 process.on('message', ({ arm }: { arm?: typeof armed }) => {
   if (arm !== undefined) armed = arm;
 });
@@ -43,15 +43,15 @@ const stopHere = () =>
 /** Kinds whose sums every route tells. */
 const TOLD = ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned'];
 
-/** Dies once sums that are told were written, before their batch's place in the log is. */
+/** Dies before events that are told are written, or once their sums were and their batch's place in the log is not. */
 function dying(store: Store): Store {
   let touched = false;
   return {
     ...store,
     insert: async (table, rows) => {
-      const isArmed = armed === 'die-before-applied';
-      if (isArmed && table === 'events')
-        touched ||= (rows as EventRow[]).some(({ kind }) => TOLD.includes(kind));
+      const isTold = table === 'events' && (rows as EventRow[]).some(({ kind }) => TOLD.includes(kind));
+      if (isTold && armed === 'die-before-insert') process.kill(process.pid, 'SIGKILL');
+      touched ||= isTold && armed === 'die-before-applied';
       const isOfSums =
         table === 'applied' && (rows as AppliedRow[]).some(({ topic }) => topic === 'transactions');
       if (isOfSums && touched) process.kill(process.pid, 'SIGKILL');
@@ -62,7 +62,7 @@ function dying(store: Store): Store {
 
 const STORES: Record<Flaw, (store: Store) => Store> = {
   none: (store) => dying(inTwoSteps(store, { between: stopHere, written })),
-  'commit-first': believingItsGroup,
+  'commit-first': (store) => dying(believingItsGroup(store)),
   additive: (store) => dying(addingUp(store)),
   'last-writer-wins': (store) =>
     inTwoSteps(store, { between: stopHere, written, version: () => String(Date.now()) }),

@@ -2,11 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createKafkaClient } from '../../ingest/kafka/client.ts';
-import { readLogPosition } from '../../ingest/kafka/position.ts';
-import { materialiserGroup, topicName } from '../../ingest/kafka/topics.ts';
-import type { KafkaClient } from '../../ingest/kafka/wire.ts';
-import { createLogger } from '../../runtime/log.ts';
 import { brokerMissing } from '../support/kafka.ts';
 import type { Actor } from './actor.ts';
 import { eventually } from './ask.ts';
@@ -31,7 +26,6 @@ describe.skipIf(missing !== null)(
     const directory = mkdtempSync(path.join(tmpdir(), 'flaws-'));
     let world: World;
     let servers: Servers;
-    let kafka: KafkaClient;
     let stage: Stage;
     let stages = 0;
 
@@ -44,12 +38,9 @@ describe.skipIf(missing !== null)(
         retentionSlots: 100_000,
       });
       servers = await startServers({ brokers: 1, geyserPort: world.geyserPort });
-      const settings = { brokers: servers.kafka.brokers, tls: false, sasl: null, clientId: 'flaws' };
-      kafka = createKafkaClient(settings, createLogger('silent', 'flaws'));
     });
     afterEach(() => stage.close());
     afterAll(async () => {
-      await kafka.close();
       await servers.close();
       await world.close();
       rmSync(directory, { recursive: true, force: true });
@@ -67,30 +58,11 @@ describe.skipIf(missing !== null)(
     const expectCaught = () =>
       expect(expectExact(stage, SHORT)).rejects.toMatchObject({ name: 'AssertionError' });
 
-    async function killBeforeItsInsert(materialise: Actor): Promise<void> {
-      const topic = topicName(stage.prefix, 'transactions');
-      const committed = async () =>
-        (await kafka.groupOffsets(materialiserGroup(stage.prefix, stage.prefix), topic)).get(0) ?? 0n;
-      const before = await committed();
-      servers.proxies.clickhouse.refuse();
-      await world.produce(20);
-      await eventually('the log has every slot', WAIT_MS, async () => {
-        return (await readLogPosition(kafka, stage.prefix)) === world.chain.tip().slot;
-      });
-      if (materialise.env.FLAW === 'commit-first')
-        await eventually(
-          'it commits what it cannot write',
-          WAIT_MS,
-          async () => (await committed()) > before,
-        );
-      else expect(await committed()).toBe(before);
-      await materialise.kill();
-      servers.proxies.clickhouse.restore();
-      materialise.start();
-    }
-
-    async function killBehindItsSums(materialise: Actor): Promise<void> {
-      materialise.send({ arm: 'die-before-applied' });
+    async function killAt(
+      moment: 'die-before-insert' | 'die-before-applied',
+      materialise: Actor,
+    ): Promise<void> {
+      materialise.send({ arm: moment });
       await world.produce(10);
       await eventually('it dies', WAIT_MS, () => !materialise.running());
       materialise.start();
@@ -111,12 +83,12 @@ describe.skipIf(missing !== null)(
     }
 
     test('one that commits before it inserts is caught, where it is killed in between', async () => {
-      await killBeforeItsInsert(await open('commit-first'));
+      await killAt('die-before-insert', await open('commit-first'));
       await expectCaught();
     });
 
     test('one that adds up its sums is caught, where it is killed before a batch counts as applied', async () => {
-      await killBehindItsSums(await open('additive'));
+      await killAt('die-before-applied', await open('additive'));
       await expectCaught();
     });
 
@@ -127,9 +99,9 @@ describe.skipIf(missing !== null)(
 
     test('without a flaw none of these finds anything', async () => {
       const materialise = await open('none');
-      await killBeforeItsInsert(materialise);
+      await killAt('die-before-insert', materialise);
       await settle(stage, WAIT_MS);
-      await killBehindItsSums(materialise);
+      await killAt('die-before-applied', materialise);
       await settle(stage, WAIT_MS);
       await pauseInItsRecompute(materialise);
       await expectExact(stage, PATIENT);
