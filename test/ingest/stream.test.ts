@@ -21,6 +21,8 @@ async function expectWhole(): Promise<void> {
   const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
   expect(missing).toEqual([]);
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  // Of the blocks that were made meanwhile, too.
+  await stage.settled();
 }
 
 /** Slots of a topic's markers without those that a restart sent again. */
