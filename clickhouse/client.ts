@@ -84,8 +84,6 @@ export async function openServer(url: string, cluster: string | null = null): Pr
         max_execution_time: 60,
         // Writers put their rows together themselves; a server that collects inserts lets each wait first.
         async_insert: 0,
-        // Answers are small: starting the threads of this costs more than they give.
-        output_format_parallel_formatting: 0,
         ...(cluster === null ? {} : CLUSTER_SETTINGS),
       },
     }),
