@@ -6,10 +6,10 @@ import { messageOf } from '../runtime/errors.ts';
 import { aborted } from '../runtime/lifecycle.ts';
 import { runService } from '../runtime/service.ts';
 import { openAgentSide } from './agent/side.ts';
-import { pollApplied } from './applied.ts';
-import { bind } from './listen.ts';
+import { bind } from './http/listen.ts';
+import { pollApplied } from './latest/applied-signal.ts';
+import { serveFrom } from './latest/serving-store.ts';
 import { serveApi } from './serve.ts';
-import { serveFrom } from './serving-store.ts';
 
 const COMMAND = {
   usage: 'npm run api',

@@ -27,12 +27,12 @@ import { holders } from './coin/holders.ts';
 import { loop } from './coin/loop.ts';
 import { positions } from './coin/positions.ts';
 import { posts } from './coin/posts.ts';
-import { currencyList } from './currencies.ts';
-import type { ReadDeps } from './deps.ts';
-import { health } from './health.ts';
+import { currencyList } from './currencies/currencies.ts';
+import type { Route, RouteContext } from './http/route.ts';
+import type { ReadDeps } from './latest/read-deps.ts';
 import { rankings } from './rankings/rankings.ts';
-import { modelList, originList, quoteList } from './registries.ts';
-import type { Route, RouteContext } from './route.ts';
+import { modelList, originList, quoteList } from './registries/registries.ts';
+import { health } from './status/health.ts';
 import { status } from './status/status.ts';
 
 const paging = (limit: string) =>

@@ -4,9 +4,9 @@ import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
-import type { Applied } from './applied.ts';
-import { logFailedRequests } from './failed-requests.ts';
-import type { Bound } from './listen.ts';
+import { logFailedRequests } from './http/failed-requests.ts';
+import type { Bound } from './http/listen.ts';
+import type { Applied } from './latest/applied-signal.ts';
 import { readSettings, secretsOf } from './settings.ts';
 
 export interface ApiParts {

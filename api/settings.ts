@@ -1,5 +1,5 @@
 import type { Config } from '../runtime/config.ts';
-import type { ReadSettings } from './deps.ts';
+import type { ReadSettings } from './latest/read-deps.ts';
 
 /** What the read routes know of the configuration. */
 export function readSettings(config: Config): ReadSettings {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeBase58 } from '../schemas/base58.ts';
-import type { Account, ChainTransaction } from '../schemas/transaction.ts';
+import type { Account, ChainTransaction } from '../schemas/transaction-parts.ts';
 import { discriminator, kitEncode } from '../test/schemas/support/kit-codecs.ts';
 import { run } from '../test/schemas/support/run.ts';
 

@@ -5,7 +5,7 @@ import { encodeBase58 } from '../schemas/base58.ts';
 import { decodeEvent } from '../schemas/events.ts';
 import { extractEvents, readEmissions } from '../schemas/extract.ts';
 import { ownCalls } from '../schemas/own-calls.ts';
-import type { ChainTransaction } from '../schemas/transaction.ts';
+import type { ChainTransaction } from '../schemas/transaction-parts.ts';
 import { kitCodec } from '../test/schemas/support/kit-codecs.ts';
 import { PROGRAM, policyBytes, routedBytes, routeTransaction } from './decode-input.ts';
 import type { Row } from './row.ts';

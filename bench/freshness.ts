@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createGeyserClient } from '../ingest/geyser/client.ts';
-import type { Update } from '../ingest/geyser/update.ts';
+import { createGeyserClient } from '../ingest/stream/geyser/client.ts';
+import type { Update } from '../ingest/stream/geyser/update.ts';
 import { decodeAccount } from '../schemas/accounts.ts';
 import { encodeBase58 } from '../schemas/base58.ts';
 import { deploy } from './deployment.ts';

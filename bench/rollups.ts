@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { columns, POLICY_FIGURES, QUOTE_FIGURES, selected } from '../ingest/rollups/figures.ts';
-import { createRollups } from '../ingest/rollups/recompute.ts';
-import { spanOf } from '../ingest/rollups/spans.ts';
+import { columns, POLICY_FIGURES, QUOTE_FIGURES, selected } from '../ingest/materialise/rollups/figures.ts';
+import { createRollups } from '../ingest/materialise/rollups/recompute.ts';
+import { spanOf } from '../ingest/materialise/rollups/slot-intervals.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type Chain, createChain } from '../devnet/chain.ts';
-import { bytesOf } from '../devnet/keys.ts';
-import type { AccountWrite, Block, LedgerTransaction } from '../devnet/ledger.ts';
-import { createLife } from '../devnet/life.ts';
+import { type Chain, createChain } from '../devnet/chain/chain.ts';
+import type { AccountWrite, Block, LedgerTransaction } from '../devnet/chain/ledger.ts';
+import { createLife } from '../devnet/life/life.ts';
+import { bytesOf } from '../devnet/program/keys.ts';
 
 export const POLICIES = 400;
 export const TRANSACTIONS_PER_SLOT = 40;

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { together } from '../runtime/together.ts';
+import { together } from '../runtime/batcher.ts';
 import type { Store } from './client.ts';
 
 const MOST_ROWS = 20_000;

@@ -1,4 +1,4 @@
-import { together } from '../runtime/together.ts';
+import { together } from '../runtime/batcher.ts';
 import type { Store } from './client.ts';
 import { isRefusal } from './coalesce.ts';
 

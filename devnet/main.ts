@@ -1,8 +1,8 @@
-import { createChain } from './chain.ts';
+import { createChain } from './chain/chain.ts';
 import { serveGeyser } from './geyser/server.ts';
 import { writeKeyFile } from './key-file.ts';
+import { createLife } from './life/life.ts';
 import { residentOf } from './life/resident.ts';
-import { createLife } from './life.ts';
 import { type DevnetOptions, HELP, readOptions } from './options.ts';
 import { keepProducing, makeHistory } from './pace.ts';
 import { watchParent } from './parent.ts';

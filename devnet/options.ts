@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { SLOT_MS } from './chain.ts';
+import { SLOT_MS } from './chain/chain.ts';
 
 export interface DevnetOptions {
   seed: string;

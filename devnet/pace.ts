@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Chain, SLOT_MS } from './chain.ts';
-import type { Life } from './life.ts';
+import { type Chain, SLOT_MS } from './chain/chain.ts';
+import type { Life } from './life/life.ts';
 
 /** Blocks made between two looks at the clock and the signal. */
 const BATCH = 200;

@@ -1,5 +1,5 @@
 import { jsonOf } from '../schemas/venues/decimal.ts';
-import { resultOf } from '../schemas/venues/derive.ts';
+import { resultOf } from '../schemas/venues/options.ts';
 import { RetryableError } from './errors.ts';
 import { fetchBounded } from './fetch.ts';
 

@@ -4,7 +4,7 @@ import { discriminatorOf, EMITTING } from './idl.ts';
 import { type Emission, logsCut, walkLogs } from './log-walk.ts';
 import { MalformedError } from './malformed.ts';
 import { type OwnCall, ownCalls } from './own-calls.ts';
-import type { Account, Call, ChainTransaction } from './transaction.ts';
+import type { Account, Call, ChainTransaction } from './transaction-parts.ts';
 
 export interface PlacedEvent {
   position: number;

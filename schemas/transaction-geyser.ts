@@ -1,6 +1,6 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import { MalformedError } from './malformed.ts';
-import type { TransactionParts } from './transaction.ts';
+import type { TransactionParts } from './transaction-parts.ts';
 
 /**
  * Reads SubscribeUpdateTransactionInfo, as the stream carries it.

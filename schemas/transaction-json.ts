@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { decodeBase58, decodeKey } from './base58.ts';
 import { MalformedError } from './malformed.ts';
-import type { Instruction, TransactionParts } from './transaction.ts';
+import type { Instruction, TransactionParts } from './transaction-parts.ts';
 
 const Index = Type.Integer({ minimum: 0, maximum: 0xffff });
 const JsonInstruction = Type.Object({

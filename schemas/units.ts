@@ -9,6 +9,16 @@ export function isoMillis(millis: number): string {
   return new Date(bounded).toISOString();
 }
 
+/** ISO 8601 of unix seconds as the store gives them; null stays null. */
+export function timeOf(unixSeconds: string | null): string | null {
+  return unixSeconds === null ? null : isoTime(BigInt(unixSeconds));
+}
+
+/** ISO 8601 of unix milliseconds as the store gives them; null stays null. */
+export function timeOfMillis(millis: string | null): string | null {
+  return millis === null ? null : isoMillis(Number(millis));
+}
+
 /** Digits and scale of a decimal: value = digits / 10^scale. */
 export interface Decimal {
   digits: bigint;

@@ -1,5 +1,5 @@
 import type { LogBatch } from '../ingest/log/port.ts';
-import type { StreamEvent } from '../ingest/stream.ts';
+import type { StreamEvent } from '../ingest/stream/stream.ts';
 
 /** What the first screen shows of a running system. */
 export interface Counters {

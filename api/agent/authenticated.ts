@@ -1,4 +1,4 @@
-import type { RouteContext, RouteReply } from '../route.ts';
+import type { RouteContext, RouteReply } from '../http/route.ts';
 import { type LivePolicy, mustBeAgent } from './chain.ts';
 import type { AgentParts } from './deps.ts';
 import { FAILED, noteRefused, REFUSED } from './limits.ts';

@@ -1,6 +1,6 @@
 import type { Challenge } from '../../schemas/responses/agent.ts';
 import { isoMillis } from '../../schemas/units.ts';
-import type { RouteContext, RouteReply } from '../route.ts';
+import type { RouteContext, RouteReply } from '../http/route.ts';
 import { keyOf } from './body.ts';
 import { mustBeAgent } from './chain.ts';
 import type { AgentParts } from './deps.ts';

@@ -1,6 +1,6 @@
 import type { Direction } from '../../schemas/responses/agent.ts';
 import { parseDecimal } from '../../schemas/units.ts';
-import type { OptionInstrument } from '../../schemas/venues/derive.ts';
+import type { OptionInstrument } from '../../schemas/venues/options.ts';
 import { fieldsOf, nameOf, oneOf, stringOf, textOf } from './body.ts';
 import { compare, isOnStep } from './decimal.ts';
 import { Refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 import type { ExposuresResponse, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
 import { isoTime } from '../../schemas/units.ts';
-import type { RouteReply } from '../route.ts';
+import type { RouteReply } from '../http/route.ts';
 import type { AgentCall } from './authenticated.ts';
 import { stringOf, textOf } from './body.ts';
 import type { LivePolicy } from './chain.ts';

@@ -1,5 +1,5 @@
 import { POST_KINDS, type PostKind } from '../../schemas/responses/posts.ts';
-import type { RouteReply } from '../route.ts';
+import type { RouteReply } from '../http/route.ts';
 import type { AgentCall } from './authenticated.ts';
 import { nameOf, oneOf, textOf } from './body.ts';
 import type { AgentParts } from './deps.ts';

@@ -1,7 +1,7 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { Direction, MarkToMark, OptionQuote } from '../../schemas/responses/agent.ts';
 import { isoMillis, parseDecimal } from '../../schemas/units.ts';
-import type { OptionTicker } from '../../schemas/venues/derive.ts';
+import type { OptionTicker } from '../../schemas/venues/options.ts';
 import { minus } from './decimal.ts';
 
 /** The side of the book that would be crossed, at both ends. */

@@ -1,5 +1,5 @@
 import { REFUSALS, type RefusalCode } from '../../schemas/refusals.ts';
-import type { RouteReply } from '../route.ts';
+import type { RouteReply } from '../http/route.ts';
 
 /** A refusal that the agent is told of: nothing was stored. */
 export class Refusal extends Error {

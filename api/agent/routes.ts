@@ -15,7 +15,7 @@ import {
   Session,
 } from '../../schemas/responses/agent.ts';
 import { AgentPost } from '../../schemas/responses/posts.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 import { type AgentCall, authenticated, open } from './authenticated.ts';
 import { challenge } from './challenge.ts';
 import type { AgentParts } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { RouteContext, RouteReply } from '../route.ts';
+import type { RouteContext, RouteReply } from '../http/route.ts';
 import { keyOf, stringOf } from './body.ts';
 import { mustBeAgent } from './chain.ts';
 import type { AgentParts } from './deps.ts';

@@ -14,7 +14,7 @@ import {
   readTicker,
   resultOf,
   VenueRefusal,
-} from '../../schemas/venues/derive.ts';
+} from '../../schemas/venues/options.ts';
 import { Refusal } from './refusal.ts';
 
 /** The options venue, asked at the moment of the request; nothing is remembered of its answers. */

@@ -2,11 +2,12 @@ import type { BridgeRow } from '../../clickhouse/queries/bridge-flow.ts';
 import type { MintRow } from '../../clickhouse/queries/mints.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
-import { remoteVenues } from '../asset-venues.ts';
+import { timeOf } from '../../schemas/units.ts';
 import { ATTESTED_SOURCE } from '../coin/venue-account.ts';
-import type { ReadSettings } from '../deps.ts';
-import type { IndexState } from '../index-state.ts';
-import { oldest, timeOf } from '../times.ts';
+import { remoteVenues } from '../figures/asset-venues.ts';
+import { oldest } from '../figures/times.ts';
+import type { IndexState } from '../latest/index-state.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 
 const BRIDGED_SOURCE = 'chain:VenueAccount.bridged_out';
 

@@ -1,8 +1,8 @@
 import type { QuoteTotalsRow } from '../../clickhouse/queries/analytics-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
-import type { Quote } from '../quote-assets.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import type { Quote } from '../figures/quotes.ts';
 
 type Totals = AnalyticsResponse['protocolTotals'];
 

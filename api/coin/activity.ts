@@ -1,7 +1,7 @@
 import { activityPage } from '../../clickhouse/queries/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
-import { pageOf } from '../paging.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { pageOf } from '../http/paging.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/activity`, newest first. */

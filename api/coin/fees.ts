@@ -2,8 +2,10 @@ import { claimsBetween, recentClaims } from '../../clickhouse/queries/claims.ts'
 import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
-import { dayReason, eventSum, type IndexState, incompleteReason } from '../index-state.ts';
-import { lastDay, timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
+import { lastDay } from '../figures/times.ts';
+import type { IndexState } from '../latest/index-state.ts';
 import type { Coin } from './find.ts';
 
 export const CLAIMS_SOURCE = 'indexer:fee_claims events';

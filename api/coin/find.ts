@@ -2,8 +2,8 @@ import type { Store } from '../../clickhouse/client.ts';
 import { type PolicyRow, policiesAt } from '../../clickhouse/queries/policy.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { policyAddress } from '../../schemas/pda.ts';
-import type { ReadDeps } from '../deps.ts';
-import type { RouteContext, RouteReply } from '../route.ts';
+import type { RouteContext, RouteReply } from '../http/route.ts';
+import type { ReadDeps } from '../latest/read-deps.ts';
 
 /** What a coin route answers from: one state of the policy, and the database it was read from. */
 export interface Coin {

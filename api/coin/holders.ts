@@ -1,6 +1,6 @@
 import { absent, figure } from '../../schemas/figure.ts';
 import type { HoldersResponse } from '../../schemas/responses/holders.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/holders` */

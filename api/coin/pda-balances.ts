@@ -1,7 +1,7 @@
 import type { PolicyRow } from '../../clickhouse/queries/policy.ts';
 import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
 import type { PdaBalance } from '../../schemas/responses/coin.ts';
-import { balanceOf } from '../balances.ts';
+import { balanceOf } from '../figures/balances.ts';
 
 /** Always all four; the base escrow holds the launched token and has its decimals. */
 export function pdaBalances(

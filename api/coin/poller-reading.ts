@@ -1,8 +1,8 @@
 import type { VenueReadingRow } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { Position } from '../../schemas/responses/positions.ts';
-import { OPTION_CLASS, PERP_CLASS } from '../asset-venues.ts';
-import { timeOfMillis } from '../times.ts';
+import { timeOfMillis } from '../../schemas/units.ts';
+import { OPTION_CLASS, PERP_CLASS } from '../figures/asset-venues.ts';
 
 export const POLLER_SOURCE = 'venue poller';
 

@@ -1,8 +1,8 @@
 import { models } from '../../clickhouse/queries/registries.ts';
 import type { PostsResponse } from '../../schemas/responses/posts.ts';
-import { modelOf } from '../models.ts';
-import { pageOf } from '../paging.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { modelOf } from '../figures/model.ts';
+import { pageOf } from '../http/paging.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/posts`: the agent's posts beside the policy they are about, newest first. */

@@ -2,8 +2,8 @@ import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts
 import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin.ts';
-import { balanceOf } from '../balances.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { balanceOf } from '../figures/balances.ts';
 
 export const ATTESTED_SOURCE = 'chain:VenueAccount.remote_equity';
 

@@ -7,7 +7,7 @@ import {
   SORTS,
   type Sort,
 } from '../../schemas/responses/rankings.ts';
-import { pageOf } from '../paging.ts';
+import { pageOf } from '../http/paging.ts';
 
 /** A ranking as asked for, its page as it is used. */
 export interface RankingRequest {

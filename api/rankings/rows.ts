@@ -8,14 +8,16 @@ import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse
 import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { RankingRow } from '../../schemas/responses/rankings.ts';
-import { balanceOf } from '../balances.ts';
+import { timeOf } from '../../schemas/units.ts';
 import { ROUTED_SOURCE } from '../coin/loop.ts';
-import { dayReason, eventSum, type IndexState, incompleteReason } from '../index-state.ts';
-import { marketCapOf, poolOf } from '../market-cap.ts';
-import { modelOf } from '../models.ts';
-import { inDollars } from '../price.ts';
-import type { Quote } from '../quote-assets.ts';
-import { lastDay, timeOf } from '../times.ts';
+import { balanceOf } from '../figures/balances.ts';
+import { marketCapOf, poolOf } from '../figures/market-cap.ts';
+import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
+import { modelOf } from '../figures/model.ts';
+import { inDollars } from '../figures/price.ts';
+import type { Quote } from '../figures/quotes.ts';
+import { lastDay } from '../figures/times.ts';
+import type { IndexState } from '../latest/index-state.ts';
 
 export interface RankingView {
   store: Store;

@@ -3,9 +3,10 @@ import { lastActions } from '../../clickhouse/queries/events-between.ts';
 import { newestAttestations } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import { remoteVenues } from '../asset-venues.ts';
-import type { ReadSettings } from '../deps.ts';
-import { secondsSince, timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { remoteVenues } from '../figures/asset-venues.ts';
+import { secondsSince } from '../figures/times.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 
 const SOURCE = 'chain:VenueAccount.remote_asof';
 

@@ -2,8 +2,8 @@ import type { Store } from '../../clickhouse/client.ts';
 import { deadLetterCount } from '../../clickhouse/queries/status-counts.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import type { IndexState } from '../index-state.ts';
-import { timeOfMillis } from '../times.ts';
+import { timeOfMillis } from '../../schemas/units.ts';
+import type { IndexState } from '../latest/index-state.ts';
 
 /** How far the index is: the lowest applied marker over all partitions, and how far back it is whole. */
 export async function indexer(store: Store, state: IndexState): Promise<StatusResponse['indexer']> {

@@ -3,9 +3,11 @@ import { keeperEventsBetween, lastActions } from '../../clickhouse/queries/event
 import { feeBacklog } from '../../clickhouse/queries/status-counts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import { BALANCE_SOURCE } from '../balances.ts';
-import { dayReason, type IndexState } from '../index-state.ts';
-import { lastDay, timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { BALANCE_SOURCE } from '../figures/balances.ts';
+import { dayReason } from '../figures/missing.ts';
+import { lastDay } from '../figures/times.ts';
+import type { IndexState } from '../latest/index-state.ts';
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */
 export async function keeper(

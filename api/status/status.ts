@@ -1,9 +1,9 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import type { ReadDeps } from '../deps.ts';
-import type { IndexState } from '../index-state.ts';
-import { timeOf } from '../times.ts';
+import { timeOf } from '../../schemas/units.ts';
+import type { IndexState } from '../latest/index-state.ts';
+import type { ReadDeps } from '../latest/read-deps.ts';
 import { attestor } from './attestor.ts';
 import { indexer } from './indexer.ts';
 import { keeper } from './keeper.ts';

@@ -10,7 +10,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis } from '../../schemas/units.ts';
 import { POLLER_SOURCE } from '../coin/poller-reading.ts';
-import type { ReadSettings } from '../deps.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 
 type Venues = StatusResponse['venues'];
 

@@ -4,7 +4,7 @@ import {
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
-import type { AccountWrite, Block, LedgerTransaction } from '../ledger.ts';
+import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
 /** An update without its filter names, ready to be sent to any subscriber. */
 export interface EncodedUpdate {

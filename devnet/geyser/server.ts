@@ -7,7 +7,7 @@ import {
   PongResponse,
   SubscribeReplayInfoResponse,
 } from '@triton-one/yellowstone-grpc';
-import type { Block, Ledger } from '../ledger.ts';
+import type { Block, Ledger } from '../chain/ledger.ts';
 import { type EncodedBlock, encodeBlock, encodePing } from './encode.ts';
 import { createFaults, type GeyserFaults } from './faults.ts';
 import { createSubscriber, FINALIZED_BEHIND, type Subscriber } from './subscriber.ts';

@@ -1,6 +1,6 @@
 import { status as grpcStatus, type ServerDuplexStream } from '@grpc/grpc-js';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
-import type { Block, Ledger } from '../ledger.ts';
+import type { Block, Ledger } from '../chain/ledger.ts';
 import { type EncodedBlock, type EncodedUpdate, encodePong, encodeSlot, withFilters } from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
 import { type Filter, parseRequest } from './filter.ts';

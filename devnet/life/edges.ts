@@ -1,8 +1,8 @@
-import { seededKey } from '../keys.ts';
-import { TOKEN_PROGRAM } from '../known-programs.ts';
 import type { Action } from '../program/actions.ts';
-import { quoteAssets } from '../quote-assets.ts';
+import { seededKey } from '../program/keys.ts';
+import { TOKEN_PROGRAM } from '../program/known-programs.ts';
 import { type Choice, reports } from './money.ts';
+import { quoteAssets } from './quote-assets.ts';
 import { livePairs, type Subject, type World } from './world.ts';
 
 type Edge = (world: World, subject: Subject) => Action | null;

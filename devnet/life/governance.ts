@@ -1,7 +1,7 @@
-import { AGENT_GENERATIONS, agentKeypair } from '../agent-keys.ts';
-import { keyOf, seededKey, ZERO_KEY } from '../keys.ts';
+import { keyOf, seededKey, ZERO_KEY } from '../program/keys.ts';
+import { seededBytes } from '../program/random.ts';
 import { AGENT, LOCAL, REMOTE } from '../program/state.ts';
-import { seededBytes } from '../random.ts';
+import { AGENT_GENERATIONS, agentKeypair } from './agent-keys.ts';
 import { type Choice, deploy } from './money.ts';
 import { drawTerms } from './profile.ts';
 import { MODELS } from './setup.ts';

@@ -1,11 +1,11 @@
-import { agentKeypair } from '../agent-keys.ts';
-import { seededKey } from '../keys.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../known-programs.ts';
 import type { SingleAction } from '../program/actions.ts';
+import { seededKey } from '../program/keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/known-programs.ts';
 import type { InitPolicy } from '../program/policy.ts';
+import { createRandom, type Random } from '../program/random.ts';
 import { AGENT, type Key, PASSIVE, type TokenMetadata } from '../program/state.ts';
-import { type QuoteAsset, quoteAssets } from '../quote-assets.ts';
-import { createRandom, type Random } from '../random.ts';
+import { agentKeypair } from './agent-keys.ts';
+import { type QuoteAsset, quoteAssets } from './quote-assets.ts';
 import { CURVE_TYPES, curveAddress, MODELS } from './setup.ts';
 
 /** What a token is from its launch on; the seed and its number decide it. */

@@ -1,5 +1,5 @@
-import { agentKeypair, type Keypair } from '../agent-keys.ts';
 import { AGENT, type Key } from '../program/state.ts';
+import { agentKeypair, type Keypair } from './agent-keys.ts';
 import { profileOf } from './profile.ts';
 import { originMask } from './setup.ts';
 

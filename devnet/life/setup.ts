@@ -1,8 +1,8 @@
-import { seededKey } from '../keys.ts';
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import type { Action } from '../program/actions.ts';
+import { seededKey } from '../program/keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../program/known-programs.ts';
 import type { Key } from '../program/state.ts';
-import { quoteAssets } from '../quote-assets.ts';
+import { quoteAssets } from './quote-assets.ts';
 
 /** Who signs for the protocol in a seed's world. */
 export function officials(seed: string): { admin: Key; reporter: Key; feeDestination: Key; keeper: Key } {

@@ -1,6 +1,6 @@
 import { derivePda } from '../../schemas/pda.ts';
-import { bytesOf, keyOf, seededKey } from '../keys.ts';
-import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
+import { bytesOf, keyOf, seededKey } from './keys.ts';
+import { LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import type { Key } from './state.ts';
 
 export interface Located {

@@ -1,5 +1,3 @@
-import { seededKey } from '../keys.ts';
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import {
   balanceOf,
   begin,
@@ -15,6 +13,8 @@ import {
 } from './call.ts';
 import { lesser } from './curve.ts';
 import { must } from './errors.ts';
+import { seededKey } from './keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import { buyOnCurve } from './pools.ts';
 import type { Key } from './state.ts';
 import { burnTokens, transferTokens } from './tokens.ts';

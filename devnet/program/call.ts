@@ -1,5 +1,5 @@
-import { encodeInstruction } from '../borsh.ts';
 import type { Addresses } from './addresses.ts';
+import { encodeInstruction } from './borsh.ts';
 import type { Draft } from './draft.ts';
 import { found, must } from './errors.ts';
 import type { TypedEvent } from './events.ts';

@@ -1,6 +1,6 @@
-import { compareKeys } from '../keys.ts';
 import { balanceOf, type Call, configOf, type Meta, readonly } from './call.ts';
 import { found, must } from './errors.ts';
+import { compareKeys } from './keys.ts';
 import { type Key, LOCAL, type Policy, type VenueAccount } from './state.ts';
 
 /** How far ahead of the chain's clock an attestation may be, in seconds. */

@@ -1,9 +1,9 @@
-import { seededKey } from '../keys.ts';
 import { type Action, RULES, type SingleAction } from './actions.ts';
 import type { Addresses } from './addresses.ts';
 import { begin, type Call, type Instruction, signer } from './call.ts';
 import type { Draft } from './draft.ts';
 import { ProgramError, type ProgramErrorName } from './errors.ts';
+import { seededKey } from './keys.ts';
 import type { Key } from './state.ts';
 
 /** What a transaction did: its instructions as far as they got, and the rule that stopped it. */

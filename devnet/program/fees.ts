@@ -1,5 +1,3 @@
-import { seededKey } from '../keys.ts';
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import {
   balanceOf,
   begin,
@@ -16,6 +14,8 @@ import {
   writable,
 } from './call.ts';
 import { must } from './errors.ts';
+import { seededKey } from './keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import type { Key } from './state.ts';
 import { moveTokens, transferTokens } from './tokens.ts';
 

@@ -1,6 +1,6 @@
-import { seededKey } from '../keys.ts';
 import { type Call, signer, writable } from './call.ts';
 import { must } from './errors.ts';
+import { seededKey } from './keys.ts';
 import type { Key, Mint, TokenMetadata } from './state.ts';
 
 export interface NewMint {

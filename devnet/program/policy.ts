@@ -1,5 +1,3 @@
-import { ZERO_KEY } from '../keys.ts';
-import { TOKEN_2022_PROGRAM } from '../known-programs.ts';
 import {
   begin,
   type Call,
@@ -13,6 +11,8 @@ import {
   writable,
 } from './call.ts';
 import { found, must } from './errors.ts';
+import { ZERO_KEY } from './keys.ts';
+import { TOKEN_2022_PROGRAM } from './known-programs.ts';
 import { AGENT, type Key, type Policy } from './state.ts';
 
 /** What `init_policy` and `set_policy` both write. */

@@ -1,8 +1,8 @@
-import { seededKey } from '../keys.ts';
-import { LAUNCHPAD_PROGRAM } from '../known-programs.ts';
 import { type Call, type Instruction, type Meta, readonly, signer, writable } from './call.ts';
 import { curveMaths, lesser, openingReserves } from './curve.ts';
 import { found, must } from './errors.ts';
+import { seededKey } from './keys.ts';
+import { LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import { createMint, type NewMint } from './mints.ts';
 import type { Key, Pool } from './state.ts';
 

@@ -1,4 +1,3 @@
-import { bytesOf, seededKey } from '../keys.ts';
 import {
   begin,
   type Call,
@@ -12,6 +11,7 @@ import {
   writable,
 } from './call.ts';
 import { found, must } from './errors.ts';
+import { bytesOf, seededKey } from './keys.ts';
 import { type Key, REMOTE } from './state.ts';
 
 export interface RegisterVenue {

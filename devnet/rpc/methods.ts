@@ -1,6 +1,6 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import type { Ledger, StoredAccount } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
-import type { Ledger, StoredAccount } from '../ledger.ts';
 import { errorJson, transactionJson } from './transaction.ts';
 
 /** An error of the JSON-RPC protocol. */

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { Ledger } from '../ledger.ts';
+import type { Ledger } from '../chain/ledger.ts';
 import { METHODS, RpcFault } from './methods.ts';
 
 /** What a test may do to the node. */

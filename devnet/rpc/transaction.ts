@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../../schemas/base58.ts';
-import type { Block, CompiledInstruction, LedgerTransaction } from '../ledger.ts';
+import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
 /** A transaction as getTransaction answers it with encoding json. */
 export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: boolean): object {

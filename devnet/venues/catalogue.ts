@@ -1,4 +1,4 @@
-import { type QuoteAsset, quoteAssets } from '../quote-assets.ts';
+import { type QuoteAsset, quoteAssets } from '../life/quote-assets.ts';
 
 const COLOURS = ['teal', 'amber', 'plum'] as const;
 

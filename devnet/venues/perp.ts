@@ -1,5 +1,5 @@
-import type { Chain } from '../chain.ts';
-import { bytesOf } from '../keys.ts';
+import type { Chain } from '../chain/chain.ts';
+import { bytesOf } from '../program/keys.ts';
 import { REMOTE } from '../program/state.ts';
 
 const SCALE = 1_000_000n;

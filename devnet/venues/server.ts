@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
-import type { Chain } from '../chain.ts';
+import type { Chain } from '../chain/chain.ts';
 import { metadataDocument, pairs, pricing, secondPrices } from './catalogue.ts';
 import { optionsMethod } from './options.ts';
 import { perpInfo } from './perp.ts';

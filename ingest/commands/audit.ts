@@ -5,6 +5,6 @@ import { runMain } from '../../runtime/lifecycle.ts';
 await runMain(async (signal) => {
   // What serves on the same machine comes first, and what is loaded here takes its share too.
   setPriority(constants.priority.PRIORITY_LOW);
-  const { audit } = await import('../audit/command.ts');
+  const { audit } = await import('../operate/audit/command.ts');
   await audit(signal);
 });

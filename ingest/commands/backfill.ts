@@ -1,6 +1,7 @@
 import '../../runtime/node-version.ts';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { openStore } from '../../clickhouse/open-serving.ts';
 import { type Config, loadConfig, required } from '../../runtime/config.ts';
 import { lockDataDir } from '../../runtime/data-lock.ts';
 import { ConfigError } from '../../runtime/errors.ts';
@@ -9,13 +10,12 @@ import { runMain } from '../../runtime/lifecycle.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { createProgress } from '../../runtime/progress.ts';
 import { createRpc } from '../../runtime/rpc.ts';
-import { createCursorFile, endsOf } from '../backfill/cursor.ts';
-import { runBackfill } from '../backfill/run.ts';
-import { openKafka } from '../kafka/open.ts';
-import { partitionsOf, topicName } from '../kafka/topics.ts';
-import { createKafkaWriter } from '../kafka/writer.ts';
-import { openStore } from '../open-store.ts';
-import { storedState } from '../store.ts';
+import { openKafka } from '../log/kafka/open.ts';
+import { partitionsOf, topicName } from '../log/kafka/topics.ts';
+import { createKafkaWriter } from '../log/kafka/writer.ts';
+import { createCursorFile, endsOf } from '../operate/backfill/cursor.ts';
+import { runBackfill } from '../operate/backfill/run.ts';
+import { storedState } from '../stream/stored-state.ts';
 
 const COMMAND = {
   usage: 'npm run backfill',

@@ -3,8 +3,8 @@ import { loadConfig } from '../../runtime/config.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { readFlags } from '../../runtime/flags.ts';
 import { runMain } from '../../runtime/lifecycle.ts';
-import { checksOf } from '../doctor/checks.ts';
-import { runChecks } from '../doctor/report.ts';
+import { checksOf } from '../operate/doctor/checks.ts';
+import { runChecks } from '../operate/doctor/report.ts';
 
 const COMMAND = {
   usage: 'npm run doctor',

@@ -1,17 +1,17 @@
 import '../../runtime/node-version.ts';
+import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
 import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
 import { required } from '../../runtime/config.ts';
+import { untilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
-import { openKafka } from '../kafka/open.ts';
-import { readLogPosition } from '../kafka/position.ts';
-import { partitionsOf } from '../kafka/topics.ts';
-import { createKafkaWriter } from '../kafka/writer.ts';
-import { streamMetrics } from '../metrics/stream.ts';
-import { untilDone } from '../retry.ts';
-import { followConfigured, unopened } from '../serving.ts';
-import { storedState } from '../store.ts';
-import { runStream } from '../stream.ts';
+import { openKafka } from '../log/kafka/open.ts';
+import { readLogPosition } from '../log/kafka/position.ts';
+import { partitionsOf } from '../log/kafka/topics.ts';
+import { createKafkaWriter } from '../log/kafka/writer.ts';
+import { streamMetrics } from '../stream/metrics.ts';
+import { storedState } from '../stream/stored-state.ts';
+import { runStream } from '../stream/stream.ts';
 
 const COMMAND = {
   usage: 'npm run ingest',

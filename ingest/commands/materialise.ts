@@ -1,21 +1,21 @@
 import '../../runtime/node-version.ts';
 import type { Store } from '../../clickhouse/client.ts';
+import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
 import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import { untilDone } from '../../runtime/retry.ts';
 import { runService, type Service } from '../../runtime/service.ts';
 import { decodeKey } from '../../schemas/base58.ts';
-import { openKafka } from '../kafka/open.ts';
-import { createKafkaReader } from '../kafka/reader.ts';
-import { mustGoOnWith } from '../kafka/same-log.ts';
-import { materialiserGroup, partitionsOf, topicName, topicOf } from '../kafka/topics.ts';
-import type { KafkaClient } from '../kafka/wire.ts';
-import { createKafkaWriter } from '../kafka/writer.ts';
+import type { KafkaClient } from '../log/kafka/cluster.ts';
+import { mustGoOnWith } from '../log/kafka/log-identity.ts';
+import { openKafka } from '../log/kafka/open.ts';
+import { createKafkaReader } from '../log/kafka/reader.ts';
+import { materialiserGroup, partitionsOf, topicName, topicOf } from '../log/kafka/topics.ts';
+import { createKafkaWriter } from '../log/kafka/writer.ts';
 import type { Topic } from '../log/port.ts';
-import { createMaterialiser } from '../materialise.ts';
-import { letterMetrics } from '../metrics/letters.ts';
-import { type MaterialiseMetrics, materialiseMetrics } from '../metrics/materialise.ts';
-import { untilDone } from '../retry.ts';
-import { followConfigured, unopened } from '../serving.ts';
+import { letterMetrics } from '../materialise/dead-letter-metrics.ts';
+import { createMaterialiser } from '../materialise/materialiser.ts';
+import { type MaterialiseMetrics, materialiseMetrics } from '../materialise/metrics.ts';
 
 const COMMAND = {
   usage: 'npm run materialise',

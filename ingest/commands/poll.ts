@@ -1,12 +1,12 @@
 import '../../runtime/node-version.ts';
+import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
 import { required } from '../../runtime/config.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
-import { openKafka } from '../kafka/open.ts';
-import { createKafkaWriter } from '../kafka/writer.ts';
-import { countingReadings } from '../metrics/poll.ts';
-import { runPollers } from '../poll.ts';
-import { followConfigured, unopened } from '../serving.ts';
+import { openKafka } from '../log/kafka/open.ts';
+import { createKafkaWriter } from '../log/kafka/writer.ts';
+import { countingReadings } from '../poll/metrics.ts';
+import { runPollers } from '../poll/pollers.ts';
 
 const COMMAND = {
   usage: 'npm run poll',

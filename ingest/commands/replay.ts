@@ -8,8 +8,8 @@ import { runMain } from '../../runtime/lifecycle.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { createProgress } from '../../runtime/progress.ts';
 import { decodeKey } from '../../schemas/base58.ts';
-import { openKafka } from '../kafka/open.ts';
-import { replayOf } from '../replay/kinds.ts';
+import { openKafka } from '../log/kafka/open.ts';
+import { replayOf } from '../operate/replay/kinds.ts';
 
 const COMMAND = {
   usage: 'npm run replay',

@@ -1,7 +1,7 @@
 import { metadataUris } from '../../clickhouse/queries/poll-targets.ts';
-import { inParallel } from '../parallel.ts';
-import { readDocument } from '../venues/document.ts';
+import { inParallel } from '../../runtime/parallel.ts';
 import type { PollOptions, Round } from './round.ts';
+import { readDocument } from './venues/document.ts';
 
 const AT_ONCE = 4;
 

@@ -1,9 +1,9 @@
 import { type RemoteAccount, remoteAccounts } from '../../clickhouse/queries/poll-targets.ts';
 import { createBucket } from '../../runtime/bucket.ts';
 import { pause } from '../../runtime/lifecycle.ts';
-import { inParallel } from '../parallel.ts';
-import { createPerpReader, type PerpReader, unreachable } from '../venues/perp.ts';
+import { inParallel } from '../../runtime/parallel.ts';
 import type { Emit, PollOptions, Round } from './round.ts';
+import { createPerpReader, type PerpReader, unreachable } from './venues/perp.ts';
 
 /** A venue account of class PERP is at the perpetuals venue. */
 const PERP = 16;

@@ -1,7 +1,7 @@
 import { quoteMints } from '../../clickhouse/queries/poll-targets.ts';
 import { type Bucket, createBucket } from '../../runtime/bucket.ts';
-import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from '../venues/catalogue.ts';
 import { countFailures, type Emit, type PollOptions, type Round } from './round.ts';
+import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from './venues/catalogue.ts';
 
 /** The catalogue allows 300 requests a minute: half of 240 and a burst for the quotes in use, half for the rest. */
 const PRICES_PER_SECOND = 2;

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { clientAddress } from '../../api/client-address.ts';
-import type { Route } from '../../api/route.ts';
+import { clientAddress } from '../../api/http/client-address.ts';
+import type { Route } from '../../api/http/route.ts';
 import { useApi } from './support/use-api.ts';
 
 const echo: Route = {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Route } from '../../api/route.ts';
+import type { Route } from '../../api/http/route.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { startApi, type TestApi } from './support/api.ts';
 import { key } from './support/rows.ts';

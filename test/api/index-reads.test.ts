@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createIndexReads } from '../../api/index-reads.ts';
-import type { IndexState } from '../../api/index-state.ts';
+import { createIndexReads } from '../../api/latest/index-reads.ts';
+import type { IndexState } from '../../api/latest/index-state.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { freshDatabase } from '../support/database.ts';
 import { appliedRow, gapRow, key, signature, TIME } from './support/rows.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createAppliedSignal, pollApplied } from '../../api/applied.ts';
-import { createAnswerCache } from '../../api/cache.ts';
-import { publicDetail } from '../../api/detail.ts';
-import { logFailedRequests } from '../../api/failed-requests.ts';
-import { priceOf, rateOf } from '../../api/price.ts';
-import { answerOf } from '../../api/respond.ts';
+import { priceOf, rateOf } from '../../api/figures/price.ts';
+import { createAnswerCache } from '../../api/http/answer-cache.ts';
+import { answerOf } from '../../api/http/answers.ts';
+import { logFailedRequests } from '../../api/http/failed-requests.ts';
+import { publicDetail } from '../../api/http/public-detail.ts';
+import { createAppliedSignal, pollApplied } from '../../api/latest/applied-signal.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { usdValue } from '../../schemas/units.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { pollApplied } from '../../api/applied.ts';
-import { type ServingStore, type ServingTimes, serveFrom } from '../../api/serving-store.ts';
+import { pollApplied } from '../../api/latest/applied-signal.ts';
+import { type ServingStore, type ServingTimes, serveFrom } from '../../api/latest/serving-store.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { switchServing } from '../../clickhouse/serving.ts';
 import { type Databases, openDatabases } from '../support/databases.ts';

@@ -1,12 +1,12 @@
 import type { Store } from '../../clickhouse/client.ts';
+import { openStore } from '../../clickhouse/open-serving.ts';
 import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
 import type { AppliedRow, EventRow } from '../../clickhouse/tables.ts';
-import { openKafka } from '../../ingest/kafka/open.ts';
-import { createKafkaReader } from '../../ingest/kafka/reader.ts';
-import { materialiserGroup, partitionsOf } from '../../ingest/kafka/topics.ts';
-import type { KafkaClient } from '../../ingest/kafka/wire.ts';
-import { createMaterialiser } from '../../ingest/materialise.ts';
-import { openStore } from '../../ingest/open-store.ts';
+import type { KafkaClient } from '../../ingest/log/kafka/cluster.ts';
+import { openKafka } from '../../ingest/log/kafka/open.ts';
+import { createKafkaReader } from '../../ingest/log/kafka/reader.ts';
+import { materialiserGroup, partitionsOf } from '../../ingest/log/kafka/topics.ts';
+import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { aborted } from '../../runtime/lifecycle.ts';
 import { runService } from '../../runtime/service.ts';
 import { decodeKey } from '../../schemas/base58.ts';

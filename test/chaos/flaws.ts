@@ -1,7 +1,7 @@
 import type { Params, Store } from '../../clickhouse/client.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
-import type { KafkaClient } from '../../ingest/kafka/wire.ts';
-import { POLICY_FIGURES, selected } from '../../ingest/rollups/figures.ts';
+import type { KafkaClient } from '../../ingest/log/kafka/cluster.ts';
+import { POLICY_FIGURES, selected } from '../../ingest/materialise/rollups/figures.ts';
 
 /** Commits a batch before it is written. */
 export const committingFirst = (kafka: KafkaClient): KafkaClient => ({

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../devnet/random.ts';
+import { createRandom, type Random } from '../../devnet/program/random.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;

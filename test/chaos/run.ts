@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createKafkaClient } from '../../ingest/kafka/client.ts';
-import { topicName } from '../../ingest/kafka/topics.ts';
+import { createKafkaClient } from '../../ingest/log/kafka/client.ts';
+import { topicName } from '../../ingest/log/kafka/topics.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { eventually, missingOf } from './ask.ts';
 import { expectExact } from './exact.ts';

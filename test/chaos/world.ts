@@ -1,6 +1,6 @@
-import { type Chain, createChain, SLOT_MS } from '../../devnet/chain.ts';
+import { type Chain, createChain, SLOT_MS } from '../../devnet/chain/chain.ts';
 import { serveGeyser } from '../../devnet/geyser/server.ts';
-import { createLife } from '../../devnet/life.ts';
+import { createLife } from '../../devnet/life/life.ts';
 import { keepProducing, makeHistory } from '../../devnet/pace.ts';
 import { serveRpc } from '../../devnet/rpc/server.ts';
 

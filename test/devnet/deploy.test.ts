@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { seededKey, ZERO_KEY } from '../../devnet/keys.ts';
+import { seededKey, ZERO_KEY } from '../../devnet/program/keys.ts';
 import { AGENT, REMOTE } from '../../devnet/program/state.ts';
 import { openStage, STRANGER, type Stage } from './stage.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Chain, type ChainOptions, createChain } from '../../devnet/chain.ts';
-import { createLife } from '../../devnet/life.ts';
+import { type Chain, type ChainOptions, createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
 
 const POLICIES = 12;
 const GENESIS = 1_760_000_000_000;

@@ -1,5 +1,5 @@
-import { createChain } from '../../devnet/chain.ts';
-import { createLife } from '../../devnet/life.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
 
 /** A process to be killed: lives on in the ledger of a directory and says each slot once it is durable. */
 const [dir, seed, policies] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 import { verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { agentKeypair, agentKeypairOf } from '../../devnet/agent-keys.ts';
-import { type Chain, createChain } from '../../devnet/chain.ts';
-import { bytesOf, keyOf } from '../../devnet/keys.ts';
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from '../../devnet/known-programs.ts';
-import type { Block } from '../../devnet/ledger.ts';
-import { createLife } from '../../devnet/life.ts';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import type { Block } from '../../devnet/chain/ledger.ts';
+import { agentKeypair, agentKeypairOf } from '../../devnet/life/agent-keys.ts';
+import { createLife } from '../../devnet/life/life.ts';
+import { bytesOf, keyOf } from '../../devnet/program/keys.ts';
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from '../../devnet/program/known-programs.ts';
 
 const SEED = 'ledger 1';
 let chain: Chain;

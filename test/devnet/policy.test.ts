@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { agentKeypair } from '../../devnet/agent-keys.ts';
-import { TOKEN_PROGRAM } from '../../devnet/known-programs.ts';
+import { agentKeypair } from '../../devnet/life/agent-keys.ts';
+import { quoteAssets } from '../../devnet/life/quote-assets.ts';
+import { TOKEN_PROGRAM } from '../../devnet/program/known-programs.ts';
 import { AGENT } from '../../devnet/program/state.ts';
-import { quoteAssets } from '../../devnet/quote-assets.ts';
 import { openStage, STRANGER, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { createChain } from '../../devnet/chain.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
 import { writeKeyFile } from '../../devnet/key-file.ts';
+import { createLife } from '../../devnet/life/life.ts';
 import { residentOf } from '../../devnet/life/resident.ts';
-import { createLife } from '../../devnet/life.ts';
 import { AGENT } from '../../devnet/program/state.ts';
 
 const SEED = process.env.SEED ?? 'resident';

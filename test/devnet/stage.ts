@@ -1,11 +1,11 @@
-import { agentKeypair } from '../../devnet/agent-keys.ts';
-import { type Chain, createChain } from '../../devnet/chain.ts';
-import { seededKey, ZERO_KEY } from '../../devnet/keys.ts';
-import type { LedgerTransaction } from '../../devnet/ledger.ts';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import type { LedgerTransaction } from '../../devnet/chain/ledger.ts';
+import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { launchMint, profileOf } from '../../devnet/life/profile.ts';
 import { officials, setupActions } from '../../devnet/life/setup.ts';
 import { livePairs } from '../../devnet/life/world.ts';
 import type { Action } from '../../devnet/program/actions.ts';
+import { seededKey, ZERO_KEY } from '../../devnet/program/keys.ts';
 import type { InitPolicy } from '../../devnet/program/policy.ts';
 import { LOCAL, PASSIVE, type Policy, type VenueAccount } from '../../devnet/program/state.ts';
 

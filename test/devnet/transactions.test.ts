@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Chain, createChain } from '../../devnet/chain.ts';
-import { bytesOf, keyOf } from '../../devnet/keys.ts';
-import { ED25519_PROGRAM, NOISE_PROGRAM, ROUTER_PROGRAM } from '../../devnet/known-programs.ts';
-import type { InnerInstruction, LedgerTransaction } from '../../devnet/ledger.ts';
-import { createLife } from '../../devnet/life.ts';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import type { InnerInstruction, LedgerTransaction } from '../../devnet/chain/ledger.ts';
+import { createLife } from '../../devnet/life/life.ts';
+import { bytesOf, keyOf } from '../../devnet/program/keys.ts';
+import { ED25519_PROGRAM, NOISE_PROGRAM, ROUTER_PROGRAM } from '../../devnet/program/known-programs.ts';
 import { decodeAccount } from '../../schemas/accounts.ts';
 import { extractEvents } from '../../schemas/extract.ts';
 import { decodeCurveConfig, decodePool } from '../../schemas/launchpad.ts';
 import { decodeMetadataAccount, decodeMint, decodeTokenAccount } from '../../schemas/token.ts';
-import type { ChainTransaction } from '../../schemas/transaction.ts';
+import type { ChainTransaction } from '../../schemas/transaction-parts.ts';
 
 const SEED = 'transactions 1';
 const SLOTS = 1500;

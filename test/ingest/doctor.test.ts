@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { checksOf } from '../../ingest/doctor/checks.ts';
-import { checkKafka } from '../../ingest/doctor/kafka.ts';
-import { runChecks } from '../../ingest/doctor/report.ts';
+import { checksOf } from '../../ingest/operate/doctor/checks.ts';
+import { checkKafka } from '../../ingest/operate/doctor/kafka.ts';
+import { runChecks } from '../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
 

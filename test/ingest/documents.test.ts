@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDocument } from '../../ingest/venues/document.ts';
-import { isPublicAddress, lookupPublic } from '../../ingest/venues/public-address.ts';
+import { readDocument } from '../../ingest/poll/venues/document.ts';
+import { isPublicAddress, lookupPublic } from '../../ingest/poll/venues/public-address.ts';
 
 const { signal } = new AbortController();
 let base = '';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeRecord, encodeRecord, UnreadableRecordError } from '../../ingest/log/encode.ts';
+import { decodeRecord, encodeRecord, UnreadableRecordError } from '../../ingest/log/record-codec.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type GapPlace, gapAfter, gapRows } from '../../ingest/gap-rows.ts';
+import { type GapPlace, gapAfter, gapRows } from '../../ingest/materialise/gap-rows.ts';
 import type { GapRecord } from '../../schemas/records.ts';
 
 const FROM = 10n;

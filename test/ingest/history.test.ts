@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { closeGap, type Gap } from '../../ingest/history.ts';
+import type { Gap } from '../../ingest/history/gap.ts';
+import { HistoryUnavailableError } from '../../ingest/history/gap.ts';
+import { closeGap } from '../../ingest/history/read-history.ts';
+import { historySlices } from '../../ingest/history/signature-slices.ts';
 import type { LogWriter } from '../../ingest/log/port.ts';
-import { HistoryUnavailableError, historySlices } from '../../ingest/signatures.ts';
 import { createRpc, type Rpc } from '../../runtime/rpc.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type { LogRecord } from '../../schemas/records.ts';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { expect, test } from 'vitest';
-import { createGeyserClient } from '../../ingest/geyser/client.ts';
-import { type ReleasedSlot, Slots } from '../../ingest/slots/machine.ts';
+import { createGeyserClient } from '../../ingest/stream/geyser/client.ts';
+import { type ReleasedSlot, Slots } from '../../ingest/stream/slots/machine.ts';
 
 const RECORDING = path.resolve(import.meta.dirname, '../../../shared/fixtures/geyser/mainnet-50-slots.bin');
 const absent = !existsSync(RECORDING) && process.env.CI === undefined;

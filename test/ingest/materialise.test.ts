@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { createChain } from '../../devnet/chain.ts';
-import { createLife } from '../../devnet/life.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
 import type { LogBatch, LogEntry, Topic } from '../../ingest/log/port.ts';
-import { createMaterialiser, PartitionLostError } from '../../ingest/materialise.ts';
+import { createMaterialiser, PartitionLostError } from '../../ingest/materialise/materialiser.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { emptyStore } from '../api/support/store.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createMemoryLog } from '../../ingest/log/memory.ts';
+import { createMemoryLog } from '../../ingest/log/in-process.ts';
 import type { LogBatch } from '../../ingest/log/port.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 

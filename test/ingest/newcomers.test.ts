@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNewcomers } from '../../ingest/newcomers.ts';
+import { createNewcomers } from '../../ingest/stream/following/newcomers.ts';
 
 function setUp() {
   const calls: string[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
+import { followServing } from '../../clickhouse/follow-serving.ts';
 import { switchServing } from '../../clickhouse/serving.ts';
-import { followServing } from '../../ingest/serving.ts';
 import { aborted } from '../../runtime/lifecycle.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { type Databases, openDatabases } from '../support/databases.ts';

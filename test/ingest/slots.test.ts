@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Update } from '../../ingest/geyser/update.ts';
-import { Slots, type SlotsOutput } from '../../ingest/slots/machine.ts';
+import type { Update } from '../../ingest/stream/geyser/update.ts';
+import { Slots, type SlotsOutput } from '../../ingest/stream/slots/machine.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createRandom } from '../../devnet/random.ts';
-import { createMemoryLog } from '../../ingest/log/memory.ts';
+import { createRandom } from '../../devnet/program/random.ts';
+import { createMemoryLog } from '../../ingest/log/in-process.ts';
 import { blocksBehind, ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from './support/stream-stage.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Which folders each folder may import; `start`, `test` and `bench` compose everything. */
+/** Which folders each folder may import; `test` and `bench` compose everything. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas'],
@@ -15,12 +15,64 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   start: ['schemas', 'runtime', 'clickhouse', 'ingest', 'api'],
 };
 
+/** Which rooms of its folder each room may import. The room of a file that stands loose is the folder itself. */
+const ROOMS: Record<string, readonly string[]> = {
+  ingest: [],
+  'ingest/log': [],
+  'ingest/history': ['ingest/log'],
+  'ingest/stream': ['ingest/history', 'ingest/log'],
+  'ingest/materialise': ['ingest/log'],
+  'ingest/poll': ['ingest/log'],
+  'ingest/operate': ['ingest/stream', 'ingest/history', 'ingest/log', 'ingest/materialise', 'ingest/poll'],
+  'ingest/commands': [
+    'ingest/operate',
+    'ingest/stream',
+    'ingest/history',
+    'ingest/log',
+    'ingest/materialise',
+    'ingest/poll',
+  ],
+
+  'api/postgres': [],
+  'api/latest': [],
+  'api/http': ['api/latest'],
+  'api/figures': ['api/latest'],
+  'api/agent': ['api/http', 'api/latest', 'api/postgres'],
+  'api/client': ['api/agent'],
+  'api/coin': ['api/http', 'api/figures', 'api/latest'],
+  'api/rankings': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
+  'api/status': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
+  'api/analytics': ['api/http', 'api/figures', 'api/latest', 'api/coin', 'api/status'],
+  'api/registries': ['api/http', 'api/figures', 'api/latest'],
+  'api/currencies': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
+  api: [
+    'api/http',
+    'api/latest',
+    'api/agent',
+    'api/coin',
+    'api/rankings',
+    'api/status',
+    'api/analytics',
+    'api/registries',
+    'api/currencies',
+  ],
+
+  'devnet/program': [],
+  'devnet/bytes': ['devnet/program'],
+  'devnet/chain': ['devnet/program', 'devnet/bytes'],
+  'devnet/life': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
+  'devnet/geyser': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
+  'devnet/rpc': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
+  'devnet/venues': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
+  devnet: ['devnet/program', 'devnet/chain', 'devnet/life', 'devnet/geyser', 'devnet/rpc', 'devnet/venues'],
+};
+
 /** The packages that only one file, or one folder, may know. */
 const KNOWN_BY: Record<string, RegExp> = {
-  kafkajs: /^ingest\/kafka\//,
+  kafkajs: /^ingest\/log\/kafka\//,
   chdb: /^clickhouse\/embedded\//,
   '@electric-sql/pglite': /^api\/postgres\//,
-  '@triton-one/yellowstone-grpc': /^(ingest\/geyser|schemas|devnet\/geyser)\//,
+  '@triton-one/yellowstone-grpc': /^(ingest\/stream\/geyser|schemas|devnet\/geyser)\//,
 };
 
 function importsOf(file: string): string[] {
@@ -29,7 +81,23 @@ function importsOf(file: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
+const targetOf = (file: string, specifier: string) =>
+  path.relative(ROOT, path.resolve(ROOT, path.dirname(file), specifier));
+
+/** The files of ours that a file imports. */
+const ownImportsOf = (file: string) =>
+  importsOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => targetOf(file, specifier));
+
 const sources = Object.keys(MAY_IMPORT).flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }));
+
+/** The room of a file: its folder below `ingest`, `api` or `devnet`. */
+function roomOf(file: string): string | null {
+  const [folder = '', room = ''] = file.split('/');
+  if (ROOMS[folder] === undefined) return null;
+  return room.endsWith('.ts') ? folder : `${folder}/${room}`;
+}
 
 describe('what a folder may import', () => {
   test('there are sources to look at', () => {
@@ -39,11 +107,10 @@ describe('what a folder may import', () => {
   test.each(sources)('%s keeps to the table', (file) => {
     const folder = file.split('/')[0] as string;
     const allowed = [folder, ...(MAY_IMPORT[folder] as readonly string[])];
+    for (const target of ownImportsOf(file)) {
+      expect(allowed, `${file} imports ${target}`).toContain(target.split('/')[0]);
+    }
     for (const specifier of importsOf(file)) {
-      if (specifier.startsWith('.')) {
-        const target = path.relative(ROOT, path.resolve(ROOT, path.dirname(file), specifier)).split('/')[0];
-        expect(allowed, `${file} imports ${specifier}`).toContain(target);
-      }
       for (const [name, owner] of Object.entries(KNOWN_BY)) {
         if (specifier === name || specifier.startsWith(`${name}/`)) {
           expect(file, `${file} imports ${name}`).toMatch(owner);
@@ -51,4 +118,54 @@ describe('what a folder may import', () => {
       }
     }
   });
+});
+
+describe('what a room may import', () => {
+  test('each room has its line in the table', () => {
+    const rooms = new Set(sources.map(roomOf).filter((room) => room !== null));
+    expect([...rooms].filter((room) => ROOMS[room] === undefined)).toEqual([]);
+  });
+
+  test('the table has no arrow back up', () => {
+    const standing = new Set<string>();
+    let left = Object.keys(ROOMS);
+    while (left.length > 0) {
+      const next = left.filter((room) => !(ROOMS[room] as readonly string[]).every((on) => standing.has(on)));
+      expect(next.length, `these rooms stand on each other: ${left.join(', ')}`).toBeLessThan(left.length);
+      for (const room of left) if (!next.includes(room)) standing.add(room);
+      left = next;
+    }
+  });
+
+  test('each import stays in its room or goes down', () => {
+    const against = sources.flatMap((file) => {
+      const room = roomOf(file);
+      return ownImportsOf(file)
+        .filter((target) => {
+          const other = roomOf(target);
+          const sameFolder = room !== null && other?.split('/')[0] === room.split('/')[0];
+          return sameFolder && other !== room && !(ROOMS[room] ?? []).includes(other as string);
+        })
+        .map((target) => `${file} imports ${target}`);
+    });
+    expect(against).toEqual([]);
+  });
+});
+
+test('no file imports itself by way of others', () => {
+  const below = new Map(sources.map((file) => [file, ownImportsOf(file)]));
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (file: string, way: readonly string[]) => {
+    const at = way.indexOf(file);
+    if (at !== -1) {
+      circles.push([...way.slice(at), file].join(' → '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of below.get(file) ?? []) walk(next, [...way, file]);
+    done.add(file);
+  };
+  for (const file of sources) walk(file, []);
+  expect(circles).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { RetryableError } from '../../runtime/errors.ts';
 import { askOptionsVenue, retryAfter } from '../../runtime/venue-call.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
-import { VenueRefusal } from '../../schemas/venues/derive.ts';
+import { VenueRefusal } from '../../schemas/venues/options.ts';
 import { type Answer, type AnsweringServer, serveAnswers } from '../support/answering.ts';
 
 let server: AnsweringServer | null = null;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createChain } from '../../devnet/chain.ts';
-import { createLife, type Life } from '../../devnet/life.ts';
-import { createRandom } from '../../devnet/random.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
+import { createRandom } from '../../devnet/program/random.ts';
 import type { Extent } from './compare.ts';
 import { createHarness, type Harness, type Status } from './harness.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chain } from '../../devnet/chain.ts';
+import type { Chain } from '../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { compare, type Extent, type Get } from './compare.ts';

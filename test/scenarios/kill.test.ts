@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { createChain } from '../../devnet/chain.ts';
-import { createRandom } from '../../devnet/random.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createRandom } from '../../devnet/program/random.ts';
 import { createHarness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { createApp } from '../../api/app.ts';
-import { createAppliedSignal } from '../../api/applied.ts';
-import { listen } from '../../api/listen.ts';
+import { listen } from '../../api/http/listen.ts';
+import { createAppliedSignal } from '../../api/latest/applied-signal.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import { createMaterialiser } from '../../ingest/materialise.ts';
-import { storedState } from '../../ingest/store.ts';
-import { runStream } from '../../ingest/stream.ts';
+import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../ingest/stream/stored-state.ts';
+import { runStream } from '../../ingest/stream/stream.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { createLogger } from '../../runtime/log.ts';
 import { createRpc } from '../../runtime/rpc.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { challengeMessage } from '../../../api/agent/message.ts';
 import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
-import { encodeAccount } from '../../../devnet/borsh.ts';
+import { encodeAccount } from '../../../devnet/program/borsh.ts';
 import { decodeKey } from '../../../schemas/base58.ts';
 import { SETTINGS } from '../support/api.ts';
 import { PUBLIC_URL } from './support/agent-api.ts';

@@ -1,11 +1,11 @@
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
 import { type AppOptions, createApp } from '../../../api/app.ts';
-import { createAppliedSignal } from '../../../api/applied.ts';
-import type { ReadSettings } from '../../../api/deps.ts';
-import { createIndexReads } from '../../../api/index-reads.ts';
-import { listen } from '../../../api/listen.ts';
-import type { Route } from '../../../api/route.ts';
+import { listen } from '../../../api/http/listen.ts';
+import type { Route } from '../../../api/http/route.ts';
+import { createAppliedSignal } from '../../../api/latest/applied-signal.ts';
+import { createIndexReads } from '../../../api/latest/index-reads.ts';
+import type { ReadSettings } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';

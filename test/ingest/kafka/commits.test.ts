@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { applyBatch } from '../../../ingest/kafka/reader.ts';
-import { topicName } from '../../../ingest/kafka/topics.ts';
+import { applyBatch } from '../../../ingest/log/kafka/reader.ts';
+import { topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createLogger } from '../../../runtime/log.ts';
 
 test('an offset is committed once its batch was applied, however often that fails, and not before', async () => {

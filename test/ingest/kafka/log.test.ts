@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKafkaClient } from '../../../ingest/kafka/client.ts';
-import { readLogPosition } from '../../../ingest/kafka/position.ts';
-import { createKafkaReader } from '../../../ingest/kafka/reader.ts';
-import { ensureTopics, topicName } from '../../../ingest/kafka/topics.ts';
-import type { KafkaClient } from '../../../ingest/kafka/wire.ts';
-import { createKafkaWriter } from '../../../ingest/kafka/writer.ts';
-import { NotNextError } from '../../../ingest/log/not-next.ts';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
+import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
+import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import { NotNextError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { brokerMissing } from '../../support/kafka.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MOST_RECORD_BYTES, type Outgoing, planRounds } from '../../../ingest/kafka/plan.ts';
-import { decodeRecord } from '../../../ingest/log/encode.ts';
+import { MOST_RECORD_BYTES, type Outgoing, planRounds } from '../../../ingest/log/kafka/append-rounds.ts';
+import { decodeRecord } from '../../../ingest/log/record-codec.ts';
 import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);

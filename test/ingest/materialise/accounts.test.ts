@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
-import { readAccount } from '../../../ingest/rows/account.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { readAccount } from '../../../ingest/materialise/rows/account.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { policyTokenAccounts } from '../../../schemas/pda.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { openGaps } from '../../../clickhouse/queries/stream-store.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { readConfig } from '../../../runtime/config.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';

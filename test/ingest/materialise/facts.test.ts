@@ -6,7 +6,7 @@ import {
   startOffsets,
   unresolvedTransactions,
 } from '../../../clickhouse/queries/stream-store.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { createChain } from '../../../devnet/chain.ts';
-import { createLife } from '../../../devnet/life.ts';
+import { createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
 import type { LogEntry, Topic } from '../../../ingest/log/port.ts';
-import { createMaterialiser, PartitionLostError } from '../../../ingest/materialise.ts';
+import { createMaterialiser, PartitionLostError } from '../../../ingest/materialise/materialiser.ts';
 import { decodeKey } from '../../../schemas/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { recordsOf } from '../support/ledger-records.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Params, Store } from '../../../clickhouse/client.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
 import { sumsOfFacts, sumsOfTotals } from './support/tables.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
-import { mustGoOnWith } from '../../../ingest/kafka/same-log.ts';
-import type { KafkaClient } from '../../../ingest/kafka/wire.ts';
-import { NotNextError } from '../../../ingest/log/not-next.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { mustGoOnWith } from '../../../ingest/log/kafka/log-identity.ts';
+import { NotNextError } from '../../../ingest/log/offset-gap.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { daySeries } from '../../../clickhouse/queries/day-series.ts';
 import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
-import { createMaterialiser } from '../../../ingest/materialise.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, EVENING, event, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';

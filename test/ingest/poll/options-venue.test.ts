@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { readOptionsVenue } from '../../../ingest/venues/options.ts';
+import { readOptionsVenue } from '../../../ingest/poll/venues/options.ts';
 import { type Answer, type AnsweringServer, serveAnswers } from '../../support/answering.ts';
 
 let server: AnsweringServer | null = null;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readPerpAccounts } from '../../../ingest/poll/perp-accounts.ts';
-import { createPerpReader } from '../../../ingest/venues/perp.ts';
+import { createPerpReader } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/bucket.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
 import { captureLog } from './support/capture.ts';

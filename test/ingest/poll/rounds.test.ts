@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { runPollers } from '../../../ingest/poll/pollers.ts';
 import { countFailures, every } from '../../../ingest/poll/round.ts';
-import { runPollers } from '../../../ingest/poll.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';

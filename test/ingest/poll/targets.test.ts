@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { metadataUris, quoteMints, remoteAccounts } from '../../../clickhouse/queries/poll-targets.ts';
+import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
 import { documentsRound } from '../../../ingest/poll/documents.ts';
+import { programsRound } from '../../../ingest/poll/launch-programs.ts';
 import { catalogueRound, usedPricesRound } from '../../../ingest/poll/prices.ts';
-import { programsRound } from '../../../ingest/poll/programs.ts';
-import { readingRow } from '../../../ingest/rows/reading.ts';
 import type { Rpc } from '../../../runtime/rpc.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';

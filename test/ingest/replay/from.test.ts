@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
 import { switchServing } from '../../../clickhouse/serving.ts';
-import { logRanges, recordsIn } from '../../../ingest/kafka/ranges.ts';
-import { parseFrom } from '../../../ingest/replay/from.ts';
-import { replayOf } from '../../../ingest/replay/kinds.ts';
+import { logRanges, recordsIn } from '../../../ingest/log/kafka/offset-ranges.ts';
+import { parseFrom } from '../../../ingest/operate/replay/from.ts';
+import { replayOf } from '../../../ingest/operate/replay/kinds.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';

@@ -1,11 +1,11 @@
 import kafkajs from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { serveFrom } from '../../../api/serving-store.ts';
+import { serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
 import { beginReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving.ts';
-import { materialiserGroup, topicName } from '../../../ingest/kafka/topics.ts';
+import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';

@@ -4,7 +4,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { openLetters } from '../../../clickhouse/queries/dead-letters.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status-counts.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
-import { letterMetrics } from '../../../ingest/metrics/letters.ts';
+import { letterMetrics } from '../../../ingest/materialise/dead-letter-metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';

@@ -1,4 +1,4 @@
-import type { Chain } from '../../../devnet/chain.ts';
+import type { Chain } from '../../../devnet/chain/chain.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
 import { policyTokenAccounts } from '../../../schemas/pda.ts';
 import type { LogModel } from './log-model.ts';

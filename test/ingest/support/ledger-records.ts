@@ -1,6 +1,6 @@
-import type { Chain } from '../../../devnet/chain.ts';
+import type { Chain } from '../../../devnet/chain/chain.ts';
 import { encodeBlock } from '../../../devnet/geyser/encode.ts';
-import { readUpdate } from '../../../ingest/geyser/update.ts';
+import { readUpdate } from '../../../ingest/stream/geyser/update.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 
 /** A chain's blocks as the records that the stream would send, with a marker behind each slot. */

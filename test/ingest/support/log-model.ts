@@ -1,6 +1,6 @@
-import type { Gap } from '../../../ingest/history.ts';
+import type { Gap } from '../../../ingest/history/gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
-import type { StreamStore } from '../../../ingest/store.ts';
+import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, GapRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
 

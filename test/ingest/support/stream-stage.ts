@@ -1,12 +1,12 @@
 import { vi } from 'vitest';
-import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain.ts';
+import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
-import { createLife, type Life } from '../../../devnet/life.ts';
+import { createLife, type Life } from '../../../devnet/life/life.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
-import { createMemoryLog } from '../../../ingest/log/memory.ts';
+import { createMemoryLog } from '../../../ingest/log/in-process.ts';
 import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
-import type { StreamStore } from '../../../ingest/store.ts';
-import { runStream, type StreamEvent } from '../../../ingest/stream.ts';
+import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
+import { runStream, type StreamEvent } from '../../../ingest/stream/stream.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
 import { createLogModel, type LogModel } from './log-model.ts';

@@ -1,4 +1,4 @@
-import { ZERO_KEY } from '../../../devnet/keys.ts';
+import { ZERO_KEY } from '../../../devnet/program/keys.ts';
 import { LOCAL, type Policy, type VenueAccount } from '../../../devnet/program/state.ts';
 import {
   absent,

@@ -1,4 +1,4 @@
-import type { Chain, ChainState } from '../../../devnet/chain.ts';
+import type { Chain, ChainState } from '../../../devnet/chain/chain.ts';
 import type { TypedEvent } from '../../../devnet/program/events.ts';
 import type { Policy, ProtocolConfig } from '../../../devnet/program/state.ts';
 

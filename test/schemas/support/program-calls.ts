@@ -1,6 +1,6 @@
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { type Extract, extractEvents } from '../../../schemas/extract.ts';
-import type { ChainTransaction } from '../../../schemas/transaction.ts';
+import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
 import { discriminator, type KitValue, kitEncode } from './kit-codecs.ts';
 import type { Run, Step } from './run.ts';
 

@@ -6,7 +6,7 @@ import {
   readTicker,
   resultOf,
   VenueRefusal,
-} from '../../../schemas/venues/derive.ts';
+} from '../../../schemas/venues/options.ts';
 import { fixture, noFixtures } from '../support/fixtures.ts';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');

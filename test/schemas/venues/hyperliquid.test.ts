@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/hyperliquid.ts';
+import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
 import { fixture, noFixtures } from '../support/fixtures.ts';
 
 describe.skipIf(noFixtures !== null)(`recorded account states${noFixtures ? ` (${noFixtures})` : ''}`, () => {

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { encodeAccount } from '../../../../devnet/borsh.ts';
+import { encodeAccount } from '../../../../devnet/program/borsh.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/base58.ts';
 import { modelAddress, originAddress, policyAddress } from '../../../../schemas/pda.ts';
 import { PROGRAM } from '../../support/rows.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { createKafkaClient } from '../../../../ingest/kafka/client.ts';
-import { readLogPosition } from '../../../../ingest/kafka/position.ts';
-import { createKafkaReader } from '../../../../ingest/kafka/reader.ts';
-import { ensureTopics } from '../../../../ingest/kafka/topics.ts';
-import type { KafkaClient } from '../../../../ingest/kafka/wire.ts';
-import { createKafkaWriter } from '../../../../ingest/kafka/writer.ts';
+import { createKafkaClient } from '../../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../../ingest/log/kafka/cluster.ts';
+import { readLogPosition } from '../../../../ingest/log/kafka/position.ts';
+import { createKafkaReader } from '../../../../ingest/log/kafka/reader.ts';
+import { ensureTopics } from '../../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../../ingest/log/kafka/writer.ts';
 import { createLogger } from '../../../../runtime/log.ts';
 import type { Cluster } from '../../../support/kafka.ts';
 import { ownBrokers } from '../../../support/servers-of-run.ts';

@@ -1,5 +1,5 @@
-import { createChain } from '../../../../devnet/chain.ts';
-import { createLife } from '../../../../devnet/life.ts';
+import { createChain } from '../../../../devnet/chain/chain.ts';
+import { createLife } from '../../../../devnet/life/life.ts';
 import { decodeKey } from '../../../../schemas/base58.ts';
 import type { LogRecord } from '../../../../schemas/records.ts';
 import { recordsOf } from '../../support/ledger-records.ts';

@@ -1,0 +1,24 @@
+import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { oldest } from './times.ts';
+
+export const BALANCE_SOURCE = 'chain:getTokenAccountBalance';
+
+/** The balance of a token account; absent where it was not read or does not exist. */
+export function balanceOf(address: string, row: TokenAccountRow | undefined): Figure {
+  if (row === undefined) return absent(BALANCE_SOURCE, `not read yet: ${address}`);
+  if (row.exists === 0) return absent(BALANCE_SOURCE, `no account at ${address}`);
+  return figure(row.amount, BALANCE_SOURCE, timeOf(row.block_time));
+}
+
+/**
+ * The sum of amounts, as old as the oldest of them; absent for the reason of the first that is.
+ * @param none asOf of the zero that a sum of nothing is.
+ */
+export function sumOf(figures: readonly Figure[], source: string, none: string | null): Figure {
+  const missing = figures.find((one) => one.absent);
+  if (missing !== undefined) return absent(source, missing.reason ?? 'one of the amounts is absent');
+  const total = figures.reduce((sum, one) => sum + BigInt(one.value ?? 0), 0n);
+  return figure(total, source, figures.length === 0 ? none : oldest(figures.map((one) => one.asOf)));
+}

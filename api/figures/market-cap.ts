@@ -1,0 +1,61 @@
+import type { PoolRow } from '../../clickhouse/queries/pools.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import { marketCap as curveCap } from '../../schemas/launchpad.ts';
+import { poolAddress } from '../../schemas/pda.ts';
+import type { MarketCap } from '../../schemas/responses/coin.ts';
+import { timeOf } from '../../schemas/units.ts';
+import { inDollars, type Price } from './price.ts';
+
+/** The address of the launchpad's pool of a pair, base58, whether or not an account exists there. */
+export function poolOf(launchpad: string, mint: string, quoteMint: string): string {
+  return encodeBase58(poolAddress(keyOf(launchpad), keyOf(mint), keyOf(quoteMint)));
+}
+
+function keyOf(text: string): Uint8Array {
+  const key = decodeKey(text);
+  if (key === null) throw new TypeError(`no public key: ${text}`);
+  return key;
+}
+
+/** Curve price times the pool's supply, live on the curve only; each link absent for its own reason. */
+export function marketCapOf(
+  pool: string,
+  row: PoolRow | undefined,
+  quote: { decimals: number | null; price: Price },
+): MarketCap {
+  const cap = capOf(pool, row);
+  return {
+    quote: cap.figure,
+    usd: inDollars(cap.figure, 'marketCap.quote', quote),
+    priceQuotePerBase: cap.price,
+    pool,
+    poolStatus: row !== undefined && row.exists === 1 ? row.status : null,
+  };
+}
+
+function capOf(pool: string, row: PoolRow | undefined): { figure: Figure; price: number | null } {
+  const none = (reason: string) => ({ figure: absent('computed', reason), price: null });
+  if (row === undefined) return none(`the pool is not read yet: ${pool}`);
+  if (row.exists === 0) return none(`no account at ${pool}`);
+  if (row.status !== 0) {
+    return none(
+      `the pool is at status ${row.status}, off the curve: reading a graduated pool is not implemented`,
+    );
+  }
+  if (row.curve_type === null) return none(`the curve's config is not read yet: ${row.global_config}`);
+  const cap = curveCap(
+    {
+      supply: BigInt(row.supply),
+      virtualBase: BigInt(row.virtual_base),
+      virtualQuote: BigInt(row.virtual_quote),
+      realBase: BigInt(row.real_base),
+      realQuote: BigInt(row.real_quote),
+      baseDecimals: row.base_decimals,
+      quoteDecimals: row.quote_decimals,
+    },
+    row.curve_type,
+  );
+  if (cap === null) return none('the curve has no price: its reserve is empty');
+  return { figure: figure(cap.quote, 'computed', timeOf(row.block_time)), price: cap.priceQuotePerBase };
+}

@@ -1,0 +1,69 @@
+import type { PriceRow } from '../../clickhouse/queries/prices.ts';
+import type { QuoteRate } from '../../clickhouse/queries/ranking.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import { isoMillis, parseDecimal, usdValue } from '../../schemas/units.ts';
+import { oldest } from './times.ts';
+
+/** Dollars for one whole token of a quote asset, or why there is no price. */
+export type Price =
+  | { usd: string; observedAt: string; reason: null }
+  | { usd: null; observedAt: null; reason: string };
+
+const MAX_AGE_MS = 15 * 60_000;
+/** Products of a 128-bit amount and a rate stay inside the store's 256 bits. */
+const RATE_MAX = 10n ** 36n;
+const SOURCES = [
+  { source: 'catalogue', name: 'the launch catalogue' },
+  { source: 'second', name: 'the second price source' },
+] as const;
+
+/** The catalogue's price where it has one that is fresh, else the second source's. */
+export function priceOf(rows: readonly PriceRow[], now: number): Price {
+  const reasons: string[] = [];
+  for (const { source, name } of SOURCES) {
+    const row = rows.find((candidate) => candidate.source === source);
+    if (row === undefined || row.usd === null) {
+      reasons.push(`${name} has no price`);
+      continue;
+    }
+    const given = row.observed_at === null ? Number.NaN : Date.parse(row.observed_at);
+    const observed = Number.isNaN(given) ? Number(row.read_at) : given;
+    const observedAt = isoMillis(observed);
+    if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
+    else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);
+    else return { usd: row.usd, observedAt, reason: null };
+  }
+  return { usd: null, observedAt: null, reason: reasons.join('; ') };
+}
+
+function isUsable(text: string): boolean {
+  const price = parseDecimal(text);
+  return price !== null && price.digits >= 0n && price.digits < RATE_MAX / 10n ** 6n;
+}
+
+/** Millionths of a dollar for one base unit, as a fraction in lowest powers of ten; null without a price. */
+export function rateOf(mint: string, decimals: number | null, price: Price): QuoteRate | null {
+  const parsed = price.usd === null ? null : parseDecimal(price.usd);
+  if (parsed === null || decimals === null) return null;
+  const places = decimals + parsed.scale - 6;
+  // Beyond 70 places no amount of 128 bits reaches a millionth.
+  if (places > 70) return { mint, multiplier: 0n, divisor: 1n };
+  return places >= 0
+    ? { mint, multiplier: parsed.digits, divisor: 10n ** BigInt(places) }
+    : { mint, multiplier: parsed.digits * 10n ** BigInt(-places), divisor: 1n };
+}
+
+/** The dollar value of a figure in quote base units: absent for a reason of its own where a link is missing. */
+export function inDollars(
+  amount: Figure,
+  what: string,
+  quote: { decimals: number | null; price: Price },
+): Figure {
+  if (typeof amount.value !== 'string')
+    return absent('computed', `${what} is absent, so it has no dollar value`);
+  if (quote.price.usd === null)
+    return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
+  if (quote.decimals === null) return absent('computed', 'the decimals of the quote mint are not read yet');
+  const value = usdValue(BigInt(amount.value), quote.decimals, quote.price.usd);
+  return figure(value, 'computed', oldest([amount.asOf, quote.price.observedAt]));
+}

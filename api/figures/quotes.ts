@@ -1,0 +1,90 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { type PairRow, pairsOf } from '../../clickhouse/queries/catalogue.ts';
+import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
+import { type PriceRow, pricesOf } from '../../clickhouse/queries/prices.ts';
+import type { QuoteAsset } from '../../schemas/responses/coin.ts';
+import { type Price, priceOf } from './price.ts';
+
+/** A quote asset as served, with what money figures need of it. */
+export interface Quote {
+  mint: string;
+  view: QuoteAsset;
+  decimals: number | null;
+  price: Price;
+}
+
+const CHAIN_SOURCE = 'chain:quote mint Token-2022 metadata';
+
+/** The name under which answers of the launch venue's pair catalogue are reported. */
+export function catalogueSource(launchpadVenueId: string): string {
+  return `${launchpadVenueId}:/pairs catalogue`;
+}
+
+/** The quote assets of these mints, each with the source that named it. */
+export async function loadQuotes(
+  store: Store,
+  launchpadVenueId: string,
+  mints: readonly string[],
+  now: number,
+): Promise<Map<string, Quote>> {
+  const [rows, pairs, prices] = await Promise.all([
+    mintsAt(store, mints),
+    pairsOf(store, mints),
+    pricesOf(store, mints),
+  ]);
+  const source = catalogueSource(launchpadVenueId);
+  return new Map(
+    mints.map((mint) => {
+      return [mint, quoteOf(mint, rows.get(mint), pairs.get(mint), prices.get(mint) ?? [], source, now)];
+    }),
+  );
+}
+
+function quoteOf(
+  mint: string,
+  row: MintRow | undefined,
+  pair: PairRow | undefined,
+  prices: readonly PriceRow[],
+  source: string,
+  now: number,
+): Quote {
+  const price = priceOf(prices, now);
+  const decimals = row !== undefined && row.exists === 1 ? row.decimals : null;
+  return {
+    mint,
+    decimals,
+    price,
+    view: {
+      ...nameOf(row, pair, source),
+      decimals,
+      ...iconOf(row, pair, source),
+      priceUsd: price.usd,
+      priceObservedAt: price.observedAt,
+      ...(price.usd === null ? { priceAbsentReason: price.reason } : {}),
+    },
+  };
+}
+
+function nameOf(row: MintRow | undefined, pair: PairRow | undefined, source: string) {
+  if (pair !== undefined && pair.symbol !== '') {
+    return { symbol: pair.symbol, name: pair.name, symbolSource: source };
+  }
+  if (row !== undefined && row.symbol !== null && row.symbol !== '') {
+    return { symbol: row.symbol, name: row.name, symbolSource: CHAIN_SOURCE };
+  }
+  return {
+    symbol: null,
+    name: null,
+    symbolSource: null,
+    symbolAbsentReason: `no symbol in the ${source}, none in ${CHAIN_SOURCE}`,
+  };
+}
+
+function iconOf(row: MintRow | undefined, pair: PairRow | undefined, source: string) {
+  if (pair !== undefined && pair.logo_url !== null && pair.logo_url !== '') {
+    return { iconUrl: pair.logo_url, iconSource: source };
+  }
+  if (row !== undefined && row.image_url !== null)
+    return { iconUrl: row.image_url, iconSource: CHAIN_SOURCE };
+  return { iconUrl: null, iconSource: null };
+}

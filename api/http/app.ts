@@ -1,0 +1,147 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import type { Store } from '../../clickhouse/client.ts';
+import type { Applied } from '../latest/applied-signal.ts';
+import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
+import { answerOf, send, sendJson } from './answers.ts';
+import { BODY_MAX, parseJson, readBody } from './body.ts';
+import { clientAddress } from './client-address.ts';
+import { queryProperties } from './openapi.ts';
+import { publicDetail } from './public-detail.ts';
+import type { Route } from './route.ts';
+
+export interface HttpOptions {
+  /** The serving database, asked once per request. */
+  currentStore(): Store;
+  /** Unix milliseconds. */
+  clock(): number;
+  applied: Applied;
+  /** Texts that no answer may hold. */
+  secrets?: readonly string[];
+  trustProxy?: number;
+  /** How long a shared answer may be used; default a second, 0 for not at all. */
+  cacheMs?: number;
+  onError?(error: unknown, path: string): void;
+  onAnswered?(method: string, path: string, status: number, seconds: number): void;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+const METHODS = 'GET, POST, OPTIONS';
+
+/** A table of routes as a Koa application. */
+export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
+  const cache = createAnswerCache({
+    marker: () => options.applied.marker(),
+    maxAgeMs: options.cacheMs ?? 1000,
+    maxBytes: CACHE_BYTES,
+    monotonic: () => performance.now(),
+  });
+  const router = new Router({ sensitive: true, strict: true });
+  for (const route of routes) {
+    const handle = (ctx: Context) => answer(ctx, route, cache, options);
+    if (route.method === 'GET') router.get(route.path, handle);
+    else router.post(route.path, handle);
+  }
+  const app = new Koa();
+  app.silent = true;
+  app.use(measured(options));
+  app.use(openToAllOrigins);
+  app.use(failuresAsJson(options));
+  app.use(methods);
+  app.use(unknownPaths);
+  app.use(router.routes());
+  return app;
+}
+
+function measured({ onAnswered }: HttpOptions) {
+  return async (ctx: Context, next: Next) => {
+    const startedAt = performance.now();
+    await next();
+    const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';
+    onAnswered?.(ctx.method, path, ctx.status, (performance.now() - startedAt) / 1000);
+  };
+}
+
+async function openToAllOrigins(ctx: Context, next: Next): Promise<void> {
+  ctx.set('Access-Control-Allow-Origin', '*');
+  ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
+  await next();
+}
+
+function failuresAsJson(options: HttpOptions) {
+  return async (ctx: Context, next: Next) => {
+    try {
+      await next();
+    } catch (error) {
+      options.onError?.(error, ctx.path);
+      sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
+    }
+  };
+}
+
+async function methods(ctx: Context, next: Next): Promise<void> {
+  if (ctx.method === 'OPTIONS') {
+    ctx.set('Allow', METHODS);
+    ctx.set('Access-Control-Allow-Methods', METHODS);
+    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match');
+    ctx.set('Access-Control-Max-Age', '86400');
+    ctx.status = 204;
+    return;
+  }
+  if (ctx.method === 'GET' || ctx.method === 'POST') return next();
+  ctx.set('Allow', METHODS);
+  sendJson(ctx, 405, {
+    error: 'method not allowed; this API answers GET and the three /api/agent/* POSTs',
+  });
+}
+
+async function unknownPaths(ctx: Context, next: Next): Promise<void> {
+  if (isDecodable(ctx.path)) await next();
+  // The router names what it matched; nothing else sets it.
+  if (ctx.state.route === undefined) sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function answer(ctx: Context, route: Route, cache: AnswerCache, options: HttpOptions): Promise<void> {
+  ctx.state.route = route.path;
+  const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
+  if (bytes === null) {
+    sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
+    return;
+  }
+  const produce = async () =>
+    answerOf(
+      await route.handler({
+        params: ctx.params as Record<string, string>,
+        query: new URLSearchParams(ctx.querystring),
+        body: parseJson(bytes),
+        headers: ctx.headers as Record<string, string | undefined>,
+        clientAddress: clientAddress(
+          ctx.req.socket.remoteAddress,
+          ctx.get('x-forwarded-for'),
+          options.trustProxy ?? 0,
+        ),
+        now: options.clock(),
+      }),
+    );
+  send(
+    ctx,
+    route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
+    route.cached,
+  );
+}
+
+/** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
+function cacheKey(ctx: Context, route: Route, options: HttpOptions): string {
+  const query = new URLSearchParams(ctx.querystring);
+  const known = Object.keys(queryProperties(route)).map((name) => [name, query.get(name)]);
+  return JSON.stringify([options.currentStore().database, ctx.path, known]);
+}

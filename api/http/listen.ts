@@ -1,0 +1,63 @@
+import http from 'node:http';
+import type Koa from 'koa';
+import { ConfigError } from '../../runtime/errors.ts';
+
+export interface Listening {
+  port: number;
+  /** Takes no more connections, lets running answers finish, then ends. */
+  close(): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than a load balancer keeps a connection: the one that sends must be the one that ends it. */
+const KEEP_ALIVE_MS = 75_000;
+const CLOSE_LIMIT_MS = 5_000;
+
+/** An address that is ours; requests wait until there is an application. */
+export interface Bound extends Listening {
+  serve(app: Koa): void;
+}
+
+/** Serves the application; rejects where the address is taken. */
+export async function listen(app: Koa, host: string, port: number): Promise<Listening> {
+  const bound = await bind(host, port);
+  bound.serve(app);
+  return bound;
+}
+
+/** Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken. */
+export async function bind(host: string, port: number): Promise<Bound> {
+  const application = Promise.withResolvers<http.RequestListener>();
+  const server = http.createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    (request, response) => void application.promise.then((answer) => answer(request, response)),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? taken(host, port) : error),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    serve: (app) => application.resolve(app.callback()),
+    close: () =>
+      new Promise((resolve) => {
+        const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
+        server.close(() => {
+          clearTimeout(limit);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+const taken = (host: string, port: number) =>
+  new ConfigError(`something else listens on ${host} port ${port} already: stop it, or set PORT to another`);

@@ -1,0 +1,82 @@
+import type { TSchema } from 'typebox';
+import { InternalError } from '../../schemas/responses/parts.ts';
+import type { Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI page of a table of routes. Schemas with an `$id` are named once and referred to. */
+export function openApi(service: string, routes: readonly Route[]): Json {
+  const named: Record<string, unknown> = {};
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, named) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: service, version: 'unversioned' },
+    paths,
+    components: {
+      schemas: named,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+function operation(route: Route, named: Json): Json {
+  const content = (schema: TSchema) => ({ 'application/json': { schema: hoisted(schema, named) } });
+  const responses = Object.entries({ ...route.responses, 500: InternalError }).map(([status, schema]) => [
+    status,
+    { description: DESCRIPTIONS[status] ?? 'Refused; nothing is stored.', content: content(schema) },
+  ]);
+  return {
+    summary: route.summary,
+    parameters: [...pathParameters(route), ...queryParameters(route, named)],
+    ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+const DESCRIPTIONS: Record<string, string> = {
+  200: 'The answer.',
+  201: 'Stored.',
+  400: 'The request is not valid.',
+  404: 'There is none.',
+  500: 'An unhandled failure.',
+};
+
+function pathParameters(route: Route): Json[] {
+  return [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters(route: Route, named: Json): Json[] {
+  return Object.entries(queryProperties(route)).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: hoisted(schema, named),
+  }));
+}
+
+/** The query parameters a route knows, by name. */
+export function queryProperties(route: Route): Record<string, TSchema> {
+  const { properties } = (route.query ?? {}) as { properties?: Record<string, TSchema> };
+  return properties ?? {};
+}
+
+/** A copy of the schema in which everything with an `$id` stands under that name in `named`. */
+function hoisted(schema: unknown, named: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => hoisted(item, named));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $id, ...rest } = schema as Json;
+  const copy = () =>
+    Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hoisted(value, named)]));
+  if (typeof $id !== 'string') return copy();
+  named[$id] ??= copy();
+  return { $ref: `#/components/schemas/${$id}` };
+}

@@ -1,0 +1,55 @@
+import type { Store } from '../../clickhouse/client.ts';
+import {
+  type AppliedState,
+  appliedState,
+  type GapState,
+  gapStates,
+  type IncompleteState,
+  incompleteState,
+} from '../../clickhouse/queries/index-state.ts';
+import { timeOf } from '../../schemas/units.ts';
+
+/** How far the index is and what of it is missing: decides which sums of events can be told. */
+export interface IndexState {
+  applied: AppliedState;
+  gaps: readonly GapState[];
+  openGaps: readonly GapState[];
+  incomplete: IncompleteState;
+  /** Block time of the lowest marker: the age of a sum without events. */
+  markerTime: string | null;
+  /** Why sums of events are absent; null where history is complete. */
+  historyReason: string | null;
+}
+
+export async function indexState(store: Store): Promise<IndexState> {
+  const [applied, gaps, incomplete] = await Promise.all([
+    appliedState(store),
+    gapStates(store),
+    incompleteState(store),
+  ]);
+  const openGaps = gaps.filter((gap) => isOpen(gap, applied));
+  return {
+    applied,
+    gaps,
+    openGaps,
+    incomplete,
+    markerTime: timeOf(applied.block_time),
+    historyReason: historyReason(applied, gaps, openGaps),
+  };
+}
+
+/** A gap holds until every partition of transactions has applied its closing, its opening included. */
+function isOpen(gap: GapState, applied: AppliedState): boolean {
+  return gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions;
+}
+
+function historyReason(
+  applied: AppliedState,
+  gaps: readonly GapState[],
+  openGaps: readonly GapState[],
+): string | null {
+  if (gaps.length === 0 && applied.slot === '0') return 'nothing of the chain is indexed yet';
+  if (openGaps.length === 0) return null;
+  const slots = openGaps.map((gap) => `${gap.from_slot} to ${gap.to_slot}`).slice(0, 5);
+  return `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`;
+}

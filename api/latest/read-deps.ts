@@ -1,0 +1,33 @@
+import type { Store } from '../../clickhouse/client.ts';
+import type { AgentPost } from '../../schemas/responses/posts.ts';
+import type { IndexReads } from './index-reads.ts';
+
+/** What the read routes know of the configuration. */
+export interface ReadSettings {
+  serviceName: string;
+  /** Base58. */
+  programId: string;
+  /** Base58; the protocol's config account overrides both where it is known. */
+  launchpadProgramId: string;
+  ammProgramId: string;
+  perpVenueId: string;
+  optionsVenueId: string;
+  launchpadVenueId: string;
+  ammVenueId: string;
+}
+
+/** Newest first; `total` counts all posts of the mint. */
+export type ReadPosts = (
+  mint: string,
+  limit: number,
+  offset: number,
+) => Promise<{ total: number; posts: AgentPost[] }>;
+
+export interface ReadDeps {
+  /** The serving database. Asked once per request: a replay may switch it between two. */
+  currentStore(): Store;
+  index: IndexReads;
+  settings: ReadSettings;
+  /** Null where there is no agent side: every feed is empty. */
+  readPosts: ReadPosts | null;
+}

@@ -1,0 +1,114 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/applied-offsets.ts';
+import { readServing } from '../../clickhouse/serving.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/lifecycle.ts';
+
+export interface ServingStore {
+  /** The serving database; an answer asks once and keeps to it. @throws RetryableError before the first connection. */
+  currentStore(): Store;
+  connected(): boolean;
+  close(): Promise<void>;
+}
+
+export interface ServingOptions {
+  /** Opens the database that CLICKHOUSE_URL names. */
+  openHome(): Promise<Store>;
+  /** Opens another on the same server. */
+  openDatabase(name: string): Promise<Store>;
+  signal: AbortSignal;
+  onError(error: unknown): void;
+  onSwitched?(database: string): void;
+  times?: Partial<ServingTimes>;
+}
+
+export interface ServingTimes {
+  /** Between two looks at which database serves. */
+  everyMs: number;
+  /** For how long a database that serves by now may be behind the one it replaces. */
+  catchUpMs: number;
+  /** For how long the one it replaces has to stand still: live has left it then. Longer than a slot. */
+  stillMs: number;
+  /** For how long an answer may go on with the database it began with. */
+  graceMs: number;
+}
+
+const TIMES: ServingTimes = { everyMs: 250, catchUpMs: 10_000, stillMs: 500, graceMs: 120_000 };
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * Follows the serving database in the background, trying for ever, so that the process answers while the store is
+ * down. After a switch the former one is kept until the new one has applied all that the former has and the former
+ * stands still: a figure that a reader has seen is not taken back.
+ */
+export function serveFrom(options: ServingOptions): ServingStore {
+  const { signal, onError } = options;
+  const times = { ...TIMES, ...options.times };
+  let home: Store | null = null;
+  let current: Store | null = null;
+  const retired = new Map<Store, NodeJS.Timeout>();
+  /** The one that is to replace the current one; what that one has applied, and since when it has no more. */
+  let next: { store: Store; since: number; still: { offsets: Offsets; since: number } | null } | null = null;
+
+  const retire = (store: Store) => {
+    if (store === home) return;
+    const close = () => {
+      retired.delete(store);
+      store.close().catch(onError);
+    };
+    retired.set(store, setTimeout(close, times.graceMs));
+  };
+  const discardNext = async () => {
+    const store = next?.store;
+    next = null;
+    if (store !== undefined && store !== home) await store.close();
+  };
+  const look = async () => {
+    home ??= await options.openHome();
+    const { database } = await readServing(home);
+    if (current?.database === database) return discardNext();
+    if (next?.store.database !== database) {
+      await discardNext();
+      const store = database === home.database ? home : await options.openDatabase(database);
+      next = { store, since: performance.now(), still: null };
+    }
+    if (current !== null && performance.now() - next.since < times.catchUpMs) {
+      const [before, after] = await Promise.all([appliedOffsets(current), appliedOffsets(next.store)]);
+      const now = performance.now();
+      if (next.still === null || !reaches(next.still.offsets, before))
+        next.still = { offsets: before, since: now };
+      if (now - next.still.since < times.stillMs || !reaches(after, before)) return;
+    }
+    if (current !== null) retire(current);
+    current = next.store;
+    next = null;
+    options.onSwitched?.(database);
+  };
+  const following = (async () => {
+    for (let wait = FIRST_WAIT_MS; !signal.aborted; ) {
+      try {
+        await look();
+        wait = FIRST_WAIT_MS;
+        await pause(times.everyMs, signal);
+      } catch (error) {
+        onError(error);
+        await pause(wait, signal);
+        wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+      }
+    }
+  })();
+  return {
+    currentStore: () => {
+      if (current === null) throw new RetryableError('the database is not connected yet');
+      return current;
+    },
+    connected: () => current !== null,
+    close: async () => {
+      await following;
+      for (const timer of retired.values()) clearTimeout(timer);
+      const open = new Set([home, current, next?.store ?? null, ...retired.keys()]);
+      await Promise.all([...open].map((store) => store?.close()));
+    },
+  };
+}

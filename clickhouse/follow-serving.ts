@@ -1,0 +1,91 @@
+import { type Config, required } from '../runtime/config.ts';
+import { messageOf, RetryableError } from '../runtime/errors.ts';
+import { pause } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/log.ts';
+import { untilDone } from '../runtime/retry.ts';
+import { openServer, type Store } from './client.ts';
+import { mustBeCurrent } from './migrate.ts';
+import { openDatabase, readServing } from './serving.ts';
+
+const LOOK_EVERY_MS = 250;
+
+export interface FollowOptions {
+  /** The database that CLICKHOUSE_URL names. */
+  home: Store;
+  /** Opens another on the same server. */
+  openDatabase(name: string): Promise<Store>;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Does `work` over the serving database: after each switch it is stopped and begun again over the new one.
+ * @param work goes on until its signal is given.
+ * @throws what `work` throws.
+ */
+export async function followServing(
+  options: FollowOptions,
+  work: (store: Store, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { home, logger, signal } = options;
+  while (!signal.aborted) {
+    const store = await untilDone('opening the serving database', () => openCurrent(options), options);
+    if (store === null) return;
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const switched = untilSwitched({ ...options, signal: either }, store.database).then(() => stop.abort());
+    try {
+      await work(store, either);
+    } finally {
+      stop.abort();
+      await switched;
+      if (store !== home) await store.close();
+    }
+    if (!signal.aborted) logger.info({ from: store.database }, 'another database serves by now');
+  }
+}
+
+async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise<Store> {
+  const { database } = await readServing(home);
+  const store = database === home.database ? home : await open(database);
+  try {
+    await mustBeCurrent(store);
+    return store;
+  } catch (error) {
+    if (store !== home) await store.close();
+    throw error;
+  }
+}
+
+async function untilSwitched({ home, logger, signal }: FollowOptions, database: string): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      if ((await readServing(home)).database !== database) return;
+    } catch (error) {
+      logger.debug({ reason: messageOf(error) }, 'the serving database was not read');
+    }
+    await pause(LOOK_EVERY_MS, signal);
+  }
+}
+
+/** Opens the home database of CLICKHOUSE_URL, once it answers, and follows the serving one. */
+export async function followConfigured(
+  config: Config,
+  options: { logger: Logger; signal: AbortSignal },
+  work: (store: Store, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
+  const { clickhouseCluster: cluster } = config;
+  const home = await untilDone('opening ClickHouse', () => openServer(url, cluster), options);
+  if (home === null) return;
+  try {
+    await followServing({ home, openDatabase: (name) => openDatabase(url, name, cluster), ...options }, work);
+  } finally {
+    await home.close();
+  }
+}
+
+/** What `/ready` asks before there is a database to ask. */
+export async function unopened(): Promise<never> {
+  throw new RetryableError('ClickHouse is not opened yet');
+}

@@ -1,0 +1,32 @@
+import { type Config, required } from '../runtime/config.ts';
+import type { Logger } from '../runtime/log.ts';
+import { untilDone } from '../runtime/retry.ts';
+import type { Store } from './client.ts';
+import { mustBeCurrent } from './migrate.ts';
+import { openServing } from './serving.ts';
+
+/**
+ * The serving database on the server of CLICKHOUSE_URL, waited for until it answers and has the current schema.
+ * @returns null where the signal was given first.
+ * @throws ConfigError where the variable is not set.
+ */
+export function openStore(
+  config: Config,
+  options: { logger: Logger; signal: AbortSignal },
+): Promise<Store | null> {
+  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
+  return untilDone(
+    'opening ClickHouse',
+    async () => {
+      const store = await openServing(url, config.clickhouseCluster);
+      try {
+        await mustBeCurrent(store);
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+      return store;
+    },
+    options,
+  );
+}

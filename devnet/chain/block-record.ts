@@ -1,0 +1,83 @@
+import { encodeRow, ownerOf } from '../bytes/account.ts';
+import type { Changes } from '../program/draft.ts';
+import type { Execution } from '../program/execute.ts';
+import { bytesOf } from '../program/keys.ts';
+import { SYSTEM_PROGRAM } from '../program/known-programs.ts';
+import { seededBytes } from '../program/random.ts';
+import type { Key, TableName, Tables } from '../program/state.ts';
+import type { AccountWrite, Block } from './ledger.ts';
+import { type Builder, buildTransaction, signatureAt } from './transactions.ts';
+
+/** What a block is made from again: small beside the block itself, and enough for every byte of it. */
+export interface BlockRecord {
+  slot: bigint;
+  parent: bigint;
+  blockTime: number;
+  executions: Execution[];
+  /** State at the end of the block of every account written in it; null: closed. */
+  rows: Changes;
+  /** Accounts in the order of their last write, with the transaction that wrote and what it counted. */
+  written: { key: Key; tx: number; version: bigint }[];
+}
+
+/** The first record of a ledger. */
+export interface LedgerHead {
+  format: 1;
+  seed: string;
+  programId: Key;
+  genesisMs: number;
+  firstSlot: bigint;
+}
+
+const RENT_PER_BYTE = 6_960n;
+const RENT_OVERHEAD_BYTES = 128n;
+
+export function rentOf(data: Uint8Array): bigint {
+  return (BigInt(data.length) + RENT_OVERHEAD_BYTES) * RENT_PER_BYTE;
+}
+
+export function blockhashAt(seed: string, slot: bigint): Uint8Array {
+  return seededBytes(`blockhash:${seed}:${slot}`, 32);
+}
+
+function tableOf(rows: Changes, key: Key): { table: TableName; value: Tables[TableName] | null } {
+  for (const [table, map] of Object.entries(rows) as [TableName, Map<Key, Tables[TableName] | null>][]) {
+    const value = map.get(key);
+    if (value !== undefined) return { table, value };
+  }
+  throw new RangeError(`no row for ${key}`);
+}
+
+/** The writes of a block, as raw accounts. */
+export function writesOf(record: BlockRecord, builder: Builder): AccountWrite[] {
+  return record.written.map(({ key, tx, version }) => {
+    const { table, value } = tableOf(record.rows, key);
+    const data = value === null ? new Uint8Array(0) : encodeRow(table, value);
+    return {
+      address: bytesOf(key),
+      owner: bytesOf(value === null ? SYSTEM_PROGRAM : ownerOf(table, value, builder.programId)),
+      lamports: value === null ? 0n : rentOf(data),
+      data,
+      executable: false,
+      writeVersion: version,
+      signature: signatureAt(builder.seed, record.slot, tx),
+    };
+  });
+}
+
+/** Makes the block of a record; the same record gives the same block, today or from the file a year later. */
+export function blockOf(record: BlockRecord, builder: Builder): Block {
+  const { slot, parent, blockTime } = record;
+  const parentBlockhash = blockhashAt(builder.seed, parent);
+  return {
+    slot,
+    parent,
+    blockTime,
+    blockhash: blockhashAt(builder.seed, slot),
+    parentBlockhash,
+    transactions: record.executions.map((execution, index) =>
+      buildTransaction(execution, { slot, index, blockhash: parentBlockhash }, builder),
+    ),
+    writes: writesOf(record, builder),
+  };
+}

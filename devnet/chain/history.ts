@@ -1,0 +1,50 @@
+import { encodeBase58 } from '../../schemas/base58.ts';
+import type { TypedEvent } from '../program/events.ts';
+import type { Key } from '../program/state.ts';
+import type { Block } from './ledger.ts';
+
+/** What an oracle needs of a transaction; signature and keys base58. */
+export interface ChainTransactionFacts {
+  signature: string;
+  index: number;
+  failed: string | null;
+  /** How its logs were cut: for the stream only, or for good. */
+  truncated: 'no' | 'stream' | 'always';
+  /** Whether an instruction of the program is in it, failed or not. */
+  ours: boolean;
+  /** In execution order; the position of an event is its place in this list. */
+  events: TypedEvent[];
+  writablePolicies: Key[];
+}
+
+export interface HistoryBlock {
+  slot: bigint;
+  /** Unix seconds. */
+  blockTime: number;
+  transactions: ChainTransactionFacts[];
+}
+
+const CUT = 'Log truncated';
+
+/** All blocks from the first on, made one at a time. */
+export function* historyOf(
+  places: readonly number[],
+  blockAt: (place: number) => Block,
+): Generator<HistoryBlock> {
+  for (const place of places) {
+    const { slot, blockTime, transactions } = blockAt(place);
+    yield {
+      slot,
+      blockTime,
+      transactions: transactions.map((tx) => ({
+        signature: encodeBase58(tx.signature),
+        index: tx.index,
+        failed: tx.failed,
+        truncated: tx.logs.includes(CUT) ? 'always' : tx.streamLogs.includes(CUT) ? 'stream' : 'no',
+        ours: tx.ours,
+        events: tx.events,
+        writablePolicies: tx.writablePolicies,
+      })),
+    };
+  }
+}

@@ -1,0 +1,158 @@
+import type { Chain } from '../chain/chain.ts';
+import type { Action } from '../program/actions.ts';
+import { createRandom, type Random } from '../program/random.ts';
+import { classicQuote, edge } from './edges.ts';
+import { lock, pause, protocol, registerVenue, revokeVenue, setAgent, setPolicy } from './governance.ts';
+import { market } from './market.ts';
+import {
+  attest,
+  burnBase,
+  buyback,
+  type Choice,
+  compound,
+  credit,
+  deploy,
+  fees,
+  route,
+  sweep,
+  trade,
+} from './money.ts';
+import { launchMint, type Profile, profileOf } from './profile.ts';
+import { residentOf } from './resident.ts';
+import { officials, setupActions } from './setup.ts';
+import { createVenueLists, type Subject, type World } from './world.ts';
+
+export interface LifeOptions {
+  seed: string | number;
+  /** Policies are created over time up to this many. */
+  policies: number;
+  /** Actions a slot, on average; default 2. */
+  rate?: number;
+  /** Where the venues' server answers metadata documents: `<base>/metadata/<n>.json`. */
+  metadataBase?: string;
+}
+
+export interface Life {
+  /**
+   * What happens in the coming slot. Decided by the seed, the slot at the tip and the state alone, so that a chain
+   * that was killed and opened again lives on as if nothing had happened.
+   */
+  next(): Action[];
+}
+
+type Weighted = readonly [weight: number, choose: (world: World, subject: Subject) => Choice];
+
+const DAY: readonly Weighted[] = [
+  [15, fees],
+  [13, route],
+  [13, market],
+  [12, attest],
+  [9, deploy],
+  [8, sweep],
+  [7, trade],
+  [6, registerVenue],
+  [6, buyback],
+  [5, compound],
+  [5, credit],
+  [4, burnBase],
+  [2, setPolicy],
+  [2.5, edge],
+  [1, setAgent],
+  [0.8, revokeVenue],
+  [0.5, pause],
+  [0.3, lock],
+];
+const TOTAL = DAY.reduce((sum, [weight]) => sum + weight, 0);
+
+const GROWTH_CHANCE = 0.2;
+/** Launches that nobody has made a policy for yet; a few stay so for good. */
+const SPARE_LAUNCHES = 3;
+const PROTOCOL_CHANCE = 0.004;
+
+function drawn(random: Random): Weighted[1] {
+  let lot = random.next() * TOTAL;
+  for (const [weight, choose] of DAY) {
+    lot -= weight;
+    if (lot < 0) return choose;
+  }
+  return fees;
+}
+
+/** Seeded life on a chain: launches, policies, and everything that happens to them. */
+export function createLife(chain: Chain, options: LifeOptions): Life {
+  const seed = String(options.seed);
+  const { policies, rate = 2, metadataBase = 'http://127.0.0.1:8900' } = options;
+  const who = officials(seed);
+  const resident = residentOf(seed).mint;
+  const venueLists = createVenueLists();
+  const profiles: Profile[] = [];
+  const profile = (number: number): Profile => {
+    const known = profiles[number] ?? profileOf(seed, number, metadataBase);
+    profiles[number] = known;
+    return known;
+  };
+  let launched = 0;
+  const countLaunched = (state: World['state']) => {
+    while (state.mints.has(launchMint(seed, launched))) launched += 1;
+    return launched;
+  };
+
+  const grow = (world: World, launches: number): Choice => {
+    const created = world.state.policies.size;
+    if (launches < created + SPARE_LAUNCHES) return [profile(launches).launch];
+    // The oldest launch without a policy; the policies of a world are made in the order of their launches.
+    const next = profile(created);
+    if (world.random.chance(0.04)) return classicQuote(world, next);
+    return [{ kind: 'init_policy', ...next.init }];
+  };
+
+  const live = (world: World): Choice => {
+    const launches = countLaunched(world.state);
+    const created = world.state.policies.size;
+    if (world.random.chance(PROTOCOL_CHANCE)) return protocol(world);
+    if (created < policies && (created === 0 || world.random.chance(GROWTH_CHANCE)))
+      return grow(world, launches);
+    const chosen = profile(world.random.int(0, created - 1));
+    const policy = world.state.policies.get(chain.addresses.ofPolicy(chosen.mint).policy);
+    if (policy === undefined) return [];
+    const venues = world.venuesOf(policy.address);
+    const subject: Subject = { policy, profile: chosen, unit: 10n ** BigInt(chosen.quote.decimals), venues };
+    if (policy.paused && world.random.chance(0.4)) return pause(world, subject);
+    return drawn(world.random)(world, subject);
+  };
+
+  return {
+    next: () => {
+      const tip = chain.tip();
+      const state = chain.state();
+      const config = state.configs.get(chain.addresses.config.address);
+      if (config === undefined) return setupActions(seed);
+      const random = createRandom(`life:${seed}:${tip.slot}`);
+      const venuesOf = venueLists(state);
+      const world: World = {
+        chain,
+        state,
+        random,
+        seed,
+        resident,
+        now: BigInt(chain.timeOf(tip.slot + 1n)),
+        who,
+        venuesOf,
+      };
+      const count = Math.floor(rate) + (random.chance(rate % 1) ? 1 : 0);
+      const actions: Action[] = [];
+      if (config.paused && random.chance(0.3)) {
+        actions.push({ kind: 'set_protocol_paused', by: who.admin, paused: false });
+      }
+      for (let made = 0; made < count; made += 1) {
+        // Two launches of one block would be the same one.
+        const choice = live(world);
+        const repeated = choice.some(
+          (action) => action.kind === 'create_launch' || action.kind === 'init_policy',
+        );
+        if (!repeated || !actions.some((action) => action.kind === choice[0]?.kind)) actions.push(...choice);
+      }
+      return actions;
+    },
+  };
+}

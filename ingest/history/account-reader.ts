@@ -1,0 +1,56 @@
+import type { Rpc, RpcAccount } from '../../runtime/rpc.ts';
+import { decodeKey } from '../../schemas/base58.ts';
+import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
+
+/** An rpc read stands at the end of its slot. */
+export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
+/** Addresses that one getMultipleAccounts takes. */
+export const ADDRESSES_PER_READ = 100;
+const SYSTEM = new Uint8Array(32);
+
+/** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
+export interface AccountReader {
+  /** At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. */
+  read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
+  /** Every account that the program owns. */
+  readProgram(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
+}
+
+export function createAccountReader(
+  rpc: Rpc,
+  expectedAt: (address: Uint8Array) => ExpectedAccount | null,
+): AccountReader {
+  const toRecord = (
+    address: string,
+    account: RpcAccount | null,
+    slot: bigint,
+    blockTime: number | null,
+  ): AccountRecord => {
+    const key = decodeKey(address) as Uint8Array;
+    return {
+      kind: 'account',
+      source: 'rpc',
+      slot,
+      blockTime,
+      address: key,
+      owner: account?.owner ?? SYSTEM,
+      lamports: account?.lamports ?? 0n,
+      data: account?.data ?? new Uint8Array(0),
+      writeVersion: RPC_WRITE_VERSION,
+      signature: null,
+      expected: expectedAt(key),
+    };
+  };
+  return {
+    read: async (addresses, notBefore) => {
+      const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot: notBefore });
+      const blockTime = await rpc.getBlockTime(slot);
+      return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, slot, blockTime));
+    },
+    readProgram: async (programId, notBefore) => {
+      const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
+      const blockTime = await rpc.getBlockTime(slot);
+      return accounts.map(({ address, account }) => toRecord(address, account, slot, blockTime));
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { pause } from '../../runtime/lifecycle.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import type { LogRecord } from '../../schemas/records.ts';
+import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
+import { recordBytes } from './size.ts';
+import { TOPICS_OF } from './topics.ts';
+
+/** Entries of a batch. */
+export const MOST_AT_ONCE = 5_000;
+
+export interface MemoryLogOptions {
+  /** Offset that each topic goes on with; a topic not named starts at 0. */
+  startOffsets: Partial<Record<Topic, bigint>>;
+  /** Bytes that may wait unread; `append` waits above it. */
+  maxBytes?: number;
+  /** A batch is cut at this many records, behind a slot's marker, or where no more is there. */
+  maxBatch?: number;
+  /** Told of a batch that failed before it is handed out again. */
+  onFailure?: (error: unknown) => void;
+}
+
+export type MemoryLog = LogWriter & LogReader & { waitingBytes(): number };
+
+interface Queue {
+  topic: Topic;
+  next: bigint;
+  entries: LogEntry[];
+  wake: (() => void) | null;
+}
+
+/**
+ * The log inside one process: one partition a topic, bounded, and nothing of it outlives the process. What was not
+ * materialised is streamed again from the stored position.
+ */
+export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
+  const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
+  let waiting = 0;
+  let room: (() => void)[] = [];
+  const queues = new Map<Topic, Queue>(
+    TOPICS.map((topic) => [
+      topic,
+      { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null },
+    ]),
+  );
+
+  const push = (record: LogRecord) => {
+    for (const topic of TOPICS_OF[record.kind]) {
+      const queue = queues.get(topic) as Queue;
+      queue.entries.push({ offset: queue.next, record });
+      queue.next += 1n;
+      queue.wake?.();
+    }
+    waiting += recordBytes(record) * TOPICS_OF[record.kind].length;
+  };
+
+  const applied = (entries: readonly LogEntry[]) => {
+    for (const { record } of entries) waiting -= recordBytes(record);
+    if (waiting > maxBytes) return;
+    const woken = room;
+    room = [];
+    for (const wake of woken) wake();
+  };
+
+  async function consume(
+    queue: Queue,
+    apply: (batch: LogBatch) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      if (queue.entries.length === 0) {
+        await new Promise<void>((resolve) => {
+          queue.wake = resolve;
+        });
+        queue.wake = null;
+        continue;
+      }
+      // A batch that is being written when the signal comes is finished: nobody takes the partition away.
+      const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
+      try {
+        await apply({ topic: queue.topic, partition: 0, entries, owned: () => true });
+      } catch (error) {
+        options.onFailure?.(error);
+        await pause(backoffMs(failures), signal);
+        failures += 1;
+        continue;
+      }
+      failures = 0;
+      queue.entries.splice(0, entries.length);
+      applied(entries);
+    }
+  }
+
+  return {
+    waitingBytes: () => waiting,
+    append: async (records) => {
+      while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
+      for (const record of records) push(record);
+    },
+    close: async () => {},
+    run: async (apply, signal) => {
+      const wakeAll = () => {
+        for (const queue of queues.values()) queue.wake?.();
+      };
+      signal.addEventListener('abort', wakeAll, { once: true });
+      await Promise.all([...queues.values()].map((queue) => consume(queue, apply, signal)));
+    },
+  };
+}
+
+/** Up to the last marker inside the limit, so that a slot shows at once; up to the limit where there is none. */
+function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
+  const limit = Math.min(entries.length, maxBatch);
+  for (let length = limit; length > 0; length -= 1) {
+    if (entries[length - 1]?.record.kind === 'marker') return length;
+  }
+  return limit;
+}

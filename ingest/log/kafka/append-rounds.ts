@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { DeadLetterRecord, LogRecord, MarkerRecord } from '../../../schemas/records.ts';
+import type { Topic } from '../port.ts';
+import { encodeRecord } from '../record-codec.ts';
+import { keyOf, TOPICS_OF } from '../topics.ts';
+
+export interface Outgoing {
+  topic: Topic;
+  partition: number;
+  key: Uint8Array | null;
+  value: Uint8Array;
+}
+
+/** A record over this goes to the dead letters with hash and length in place of its bytes. */
+export const MOST_RECORD_BYTES = 900_000;
+/** A broker takes one batch per partition and request, of a million bytes unless it is told otherwise. */
+const MOST_PARTITION_BYTES = 950_000;
+const MOST_ROUND_BYTES = 8_000_000;
+/** Of a message's envelope, about. */
+const ENVELOPE = 100;
+
+/** The partition of a key; the same for ever, or a key's records are no longer in one order. */
+export function partitionOf(key: Uint8Array, partitions: number): number {
+  return crc32(key) % partitions;
+}
+
+/**
+ * What to send for some records, in rounds: each round is acknowledged before the next is sent. A marker follows
+ * every record before it, the last marker stands for those before it, and nothing behind a gap's record is sent
+ * before that record.
+ */
+export function planRounds(records: readonly LogRecord[], partitions: Record<Topic, number>): Outgoing[][] {
+  const rounds: Outgoing[][] = [];
+  let round = openRound();
+  let marker: MarkerRecord | null = null;
+  const flush = () => {
+    if (round.messages.length > 0) rounds.push(round.messages);
+    round = openRound();
+  };
+  const flushAll = () => {
+    flush();
+    if (marker !== null) rounds.push(toAll(marker, partitions));
+    marker = null;
+  };
+  for (const record of records) {
+    if (record.kind === 'marker') marker = record;
+    else if (record.kind === 'gap') {
+      flushAll();
+      rounds.push(toAll(record, partitions));
+    } else {
+      const message = toOne(record, partitions);
+      if (!round.fits(message)) flush();
+      round.add(message);
+    }
+  }
+  flushAll();
+  return rounds;
+}
+
+function openRound() {
+  const messages: Outgoing[] = [];
+  const sizes = new Map<string, number>();
+  let total = 0;
+  const placeOf = ({ topic, partition }: Outgoing) => `${topic}/${partition}`;
+  return {
+    messages,
+    fits: (message: Outgoing) => {
+      const size = message.value.length + ENVELOPE;
+      const held = sizes.get(placeOf(message)) ?? 0;
+      return held + size <= MOST_PARTITION_BYTES && total + size <= MOST_ROUND_BYTES;
+    },
+    add: (message: Outgoing) => {
+      const size = message.value.length + ENVELOPE;
+      sizes.set(placeOf(message), (sizes.get(placeOf(message)) ?? 0) + size);
+      total += size;
+      messages.push(message);
+    },
+  };
+}
+
+function toAll(record: LogRecord, partitions: Record<Topic, number>): Outgoing[] {
+  const value = encodeRecord(record);
+  return TOPICS_OF[record.kind].flatMap((topic) =>
+    Array.from({ length: partitions[topic] }, (_, partition) => ({ topic, partition, key: null, value })),
+  );
+}
+
+function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing {
+  const encoded = encodeRecord(record);
+  if (record.kind === 'recompute') {
+    return { topic: 'transactions', partition: record.partition, key: null, value: encoded };
+  }
+  const sent = encoded.length > MOST_RECORD_BYTES ? tooLarge(record, encoded) : record;
+  const key = keyOf(sent) as Uint8Array;
+  const [topic] = TOPICS_OF[sent.kind] as readonly [Topic];
+  return {
+    topic,
+    partition: partitionOf(key, partitions[topic]),
+    key,
+    value: sent === record ? encoded : encodeRecord(sent),
+  };
+}
+
+/** Messages by topic, those of one in their order. */
+export function byTopic<M extends { topic: string }>(messages: readonly M[]): [string, M[]][] {
+  const topics = new Map<string, M[]>();
+  for (const message of messages) {
+    const list = topics.get(message.topic);
+    if (list === undefined) topics.set(message.topic, [message]);
+    else list.push(message);
+  }
+  return [...topics];
+}
+
+function tooLarge(record: LogRecord, encoded: Uint8Array): DeadLetterRecord {
+  const hash = createHash('sha256').update(encoded).digest('hex');
+  const bytes = Buffer.from(`sha256 ${hash}, ${encoded.length} bytes`);
+  if (record.kind === 'dead-letter') return { ...record, bytes };
+  const key = keyOf(record);
+  return {
+    kind: 'dead-letter',
+    source: 'source' in record ? record.source : 'poll',
+    what: record.kind,
+    where: key === null ? '' : encodeBase58(key),
+    reason: `${encoded.length} bytes are more than the log takes`,
+    slot: 'slot' in record ? record.slot : null,
+    bytes,
+  };
+}

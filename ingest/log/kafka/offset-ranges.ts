@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { aborted } from '../../../runtime/lifecycle.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import { type LogBatch, TOPICS, type Topic } from '../port.ts';
+import type { KafkaClient, WireBatch } from './cluster.ts';
+import { applyBatch } from './reader.ts';
+import { topicName } from './topics.ts';
+
+/** Some consecutive offsets of a partition: the first, and the one behind the last. */
+export interface Range {
+  topic: Topic;
+  partition: number;
+  from: bigint;
+  to: bigint;
+}
+
+export interface RangesOptions {
+  prefix: string;
+  ranges: readonly Range[];
+  logger: Logger;
+  signal: AbortSignal;
+  /** Told how many of the records are behind it. */
+  onProgress?: (done: number) => void;
+}
+
+/** The offsets that a log holds, by topic and partition. */
+export async function logRanges(
+  client: KafkaClient,
+  prefix: string,
+  topics: readonly Topic[] = TOPICS,
+): Promise<Range[]> {
+  const all: Range[] = [];
+  for (const topic of topics) {
+    for (const { partition, low, high } of await client.offsets(topicName(prefix, topic)))
+      all.push({ topic, partition, from: low, to: high });
+  }
+  return all;
+}
+
+export const recordsIn = (ranges: readonly Range[]): number =>
+  ranges.reduce((sum, { from, to }) => sum + Number(to - from), 0);
+
+/**
+ * Reads some ranges of the log once, beside whoever else reads it: batches of different partitions at once, those of
+ * one in order. A batch that fails is handed out again. Resolves when all are applied or the signal was given.
+ * @throws Error where the consumer ends by itself.
+ */
+export async function readRanges(
+  client: KafkaClient,
+  { prefix, ranges, logger, signal, onProgress }: RangesOptions,
+  apply: (batch: LogBatch) => Promise<void>,
+): Promise<void> {
+  const wanted = new Map<string, Range & { at: bigint }>();
+  for (const range of ranges) {
+    const { topic, partition, from, to } = range;
+    if (from < to) wanted.set(`${topicName(prefix, topic)}/${partition}`, { ...range, at: from });
+  }
+  if (wanted.size === 0) return;
+  const open = new Set(wanted.keys());
+  const ended = Promise.withResolvers<void>();
+  // It may be rejected before anybody waits for it.
+  ended.promise.catch(() => {});
+  const group = `${prefix}-replay-${randomUUID()}`;
+
+  const onBatch = async (batch: WireBatch) => {
+    const key = `${batch.topic}/${batch.partition}`;
+    const range = wanted.get(key);
+    const messages = batch.messages.filter(
+      ({ offset }) => range !== undefined && offset >= range.at && offset < range.to,
+    );
+    const owned = () => batch.running() && !signal.aborted;
+    if (range !== undefined && messages.length > 0) {
+      const advance = async (part: LogBatch) => {
+        await apply(part);
+        range.at = (part.entries.at(-1)?.offset ?? range.at) + 1n;
+        onProgress?.(recordsIn([...wanted.values()].map(({ at, ...rest }) => ({ ...rest, to: at }))));
+      };
+      await applyBatch({ ...batch, messages }, advance, { prefix, logger }, owned, signal);
+    }
+    const last = batch.messages.at(-1);
+    const done = range === undefined || range.at >= range.to;
+    if (last !== undefined && batch.running() && (done || messages.length === 0)) batch.passed(last.offset);
+    if (done) open.delete(key);
+    if (open.size === 0) ended.resolve();
+  };
+  const topics = [...new Set([...wanted.values()].map(({ topic }) => topic))];
+  const consumer = await client.consume({
+    group,
+    topics: topics.map((topic) => topicName(prefix, topic)),
+    onBatch,
+    onAssigned: () => {},
+    onRevoked: () => {},
+    onCrash: ended.reject,
+  });
+  try {
+    for (const { topic, partition, to } of await logRanges(client, prefix, topics)) {
+      const range = wanted.get(`${topicName(prefix, topic)}/${partition}`);
+      // Those that are not wanted would be read from their beginning.
+      consumer.seek(topicName(prefix, topic), partition, range?.from ?? to);
+    }
+    await Promise.race([ended.promise, aborted(signal)]);
+  } finally {
+    await consumer.stop();
+    await client.deleteGroup(group).catch(() => {});
+  }
+}

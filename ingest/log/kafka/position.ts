@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { RetryableError } from '../../../runtime/errors.ts';
+import { decodeRecord } from '../record-codec.ts';
+import { TOPICS_OF } from '../topics.ts';
+import type { KafkaClient, WireBatch } from './cluster.ts';
+import { topicName } from './topics.ts';
+
+const FIRST_STEP = 200n;
+
+interface Place {
+  topic: string;
+  partition: number;
+  low: bigint;
+  high: bigint;
+  from: bigint;
+  /** The last marker between `from` and what was read so far. */
+  marker: bigint | null;
+  read: bigint;
+}
+
+/**
+ * The slot up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
+ * read from their ends backwards. Null where some partition has none.
+ */
+export async function readLogPosition(client: KafkaClient, prefix: string): Promise<bigint | null> {
+  const places: Place[] = [];
+  for (const topic of TOPICS_OF.marker.map((name) => topicName(prefix, name))) {
+    for (const { partition, low, high } of await client.offsets(topic)) {
+      if (low === high) return null;
+      places.push({ topic, partition, low, high, from: high, marker: null, read: high });
+    }
+  }
+  for (let step = FIRST_STEP; ; step *= 16n) {
+    const unread = places.filter(({ marker, from, low }) => marker === null && from > low);
+    if (unread.length === 0) break;
+    for (const place of unread) {
+      place.from = later(place.high - step, place.low);
+      place.read = place.from;
+    }
+    await readToEnd(client, places, unread);
+  }
+  const markers = places.map(({ marker }) => marker);
+  if (markers.includes(null)) return null;
+  return (markers as bigint[]).sort(ascending)[0] as bigint;
+}
+
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b));
+const later = (a: bigint, b: bigint) => [a, b].sort(ascending)[1] as bigint;
+
+async function readToEnd(
+  client: KafkaClient,
+  places: readonly Place[],
+  wanted: readonly Place[],
+): Promise<void> {
+  const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
+  const open = new Map(wanted.map((place) => [keyOf(place), place]));
+  const done = Promise.withResolvers<void>();
+  // It may be rejected before anybody waits for it.
+  done.promise.catch(() => {});
+  const group = `${places[0]?.topic}-position-${randomUUID()}`;
+  const onBatch = async (batch: WireBatch) => {
+    const place = open.get(keyOf(batch));
+    for (const { offset, value } of batch.messages) {
+      if (!batch.running()) return;
+      batch.passed(offset);
+      if (place === undefined || offset < place.from || offset >= place.high) continue;
+      place.read = offset + 1n;
+      const record = decodeRecord(value);
+      if (record.kind === 'marker') place.marker = record.slot;
+    }
+    await batch.heartbeat();
+    if (place !== undefined && place.read === place.high) open.delete(keyOf(batch));
+    if (open.size === 0) done.resolve();
+  };
+  const consumer = await client.consume({
+    group,
+    topics: [...new Set(places.map(({ topic }) => topic))],
+    onBatch,
+    onAssigned: () => {},
+    // Whoever joins again begins at the first offset, and not where it was told to.
+    onRevoked: () => done.reject(new RetryableError('the group that reads the ends of the log was ended')),
+    onCrash: done.reject,
+  });
+  // Those that are not wanted would be read from their beginning.
+  for (const place of places) {
+    const from = wanted.includes(place) ? place.from : place.high;
+    consumer.seek(place.topic, place.partition, from);
+  }
+  try {
+    await done.promise;
+  } finally {
+    await consumer.stop();
+    await client.deleteGroup(group).catch(() => {});
+  }
+}

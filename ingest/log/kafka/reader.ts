@@ -1,0 +1,168 @@
+import { messageOf } from '../../../runtime/errors.ts';
+import { aborted, pause } from '../../../runtime/lifecycle.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import { backoffMs, untilDone } from '../../../runtime/retry.ts';
+import type { DeadLetterRecord } from '../../../schemas/records.ts';
+import { NotNextError } from '../offset-gap.ts';
+import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
+import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
+import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
+import { topicName, topicOf } from './topics.ts';
+
+export interface KafkaReaderOptions {
+  prefix: string;
+  /** Readers of one group share the partitions. */
+  group: string;
+  logger: Logger;
+  maxBatch?: number;
+  /** Told of the partitions that this reader has, by topic. */
+  onAssigned?: (assignment: ReadonlyMap<string, readonly number[]>) => void;
+}
+
+type Apply = (batch: LogBatch) => Promise<void>;
+
+const HEARTBEAT_MS = 2_000;
+const REWIND_AFTER_MS = 500;
+
+/** Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. */
+export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
+  const { prefix, group, logger } = options;
+  return {
+    run: async (apply, signal) => {
+      while (!signal.aborted) {
+        /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
+        let generation = 0;
+        const crash = Promise.withResolvers<void>();
+        const consumer = await untilDone<WireConsumer>(
+          'joining the group',
+          () =>
+            client.consume({
+              group,
+              topics: TOPICS.map((topic) => topicName(prefix, topic)),
+              onBatch: (batch) => {
+                const then = generation;
+                return applyBatch(
+                  batch,
+                  apply,
+                  options,
+                  () => then === generation && batch.running(),
+                  signal,
+                );
+              },
+              onAssigned: (assignment) => {
+                generation += 1;
+                options.onAssigned?.(assignment);
+              },
+              onRevoked: () => {
+                generation += 1;
+              },
+              onCrash: (error) => {
+                logger.error({ error: messageOf(error) }, 'the consumer ended; starting another');
+                crash.resolve();
+              },
+            }),
+          { signal, logger },
+        );
+        await Promise.race([aborted(signal), crash.promise]);
+        await consumer
+          ?.stop()
+          .catch((error) => logger.warn({ error: messageOf(error) }, 'the consumer did not stop'));
+      }
+    },
+  };
+}
+
+/** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
+export async function applyBatch(
+  batch: WireBatch,
+  apply: Apply,
+  { prefix, logger, maxBatch = 5_000 }: Pick<KafkaReaderOptions, 'prefix' | 'logger' | 'maxBatch'>,
+  owned: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const topic = topicOf(prefix, batch.topic);
+  if (topic === null) return;
+  const { partition } = batch;
+  const heart = beat(batch);
+  try {
+    for (let start = 0; start < batch.messages.length && !signal.aborted; start += maxBatch) {
+      const entries = batch.messages
+        .slice(start, start + maxBatch)
+        .map(({ offset, value }) => entryOf(topic, partition, offset, value));
+      const place = { topic, partition, entries, owned: () => owned() && heart.failure() === null };
+      if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) break;
+      const last = (entries.at(-1) as LogEntry).offset;
+      await batch.commit(last + 1n);
+      batch.passed(last);
+    }
+  } finally {
+    heart.stop();
+  }
+  // The client has to see it, or it does not join the group again.
+  if (heart.failure() !== null) throw heart.failure();
+}
+
+/** False where the partition was lost, or the process stops before it could be applied. */
+async function applyUntilDone(
+  batch: LogBatch,
+  apply: Apply,
+  rewind: (offset: bigint) => void,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 0; batch.owned(); attempt += 1) {
+    try {
+      await apply(batch);
+      return batch.owned();
+    } catch (error) {
+      const { topic, partition } = batch;
+      if (error instanceof NotNextError) {
+        logger.error(
+          { error: error.message },
+          'the database has less than its group has read; reading that again',
+        );
+        // Not at once: where retention has deleted it, this comes again and again.
+        await pause(REWIND_AFTER_MS, signal);
+        rewind(error.next);
+        return false;
+      }
+      logger.warn(
+        { topic, partition, attempt, error: messageOf(error) },
+        'a batch was not applied; trying again',
+      );
+      if (signal.aborted) return false;
+      await pause(backoffMs(attempt), signal);
+    }
+  }
+  return false;
+}
+
+/** Keeps the group's membership while a batch takes long. */
+function beat(batch: WireBatch) {
+  let failure: unknown = null;
+  const timer = setInterval(() => {
+    batch.heartbeat().catch((error) => {
+      failure = error;
+    });
+  }, HEARTBEAT_MS);
+  return { failure: () => failure, stop: () => clearInterval(timer) };
+}
+
+/** Bytes that are no record become a dead letter in their place: nothing behind them may wait for ever. */
+function entryOf(topic: Topic, partition: number, offset: bigint, value: Uint8Array): LogEntry {
+  try {
+    return { offset, record: decodeRecord(value) };
+  } catch (error) {
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    const record: DeadLetterRecord = {
+      kind: 'dead-letter',
+      source: 'stream',
+      what: 'log-record',
+      where: `${topic}/${partition}/${offset}`,
+      reason: error.message,
+      slot: null,
+      bytes: value,
+    };
+    return { offset, record };
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout } from 'node:timers/promises';
+import { RetryableError } from '../../../runtime/errors.ts';
+import { TOPICS, type Topic } from '../port.ts';
+import type { KafkaClient } from './cluster.ts';
+
+const LEADERS_WITHIN_MS = 30_000;
+
+/** The name that a topic of the log has in the cluster. */
+export const topicName = (prefix: string, topic: Topic): string => `${prefix}-${topic}`;
+
+/** The log's topic of a cluster's topic; null for another's. */
+export function topicOf(prefix: string, name: string): Topic | null {
+  return TOPICS.find((topic) => topicName(prefix, topic) === name) ?? null;
+}
+
+/** The consumer group of those who write one database; another database is filled by another group. */
+export const materialiserGroup = (prefix: string, database: string): string =>
+  `${prefix}-materialise-${database}`;
+
+export interface TopicSettings {
+  prefix: string;
+  partitions: number;
+  /** Null: three, or as many as there are brokers. */
+  replication: number | null;
+  /** Milliseconds; -1 keeps everything, and the log is the history. */
+  retentionMs: string;
+}
+
+/** Creates the topics that are not there; those that are stay as they are. Answers the names of the new ones. */
+export async function ensureTopics(client: KafkaClient, settings: TopicSettings): Promise<string[]> {
+  const names = TOPICS.map((topic) => topicName(settings.prefix, topic));
+  const there = await client.partitionCounts(names);
+  const missing = names.filter((name) => !there.has(name));
+  if (missing.length === 0) return [];
+  const replication = settings.replication ?? Math.min(3, await client.brokerCount());
+  await client.createTopics(
+    missing.map((topic) => ({
+      topic,
+      partitions: settings.partitions,
+      replication,
+      config: {
+        'cleanup.policy': 'delete',
+        'retention.ms': settings.retentionMs,
+        'retention.bytes': '-1',
+        'min.insync.replicas': String(replication >= 3 ? 2 : 1),
+      },
+    })),
+  );
+  await leadersAnswer(client, missing);
+  return missing;
+}
+
+/** A broker learns of a new topic after the controller has made it: waits until every partition's leader answers. */
+async function leadersAnswer(client: KafkaClient, topics: readonly string[]): Promise<void> {
+  const deadline = Date.now() + LEADERS_WITHIN_MS;
+  for (;;) {
+    try {
+      for (const topic of topics) await client.offsets(topic);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await setTimeout(100);
+    }
+  }
+}
+
+/** Partitions of each topic of the log. @throws RetryableError where one is missing */
+export async function partitionsOf(client: KafkaClient, prefix: string): Promise<Record<Topic, number>> {
+  const counts = await client.partitionCounts(TOPICS.map((topic) => topicName(prefix, topic)));
+  const entries = TOPICS.map((topic) => {
+    const count = counts.get(topicName(prefix, topic));
+    if (count === undefined) {
+      throw new RetryableError(`Kafka has no topic ${topicName(prefix, topic)}: run npm run migrate first`);
+    }
+    return [topic, count] as const;
+  });
+  return Object.fromEntries(entries) as Record<Topic, number>;
+}

@@ -1,0 +1,53 @@
+import type { GapRow } from '../../clickhouse/tables.ts';
+import type { GapRecord } from '../../schemas/records.ts';
+
+/** How far a gap is on one partition of the log. */
+export interface GapPlace {
+  /** Open: the highest slot that is still to be read. Closed by a reader of history: the highest that it has read. */
+  toSlot: bigint;
+  toTime: number | null;
+  closed: boolean;
+}
+
+/**
+ * Where a gap stands once a record of it is applied. Two may read the same gap: whoever opened it, and a backfill,
+ * which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened again further
+ * than that, and what it has closed is not opened again by somebody who still narrows it.
+ */
+export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
+  const { fromSlot, toSlot, toTime, closed } = record;
+  const told = { toSlot, toTime, closed };
+  if (known === undefined) return told;
+  if (closed) {
+    const reaches = toSlot === fromSlot || toSlot >= known.toSlot || known.closed;
+    if (!reaches) return known;
+    return { ...told, toSlot: known.closed && known.toSlot > toSlot ? known.toSlot : toSlot };
+  }
+  return known.closed && known.toSlot > fromSlot && toSlot <= known.toSlot ? known : told;
+}
+
+/** Rows of a batch's gap records: what opens a gap or widens it precedes the facts behind it, the rest follows them. */
+export function gapRows(
+  gaps: readonly { offset: bigint; gap: GapRecord }[],
+  before: ReadonlyMap<bigint, GapPlace>,
+  partition: number,
+): { opened: GapRow[]; progressed: GapRow[] } {
+  const rows = { opened: [] as GapRow[], progressed: [] as GapRow[] };
+  const places = new Map(before);
+  for (const { offset, gap } of gaps) {
+    const known = places.get(gap.fromSlot);
+    const place = gapAfter(known, gap);
+    places.set(gap.fromSlot, place);
+    const row: GapRow = {
+      from_slot: gap.fromSlot.toString(),
+      log_partition: partition,
+      log_offset: offset.toString(),
+      to_slot: place.toSlot.toString(),
+      to_time: place.toTime,
+      closed: place.closed ? 1 : 0,
+    };
+    const opens = !place.closed && (known === undefined || known.closed || place.toSlot > known.toSlot);
+    (opens || known === undefined ? rows.opened : rows.progressed).push(row);
+  }
+  return rows;
+}

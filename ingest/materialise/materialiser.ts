@@ -1,0 +1,214 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { coalescing } from '../../clickhouse/coalesce.ts';
+import type { StateRow } from '../../clickhouse/tables.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import type {
+  AccountRecord,
+  DeadLetterRecord,
+  GapRecord,
+  RecomputeRecord,
+  TransactionRecord,
+} from '../../schemas/records.ts';
+import { NotNextError } from '../log/offset-gap.ts';
+import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
+import { deadLetterRow, letterSources, standsAlone } from './dead-letters.ts';
+import { gapAfter, gapRows } from './gap-rows.ts';
+import { follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { createRollups } from './rollups/recompute.ts';
+import { spanOf, type Touched } from './rollups/slot-intervals.ts';
+import { LATEST_TABLES } from './rows/account.ts';
+import { type Facts, factsOf } from './rows/facts.ts';
+import { latestRows } from './rows/latest.ts';
+import { readingRow } from './rows/reading.ts';
+
+export interface MaterialiserOptions {
+  store: Store;
+  programId: Uint8Array;
+  /** Called after a batch shows in every figure. */
+  onApplied?: (batch: LogBatch) => void;
+  /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
+  keepDeadLetters?: (letters: readonly DeadLetterRecord[]) => Promise<void>;
+  /** Called with every dead letter that was kept. */
+  onDeadLetter?: (letter: DeadLetterRecord) => void;
+  /**
+   * Set where batches are read again beside the one who owns their partition: has that one work the sums out again,
+   * and resolves once it has. Neither gaps nor the partition's place are written then.
+   */
+  recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
+}
+
+/** The list travels as a bound parameter, in the address of the request. */
+const ADDRESSES_PER_QUESTION = 1_000;
+
+/** The partition was taken away while its batch was being written: its offset must not be committed. */
+export class PartitionLostError extends Error {
+  override name = 'PartitionLostError';
+}
+
+/**
+ * Writes batches of the log to ClickHouse. A batch that fails anywhere may be handed in again, whole or cut
+ * elsewhere: every row is keyed by the identity of what it says.
+ */
+export function createMaterialiser(options: MaterialiserOptions): (batch: LogBatch) => Promise<void> {
+  const { programId, recomputeByOwner: reread } = options;
+  // Partitions are written side by side.
+  const store = coalescing(options.store);
+  const recompute = createRollups(options.store);
+  const known = new Map<string, Progress>();
+
+  return async (batch) => {
+    const last = batch.entries.at(-1);
+    if (last === undefined) return;
+    const place = `${batch.topic}/${batch.partition}`;
+    const stored = known.get(place);
+    const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const first = batch.entries[0] as LogEntry;
+    if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
+      throw new NotNextError(place, before.offset + 1n, first.offset);
+    const checkOwned = () => {
+      if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+    };
+    const insert = async (table: string, rows: readonly object[]) => {
+      if (rows.length === 0) return;
+      checkOwned();
+      await store.insert(table, rows);
+    };
+
+    const parts = sort(batch);
+    const facts = factsOf(parts.transactions, programId, batch.partition);
+    const latest = latestRows(parts.accounts, programId);
+    const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
+
+    // 1. What makes sums absent comes before the facts it is about.
+    if (reread === undefined) await insert('gaps', gaps.opened);
+    await insert('incomplete_transactions', facts.incomplete);
+    // 2. Facts, then the sums over them.
+    await Promise.all([
+      insert('events', facts.events),
+      insert('policy_transactions', facts.policyTransactions),
+    ]);
+    const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
+    if (touched.spans.size > 0) {
+      checkOwned();
+      const { partition, owned } = batch;
+      await (reread?.(partition, touched) ??
+        recompute({ ...touched, partition, offset: last.offset, owned }));
+    }
+    // 3. Latest states and readings.
+    await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
+    await closeGone(store, latest.gone, insert);
+    await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
+    const found = [...facts.deadLetters, ...latest.deadLetters];
+    const letters = [...parts.deadLetters, ...found];
+    // What stands in that topic is not appended to it again.
+    const unkept = batch.topic === 'dead-letters' ? [] : letters;
+    if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
+    const now = Date.now();
+    await insert('dead_letter_sources', letterSources(batch, letters));
+    await insert(
+      'dead_letters',
+      letters.map((letter) => deadLetterRow(letter, now)),
+    );
+    // 4. What makes sums present again comes after the sums.
+    await insert('transactions', facts.transactions);
+    if (reread === undefined) {
+      await insert('gaps', gaps.progressed);
+      // 5. The partition's place in the log: whoever reads it finds all of the above.
+      const progress = advance(before, batch);
+      await insert('applied', [progressRow(progress, now)]);
+      known.set(place, progress);
+    }
+    for (const letter of letters) options.onDeadLetter?.(letter);
+    options.onApplied?.(batch);
+  };
+}
+
+type Parts = {
+  accounts: AccountRecord[];
+  transactions: TransactionRecord[];
+  gaps: { offset: bigint; gap: GapRecord }[];
+  readings: ReturnType<typeof readingRow>[];
+  recomputes: RecomputeRecord[];
+  deadLetters: DeadLetterRecord[];
+};
+
+function sort(batch: LogBatch): Parts {
+  const parts: Parts = {
+    ...{ accounts: [], transactions: [], gaps: [] },
+    ...{ readings: [], recomputes: [], deadLetters: [] },
+  };
+  for (const { offset, record } of batch.entries) {
+    if (record.kind === 'account') parts.accounts.push(record);
+    else if (record.kind === 'transaction') parts.transactions.push(record);
+    else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
+    else if (record.kind === 'reading') parts.readings.push(readingRow(record));
+    else if (record.kind === 'recompute') parts.recomputes.push(record);
+    else if (record.kind !== 'dead-letter') continue;
+    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
+    else if (batch.topic !== 'dead-letters' || standsAlone(record) || isOwn(batch, offset, record))
+      parts.deadLetters.push(record);
+  }
+  return parts;
+}
+
+/** Whether a letter is about the very message that it came from. */
+function isOwn({ topic, partition }: LogBatch, offset: bigint, { where }: DeadLetterRecord): boolean {
+  return where === `${topic}/${partition}/${offset}`;
+}
+
+function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, object[]> {
+  const tables = new Map<string, object[]>();
+  for (const { table, row } of rows) tables.set(table, [...(tables.get(table) ?? []), row]);
+  return tables;
+}
+
+function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
+  return {
+    mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
+    spans: new Set([...facts.touchedSpans, ...asked.flatMap(({ slots }) => slots.map(spanOf))]),
+  };
+}
+
+/** A known account that no longer exists is closed in the table that holds it. */
+async function closeGone(
+  store: Store,
+  gone: ReadonlyMap<string, StateRow>,
+  insert: (table: string, rows: readonly object[]) => Promise<void>,
+): Promise<void> {
+  const all = [...gone.keys()];
+  for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
+    const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
+    for (const table of LATEST_TABLES) {
+      const held = await store.query<{ address: string }>(
+        `SELECT DISTINCT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
+        { addresses },
+      );
+      await insert(
+        table,
+        held.map(({ address }) => gone.get(address) as StateRow),
+      );
+    }
+  }
+}
+
+function advance(before: Progress, batch: LogBatch): Progress {
+  const progress: Progress = { ...before, gaps: new Map(before.gaps) };
+  for (const { offset, record } of batch.entries) {
+    progress.offset = offset;
+    if (record.kind === 'gap')
+      progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
+    if (record.kind === 'marker' && record.slot >= progress.slot) {
+      progress.slot = record.slot;
+      progress.blockTime = record.blockTime;
+    }
+    if (record.kind === 'transaction') {
+      const { slot } = record;
+      const index = record.index ?? record.order;
+      const last = progress.lastSignature;
+      if (last === null || slot > last.slot || (slot === last.slot && index > last.index)) {
+        progress.lastSignature = { text: encodeBase58(record.signature), slot, index };
+      }
+    }
+  }
+  return progress;
+}

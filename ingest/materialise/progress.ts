@@ -1,0 +1,90 @@
+import type { Store } from '../../clickhouse/client.ts';
+import type { AppliedRow, GapRow } from '../../clickhouse/tables.ts';
+import type { LogBatch, Topic } from '../log/port.ts';
+import type { GapPlace } from './gap-rows.ts';
+
+/** What a partition's row in `applied` says; carried on from batch to batch. */
+export interface Progress {
+  topic: Topic;
+  partition: number;
+  offset: bigint;
+  slot: bigint;
+  blockTime: number | null;
+  lastSignature: { text: string; slot: bigint; index: number } | null;
+  /** The gaps this partition has applied, by their first slots. */
+  gaps: Map<bigint, GapPlace>;
+}
+
+/** As it is read back, where a time is a string. */
+type StoredRow = Omit<AppliedRow, 'block_time'> & { block_time: string | null };
+
+/** Reads where a partition stands; the beginning where it was never applied. */
+export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
+  const [row] = await store.query<StoredRow>(
+    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index
+     FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
+    { topic, partition },
+  );
+  const gaps = await store.query<Omit<GapRow, 'to_time'> & { to_time: string | null }>(
+    'SELECT from_slot, to_slot, to_time, closed FROM gaps FINAL WHERE log_partition = {partition:UInt32}',
+    { partition },
+  );
+  return {
+    topic,
+    partition,
+    offset: BigInt(row?.log_offset ?? -1),
+    slot: BigInt(row?.slot ?? 0),
+    blockTime: row?.block_time == null ? null : Number(row.block_time),
+    lastSignature:
+      row?.last_signature == null
+        ? null
+        : {
+            text: row.last_signature,
+            slot: BigInt(row.last_signature_slot),
+            index: row.last_signature_index,
+          },
+    gaps: new Map(
+      gaps.map(({ from_slot, to_slot, to_time, closed }) => [
+        BigInt(from_slot),
+        {
+          toSlot: BigInt(to_slot),
+          toTime: to_time === null ? null : Number(to_time),
+          closed: closed === 1,
+        },
+      ]),
+    ),
+  };
+}
+
+export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
+  return {
+    topic: progress.topic,
+    log_partition: progress.partition,
+    log_offset: progress.offset.toString(),
+    slot: progress.slot.toString(),
+    block_time: progress.blockTime,
+    last_signature: progress.lastSignature?.text ?? null,
+    last_signature_slot: (progress.lastSignature?.slot ?? 0n).toString(),
+    last_signature_index: progress.lastSignature?.index ?? 0,
+    applied_at: String(appliedAt),
+  };
+}
+
+/**
+ * Counts the offsets as applied that the last batch may have had before its process ended, for a log that ends with
+ * it: what they were given to comes again. Of rows of one key that with the highest offset stands, so none is given
+ * out twice.
+ * @param most entries of a batch.
+ */
+export async function passCutOff(store: Store, most: number): Promise<void> {
+  const progress = await readProgress(store, 'transactions', 0);
+  const passed = { ...progress, offset: progress.offset + BigInt(most) };
+  // Nothing was applied: when something last was is served.
+  const [last] = await store.query<{ at: string }>('SELECT toString(max(applied_at)) AS at FROM applied');
+  await store.insert('applied', [progressRow(passed, Number(last?.at ?? 0))]);
+}
+
+/** Whether a batch follows on what was applied, or the partition was away meanwhile. */
+export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
+  return progress !== undefined && batch.entries[0]?.offset === progress.offset + 1n;
+}

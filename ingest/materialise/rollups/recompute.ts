@@ -1,0 +1,45 @@
+import type { Params, Store } from '../../../clickhouse/client.ts';
+import { isRefusal } from '../../../clickhouse/coalesce.ts';
+import { together } from '../../../runtime/batcher.ts';
+import { recomputePolicyTotals } from './policy-totals.ts';
+import { recomputeQuoteDays } from './quote-days.ts';
+import type { Touched } from './slot-intervals.ts';
+
+/** What a batch of a partition of the log touched, up to an offset; its facts are written. */
+export interface Recompute extends Touched {
+  partition: number;
+  offset: bigint;
+  /** Nothing is written for a partition that was taken away. */
+  owned(): boolean;
+}
+
+/** They travel as bound parameters in the address of the request, of which a server takes a megabyte. */
+const MOST_TOUCHED = 10_000;
+
+/**
+ * Recomputes the rollups that batches touched, those of several partitions together. What one touched is then
+ * recomputed for the others too: it costs less than statements for each, and is as right, since the facts of each are
+ * written up to its offset.
+ */
+export function createRollups(store: Store): (one: Recompute) => Promise<void> {
+  return together({
+    work: (all: readonly Recompute[]) => recompute(store, all),
+    sizeOf: ({ mints, spans }) => mints.size + spans.size,
+    most: MOST_TOUCHED,
+    isOfOne: isRefusal,
+  });
+}
+
+async function recompute(store: Store, all: readonly Recompute[]): Promise<void> {
+  const touched: Touched = {
+    mints: new Set(all.flatMap(({ mints }) => [...mints])),
+    spans: new Set(all.flatMap(({ spans }) => [...spans])),
+  };
+  const write = async (sql: string, params: Params) => {
+    const owned = all.filter((one) => one.owned());
+    if (owned.length === 0) return;
+    const partitions = owned.map(({ partition }) => partition);
+    await store.command(sql, { ...params, partitions, offsets: owned.map(({ offset }) => offset) });
+  };
+  await Promise.all([recomputePolicyTotals(write, touched), recomputeQuoteDays(write, touched)]);
+}

@@ -1,0 +1,127 @@
+import type { LatestColumns, LatestTable } from '../../../clickhouse/tables.ts';
+import { decodeAccount } from '../../../schemas/accounts.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/launchpad.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
+import {
+  decodeMetadataAccount,
+  decodeMint,
+  decodeTokenAccount,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  tokenProgramKind,
+} from '../../../schemas/token.ts';
+import { PROGRAM_TABLES, programColumns } from './program-account.ts';
+
+export const LATEST_TABLES: readonly LatestTable[] = [
+  'policies',
+  'venue_accounts',
+  'token_accounts',
+  'mints',
+  'metadata_accounts',
+  'pools',
+  'curve_configs',
+  'protocol_config',
+  'origins',
+  'models',
+];
+
+/** Where a state belongs; `columns` is called for the states that are written only. */
+export interface LatestState {
+  table: LatestTable;
+  columns(): LatestColumns[LatestTable];
+}
+
+/** `missing`: no account stands there. `foreign`: an account that nothing of ours asked for. */
+export type AccountReading = LatestState | 'missing' | 'foreign';
+
+/** The table of a followed address, where it is followed as one thing. */
+export const EXPECTED_TABLES: Record<Exclude<ExpectedAccount, 'program'>, LatestTable> = {
+  token_account: 'token_accounts',
+  mint: 'mints',
+  metadata: 'metadata_accounts',
+  pool: 'pools',
+  curve_config: 'curve_configs',
+};
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+
+/**
+ * Reads the state of an account as a row of its table.
+ * @throws MalformedError where the bytes are not what the owner and the address say they are.
+ */
+export function readAccount(record: AccountRecord, programId: Uint8Array): AccountReading {
+  if (record.lamports === 0n) return 'missing';
+  if (Buffer.compare(record.owner, programId) === 0) {
+    const account = decodeAccount(record.data);
+    return { table: PROGRAM_TABLES[account.type], columns: () => programColumns(account, record, programId) };
+  }
+  const owner = encodeBase58(record.owner);
+  // Anyone may send lamports to an address before its account is made.
+  if (owner === SYSTEM_PROGRAM && record.data.length === 0) return 'missing';
+  if (record.expected === 'metadata') return metadata(record);
+  if (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM) return token(record, owner);
+  if (isPool(record.data)) return pool(record, owner);
+  if (isCurveConfig(record.data)) {
+    const { curveType } = decodeCurveConfig(record.data);
+    return { table: 'curve_configs', columns: () => ({ curve_type: curveType }) };
+  }
+  if (record.expected === null) return 'foreign';
+  throw new MalformedError(record.expected, `${record.data.length} bytes of the program ${owner}`);
+}
+
+function token(record: AccountRecord, owner: string): AccountReading {
+  const kind = tokenProgramKind(record.data);
+  if (kind === null && record.expected === null) return 'foreign';
+  if (kind === 'account') {
+    const account = decodeTokenAccount(record.data);
+    return {
+      table: 'token_accounts',
+      columns: () => ({
+        mint: encodeBase58(account.mint),
+        owner: encodeBase58(account.owner),
+        amount: account.amount.toString(),
+      }),
+    };
+  }
+  const mint = decodeMint(record.data, record.address);
+  return {
+    table: 'mints',
+    columns: () => ({
+      token_program: owner,
+      decimals: mint.decimals,
+      supply: mint.supply.toString(),
+      name: mint.metadata?.name ?? null,
+      symbol: mint.metadata?.symbol ?? null,
+      uri: mint.metadata?.uri ?? null,
+      metadata_pointer: mint.metadataPointer === null ? null : encodeBase58(mint.metadataPointer),
+    }),
+  };
+}
+
+function metadata(record: AccountRecord): LatestState {
+  const { mint, name, symbol, uri } = decodeMetadataAccount(record.data);
+  return { table: 'metadata_accounts', columns: () => ({ mint: encodeBase58(mint), name, symbol, uri }) };
+}
+
+function pool(record: AccountRecord, program: string): LatestState {
+  const state = decodePool(record.data);
+  return {
+    table: 'pools',
+    columns: () => ({
+      program,
+      status: state.status,
+      base_decimals: state.baseDecimals,
+      quote_decimals: state.quoteDecimals,
+      supply: state.supply.toString(),
+      virtual_base: state.virtualBase.toString(),
+      virtual_quote: state.virtualQuote.toString(),
+      real_base: state.realBase.toString(),
+      real_quote: state.realQuote.toString(),
+      global_config: encodeBase58(state.globalConfig),
+      base_mint: encodeBase58(state.baseMint),
+      quote_mint: encodeBase58(state.quoteMint),
+    }),
+  };
+}

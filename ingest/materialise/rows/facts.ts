@@ -1,0 +1,121 @@
+import type {
+  EventRow,
+  IncompleteRow,
+  PolicyTransactionRow,
+  TransactionOrder,
+  TransactionRow,
+} from '../../../clickhouse/tables.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { actorOf, amountsOf, type ProgramEvent, summaryOf } from '../../../schemas/events.ts';
+import { extractEvents } from '../../../schemas/extract.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { readTransaction } from '../../../schemas/transaction.ts';
+import { spanOf } from '../rollups/slot-intervals.ts';
+
+/** What a batch of transactions says, and which rollups it touches. */
+export interface Facts {
+  events: EventRow[];
+  transactions: TransactionRow[];
+  policyTransactions: PolicyTransactionRow[];
+  incomplete: IncompleteRow[];
+  deadLetters: DeadLetterRecord[];
+  touchedMints: Set<string>;
+  touchedSpans: Set<bigint>;
+}
+
+export function factsOf(
+  records: readonly TransactionRecord[],
+  programId: Uint8Array,
+  partition: number,
+): Facts {
+  const facts: Facts = {
+    events: [],
+    transactions: [],
+    policyTransactions: [],
+    incomplete: [],
+    deadLetters: [],
+    touchedMints: new Set(),
+    touchedSpans: new Set(),
+  };
+  for (const record of records) {
+    try {
+      addTransaction(facts, record, programId, partition);
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      facts.deadLetters.push(deadLetter(record, 'transaction', error.message, record.payload));
+    }
+  }
+  return facts;
+}
+
+function addTransaction(
+  facts: Facts,
+  record: TransactionRecord,
+  programId: Uint8Array,
+  partition: number,
+): void {
+  const tx = readTransaction(record);
+  const extract = extractEvents(tx, programId);
+  const signature = encodeBase58(record.signature);
+  const slot = record.slot.toString();
+  const order: TransactionOrder = {
+    tx_index: record.index ?? record.order,
+    has_index: record.index === null ? 0 : 1,
+    block_time: record.blockTime,
+  };
+  if (extract.status === 'incomplete') {
+    const { reason, accounts } = extract;
+    facts.incomplete.push({ signature, slot, block_time: record.blockTime, policies: accounts, reason });
+    // Cut logs are nobody's fault and are read again; what does not decode waits for a better decoder.
+    if (extract.undecoded) facts.deadLetters.push(deadLetter(record, 'transaction', reason, record.payload));
+    return;
+  }
+  for (const { bytes, reason } of extract.badEvents)
+    facts.deadLetters.push(deadLetter(record, 'event', reason, bytes));
+  facts.transactions.push({ signature, slot, ...order, failed: tx.failed ? 1 : 0 });
+
+  const policies = new Set(extract.writable);
+  for (const { position, event } of extract.events) {
+    const row = eventRow(event);
+    if (event.of !== null) {
+      policies.add(row.policy);
+      facts.touchedMints.add(row.mint);
+    }
+    facts.touchedSpans.add(spanOf(record.slot));
+    facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
+  }
+  for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
+}
+
+type EventColumns = Omit<
+  EventRow,
+  keyof TransactionOrder | 'slot' | 'signature' | 'position' | 'log_partition'
+>;
+
+function eventRow(event: ProgramEvent): EventColumns {
+  const { a, b, c, d } = amountsOf(event);
+  const of = event.of;
+  return {
+    policy: of === null ? '' : encodeBase58(of.policy),
+    mint: of === null ? '' : encodeBase58(of.mint),
+    quote_mint: of === null ? '' : encodeBase58(of.quoteMint),
+    kind: event.event,
+    actor: actorOf(event),
+    summary: JSON.stringify(summaryOf(event)),
+    amount_a: a.toString(),
+    amount_b: b.toString(),
+    amount_c: c.toString(),
+    amount_d: d.toString(),
+  };
+}
+
+function deadLetter(
+  record: TransactionRecord,
+  what: string,
+  reason: string,
+  bytes: Uint8Array,
+): DeadLetterRecord {
+  const where = encodeBase58(record.signature);
+  return { kind: 'dead-letter', source: record.source, what, where, reason, slot: record.slot, bytes };
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { openEmbedded, type Store } from '../../../clickhouse/client.ts';
+import { mustBeCurrent } from '../../../clickhouse/migrate.ts';
+import { openServing } from '../../../clickhouse/serving.ts';
+import { type Config, loadConfig } from '../../../runtime/config.ts';
+import { lockDataDir } from '../../../runtime/data-lock.ts';
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import { readFlags } from '../../../runtime/flags.ts';
+import { createRpc } from '../../../runtime/rpc.ts';
+import { paced } from './gentle-store.ts';
+import { createReport } from './report.ts';
+import { runAudit } from './run.ts';
+
+const COMMAND = {
+  usage: 'npm run audit',
+  about:
+    'Recomputes what is served from the facts, compares it with the counters and accounts of the chain, and prints\nevery difference. Changes nothing. Runs beside a live system. Ends with 1 where something differs.\nAccounts are compared where SOLANA_RPC_URL is set.',
+  flags: {},
+} as const;
+
+const PAUSE_MS = 500;
+const WAIT_MS = 30_000;
+
+/** `npm run audit`. @throws ConfigError where something differs, or nothing could be compared. */
+export async function audit(signal: AbortSignal): Promise<void> {
+  readFlags(COMMAND, process.argv.slice(2));
+  const config = loadConfig();
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const report = createReport(print);
+  const { store, close } = await open(config, signal);
+  try {
+    const { solanaRpcUrl: url, commitment, programId } = config;
+    const rpc = url === null ? null : createRpc(url, { commitment });
+    if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
+    await runAudit({ store, rpc, programId, report, signal, pauseMs: PAUSE_MS, waitMs: WAIT_MS });
+  } finally {
+    await close();
+  }
+  print(report.summary());
+  if (signal.aborted) throw new ConfigError('stopped before everything was compared');
+  if (report.differences() > 0) throw new ConfigError('what is served is not what it should be');
+}
+
+/** The serving database of a server, asked gently, or the embedded engine, which must be nobody else's. */
+async function open(config: Config, signal: AbortSignal): Promise<{ store: Store; close(): Promise<void> }> {
+  const { clickhouseUrl, clickhouseCluster } = config;
+  if (clickhouseUrl !== null) {
+    const store = await openServing(clickhouseUrl, clickhouseCluster);
+    await mustBeCurrent(store);
+    return { store: paced(store, signal), close: () => store.close() };
+  }
+  const directory = path.resolve(config.dataDir, 'clickhouse');
+  if (!existsSync(directory)) {
+    throw new ConfigError(
+      `DATA_DIR ${config.dataDir} holds no index, and CLICKHOUSE_URL is not set: there is nothing to audit`,
+    );
+  }
+  const unlock = lockDataDir(path.resolve(config.dataDir));
+  const store = await openEmbedded(directory);
+  await mustBeCurrent(store).catch((error) => {
+    throw new ConfigError(
+      `${messageOf(error)}; npm start brings the engine in DATA_DIR up to date by itself`,
+    );
+  });
+  return {
+    store,
+    close: async () => {
+      await store.close();
+      unlock();
+    },
+  };
+}

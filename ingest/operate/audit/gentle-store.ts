@@ -1,0 +1,26 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { pause } from '../../../runtime/lifecycle.ts';
+
+/** Rest after a question, in times of what it took. */
+const REST = 9;
+const LONGEST_REST_MS = 5_000;
+
+/** A store that is asked one question at a time and then left alone for nine times as long: readers come first. */
+export function paced(store: Store, signal: AbortSignal): Store {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    ...store,
+    query: <Row>(sql: string, params?: Parameters<Store['query']>[1]): Promise<Row[]> => {
+      const turn = last.then(async () => {
+        const began = performance.now();
+        const answer = await (params === undefined ? store.query<Row>(sql) : store.query<Row>(sql, params));
+        return { answer, restMs: Math.min(LONGEST_REST_MS, REST * (performance.now() - began)) };
+      });
+      last = turn.then(
+        ({ restMs }) => pause(restMs, signal),
+        () => {},
+      );
+      return turn.then(({ answer }) => answer);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { auditAccounts } from './accounts.ts';
+import { createCaughtUp } from './caught-up.ts';
+import type { AuditContext } from './context.ts';
+import { auditCounters } from './counters.ts';
+import { auditDays } from './days.ts';
+import { auditEventTables } from './event-tables.ts';
+import { createLostFinder } from './lost-events.ts';
+import { auditTotals } from './totals.ts';
+
+export interface AuditOptions extends Omit<AuditContext, 'caughtUp' | 'firstLost'> {
+  /** How long the index may take to come to the slot of an answer of the chain. */
+  waitMs: number;
+}
+
+/** Runs every comparison, one after the other. @throws ClickHouseError, RpcError */
+export async function runAudit(options: AuditOptions): Promise<void> {
+  const context: AuditContext = {
+    ...options,
+    caughtUp: createCaughtUp(options),
+    firstLost: createLostFinder(options),
+  };
+  await auditTotals(context);
+  await auditDays(context);
+  await auditEventTables(context);
+  await auditCounters(context);
+  if (context.rpc !== null) await auditAccounts(context, context.rpc);
+}

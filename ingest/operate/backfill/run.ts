@@ -1,0 +1,120 @@
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import type { Progress } from '../../../runtime/progress.ts';
+import { untilDone } from '../../../runtime/retry.ts';
+import type { Rpc } from '../../../runtime/rpc.ts';
+import type { Gap } from '../../history/gap.ts';
+import { HistoryUnavailableError } from '../../history/gap.ts';
+import { readHistory } from '../../history/read-history.ts';
+import type { LogWriter } from '../../log/port.ts';
+import type { StreamStore } from '../../stream/stored-state.ts';
+import { backfillAccounts } from './accounts.ts';
+import type { CursorFile } from './cursor.ts';
+
+/** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
+const MOST_REFUSALS = 6;
+
+export interface BackfillOptions {
+  rpc: Rpc;
+  log: LogWriter;
+  store: Pick<StreamStore, 'knownAccounts' | 'openGaps'>;
+  programId: string;
+  launchpadProgramId: string;
+  /** The first slot whose transactions are read. */
+  fromSlot: bigint;
+  cursor: CursorFile;
+  /** Where each partition of transactions ends now. */
+  logEnds(): Promise<ReadonlyMap<number, bigint>>;
+  progress: (what: string, unit: string) => Progress;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+export interface Backfilled {
+  accounts: number;
+  transactions: number;
+  /** Gaps that are closed by what was read. */
+  closed: Gap[];
+}
+
+/**
+ * Reads accounts, then transactions from now back to `fromSlot`, into the log. No gap is opened for it: what is there
+ * already stays served meanwhile, and reading it again changes nothing. Gaps that others opened and that lie in what
+ * was read are closed at the end, up to the slot at which the reading began.
+ * @returns null where the signal was given first: the next run goes on from the cursor.
+ */
+export async function runBackfill(options: BackfillOptions): Promise<Backfilled | null> {
+  const { rpc, store, fromSlot, cursor, signal } = options;
+  const retry = <T>(what: string, task: () => Promise<T>) => untilDone(what, task, options);
+  const begun = await retry('reading where to begin', async () => ({
+    tip: await rpc.getSlot(),
+    earlier: cursor.read(await options.logEnds()),
+    known: await store.knownAccounts(),
+    lowest: await rpc.getFirstAvailableBlock(),
+  }));
+  if (begun === null) return null;
+  const { tip, earlier, known, lowest } = begun;
+
+  const shown = options.progress('accounts', 'accounts');
+  const accounts = await retry('reading accounts', () =>
+    backfillAccounts({ ...options, known, notBefore: tip, onProgress: shown.update }),
+  );
+  shown.end();
+  if (accounts === null || signal.aborted) return null;
+
+  const topSlot = earlier?.topSlot ?? tip;
+  const gap: Gap = { fromSlot, toSlot: earlier?.toSlot ?? topSlot, toTime: null };
+  const total = Number(topSlot) - Math.max(Number(fromSlot), Number(lowest)) + 1;
+  const slots = options.progress('transactions', 'slots');
+  let before = 0;
+  let read = 0;
+  const show = () =>
+    slots.update(Math.min(total, Number(topSlot - gap.toSlot)), total, `${before + read} read`);
+  show();
+  let refusals = 0;
+  const done = await retry('reading transactions', async () => {
+    before += read;
+    read = 0;
+    try {
+      return await readHistory(gap, options, async (left, transactions) => {
+        refusals = 0;
+        read = transactions;
+        gap.toSlot = left.toSlot;
+        cursor.write({ topSlot, toSlot: left.toSlot, ends: await options.logEnds() });
+        show();
+      });
+    } catch (error) {
+      refusals += error instanceof HistoryUnavailableError ? 1 : 0;
+      if (refusals < MOST_REFUSALS) throw error;
+      throw new ConfigError(
+        `${messageOf(error)}: name a node in SOLANA_RPC_URL that has it, or begin later with --from-slot`,
+      );
+    }
+  });
+  if (done === null || signal.aborted) {
+    slots.end();
+    return null;
+  }
+  slots.update(total, total);
+  slots.end();
+  const closed = await retry('closing gaps', () => closeGaps(options, topSlot));
+  if (closed === null) return null;
+  cursor.remove();
+  return { accounts, transactions: before + read, closed };
+}
+
+/**
+ * Closes the open gaps that begin in what was read. Each closing says how far was read: where a gap was opened again
+ * meanwhile and reaches further, it stays open.
+ */
+async function closeGaps({ store, log, fromSlot }: BackfillOptions, topSlot: bigint): Promise<Gap[]> {
+  const inside = (await store.openGaps()).filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
+  // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
+  const closable = inside.filter((gap) => gap.fromSlot < topSlot);
+  await log.append(
+    closable.map(({ fromSlot: from }) => ({
+      ...{ kind: 'gap', fromSlot: from, toSlot: topSlot, toTime: null, closed: true },
+    })),
+  );
+  return closable;
+}

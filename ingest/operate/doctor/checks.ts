@@ -1,0 +1,49 @@
+import type { Config } from '../../../runtime/config.ts';
+import { createRpc } from '../../../runtime/rpc.ts';
+import { checkKafka } from './kafka.ts';
+import { checkClickHouse, checkPostgres } from './stores.ts';
+import { checkStream } from './stream.ts';
+import { checkCatalogue, checkGateway, checkOptionsVenue, checkPerpVenue, checkPrices } from './venues.ts';
+
+/** One endpoint that the configuration may name. */
+export interface Check {
+  /** The variable that names it. */
+  variable: string;
+  /** Asks it for something that it must know; what it found, in a few words. Null where it is not configured. */
+  run: ((signal: AbortSignal) => Promise<string>) | null;
+}
+
+type Ask<T> = (value: T, signal: AbortSignal) => Promise<string>;
+
+function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
+  return { variable, run: value === null ? null : (signal) => ask(value, signal) };
+}
+
+/** A check of every endpoint, in the order in which a deployment needs them. */
+export function checksOf(config: Config): Check[] {
+  return [
+    check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
+      checkStream(endpoint, config, signal),
+    ),
+    check('SOLANA_RPC_URL', config.solanaRpcUrl, (url) => checkRpc(url, config)),
+    check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
+      checkKafka(brokers, config.kafkaTls, signal),
+    ),
+    check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
+    check('POSTGRES_URL', config.postgresUrl, checkPostgres),
+    check('PERP_VENUE_URL', config.perpVenueUrl, checkPerpVenue),
+    check('OPTIONS_VENUE_URL', config.optionsVenueUrl, checkOptionsVenue),
+    check('LAUNCHPAD_CATALOGUE_URL', config.launchpadCatalogueUrl, checkCatalogue),
+    check('PRICE_URL', config.priceUrl, checkPrices),
+    check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
+  ];
+}
+
+async function checkRpc(url: string, { programId, commitment }: Config): Promise<string> {
+  const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
+  const [slot, first] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
+  const found = `at slot ${slot}, history from slot ${first}`;
+  const { account } = await rpc.getAccountInfo(programId);
+  if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
+  return `${found}, has the program`;
+}

@@ -1,0 +1,33 @@
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Check } from './checks.ts';
+
+const LIMIT_MS = 15_000;
+
+/** Runs all checks at once and prints a line for each, in their order. @returns how many failed */
+export async function runChecks(
+  checks: readonly Check[],
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const width = Math.max(...checks.map(({ variable }) => variable.length));
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const running = checks.map(async ({ run }) => {
+    if (run === null) return { mark: 'unset', text: '' };
+    return run(limit).then(
+      (text) => ({ mark: 'ok', text }),
+      (error: unknown) => ({ mark: 'failed', text: messageOf(error) || 'no answer' }),
+    );
+  });
+  let failed = 0;
+  for (const [index, { variable }] of checks.entries()) {
+    const { mark, text } = (await running[index]) as { mark: string; text: string };
+    if (mark === 'failed') failed += 1;
+    print(`${mark.padEnd(7)} ${variable.padEnd(width)}  ${oneLine(text)}`.trimEnd());
+  }
+  return failed;
+}
+
+/** What comes from outside may not draw on the terminal. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 300);
+}

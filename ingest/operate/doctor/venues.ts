@@ -1,0 +1,56 @@
+import { fetchBounded } from '../../../runtime/fetch.ts';
+import { askOptionsVenue } from '../../../runtime/venue-call.ts';
+import { readPairs } from '../../../schemas/venues/catalogue.ts';
+import { readCurrencies } from '../../../schemas/venues/options.ts';
+import { readClearinghouseState } from '../../../schemas/venues/perp.ts';
+import { readPrices } from '../../../schemas/venues/prices.ts';
+import { NOWHERE, type Polled, poll } from '../../poll/venues/call.ts';
+
+const NOBODY = `0x${'0'.repeat(40)}`;
+const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
+/** The content address of nothing: every gateway knows it. */
+const EMPTY_DOCUMENT = 'bafkqaaa';
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1024 * 1024;
+
+export async function checkPerpVenue(base: string, signal: AbortSignal): Promise<string> {
+  const body = { type: 'clearinghouseState', user: NOBODY };
+  const call = { url: `${base}/info`, what: 'clearinghouseState', where: NOWHERE, body, signal };
+  soundValue(await poll(call, readClearinghouseState));
+  return 'answers an account state';
+}
+
+export async function checkOptionsVenue(base: string, signal: AbortSignal): Promise<string> {
+  const currencies = readCurrencies(await askOptionsVenue(base, 'get_all_currencies', {}, { signal }));
+  return `${currencies.length} currencies with options`;
+}
+
+export async function checkCatalogue(base: string, signal: AbortSignal): Promise<string> {
+  const url = `${base}/pairs?launchable=true&launchLabReady=true`;
+  const polled = await poll({ url, what: 'pairs', where: NOWHERE, signal }, (reply) =>
+    readPairs(reply, base),
+  );
+  const { rows, bad } = soundValue(polled);
+  return `${rows.length} pairs${bad.length === 0 ? '' : `, ${bad.length} rows that are none`}`;
+}
+
+export async function checkPrices(base: string, signal: AbortSignal): Promise<string> {
+  const url = `${base}/mint/price?mints=${WRAPPED_SOL}`;
+  const polled = await poll({ url, what: 'prices', where: NOWHERE, signal }, (reply) =>
+    readPrices(reply, [WRAPPED_SOL]),
+  );
+  const price = soundValue(polled).get(WRAPPED_SOL);
+  return price == null ? 'answers, without a price of wrapped SOL' : `wrapped SOL at ${price} USD`;
+}
+
+export async function checkGateway(base: string, signal: AbortSignal): Promise<string> {
+  const url = `${base}/ipfs/${EMPTY_DOCUMENT}`;
+  const { status } = await fetchBounded(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal });
+  if (status >= 400) throw new Error(`answered HTTP ${status}`);
+  return `answers HTTP ${status}`;
+}
+
+function soundValue<T>(polled: Polled<T>): T {
+  if ('error' in polled) throw new Error(polled.error);
+  return polled.value;
+}

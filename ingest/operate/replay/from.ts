@@ -1,0 +1,55 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import { ConfigError } from '../../../runtime/errors.ts';
+import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
+import { topicName } from '../../log/kafka/topics.ts';
+import type { Topic } from '../../log/port.ts';
+import type { ReplayContext } from './context.ts';
+import { rereadRanges } from './rewrite-ranges.ts';
+
+/** Where to begin: an offset of every partition, or the unix milliseconds at which the log was given a record. */
+export type From = { offset: bigint } | { millis: number };
+
+/** Letters are about records that are read again, or stand alone and are there already. */
+const READ_AGAIN: readonly Topic[] = ['accounts', 'transactions', 'readings'];
+
+const OFFSET = /^\d{1,18}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** @throws ConfigError */
+export function parseFrom(text: string): From {
+  if (OFFSET.test(text)) return { offset: BigInt(text) };
+  const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(millis)) return { millis };
+  throw new ConfigError(
+    `--from must be an offset or a time like 2026-01-31T12:00:00Z, not "${text}": npm run replay -- --help`,
+  );
+}
+
+/**
+ * Re-reads the log from a place up to what is applied, into the serving database, beside live. What a mended decoder
+ * reads otherwise is corrected; rows that it no longer makes stay, which only a whole replay is rid of.
+ * @throws ConfigError where it is stopped or the database is switched before the end.
+ */
+export async function replayFrom(context: ReplayContext, store: Store, from: From): Promise<void> {
+  const ranges = await rangesFrom(context, store, from);
+  await rereadRanges(context, store, ranges, (batch, write) => write(batch));
+  context.say(`${recordsIn(ranges)} records were re-read into ${store.database}`);
+}
+
+/** From the given place to the last record that the serving database has applied. */
+async function rangesFrom({ kafka, prefix, say }: ReplayContext, store: Store, from: From): Promise<Range[]> {
+  const applied = await appliedOffsets(store);
+  const ranges: Range[] = [];
+  for (const topic of READ_AGAIN) {
+    const begin = 'millis' in from ? await kafka.offsetsAt(topicName(prefix, topic), from.millis) : null;
+    for (const { partition, from: low } of await logRanges(kafka, prefix, [topic])) {
+      const wanted = 'offset' in from ? from.offset : (begin?.get(partition) ?? low);
+      const isCut = wanted < low;
+      if (isCut) say(`${topicName(prefix, topic)}/${partition} begins at ${low}: retention has cut the rest`);
+      const end = (applied.get(`${topic}/${partition}`) ?? -1n) + 1n;
+      ranges.push({ topic, partition, from: isCut ? low : wanted, to: end });
+    }
+  }
+  return ranges.filter((range) => range.from < range.to);
+}

@@ -1,0 +1,141 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { migrate } from '../../../clickhouse/migrate.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
+import { declarePartitions } from '../../../clickhouse/queries/log-partitions.ts';
+import { beginReplay, finishReplay, giveUpReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
+import { readServing, switchServing } from '../../../clickhouse/serving.ts';
+import { ConfigError } from '../../../runtime/errors.ts';
+import { pause } from '../../../runtime/lifecycle.ts';
+import { createKafkaReader } from '../../log/kafka/reader.ts';
+import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
+import { createMaterialiser } from '../../materialise/materialiser.ts';
+import { committedOffsets, untilLevel } from './catch-up.ts';
+import type { ReplayContext } from './context.ts';
+import { checkWhole } from './whole-log.ts';
+
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Reads the whole log into a fresh database, follows live until it is level with the serving one, has readers go over,
+ * and goes on until a materialiser has taken over. A run that was killed is gone on with by the next.
+ * @param fresh gives an unfinished database up and begins another.
+ * @throws ConfigError where the log is not whole, or the signal was given before the switch.
+ */
+export async function replayWhole(context: ReplayContext, fresh: boolean): Promise<void> {
+  const { home, kafka, prefix, signal, say } = context;
+  const serving = await readServing(home);
+  const former = serving.database === home.database ? home : await context.openDatabase(serving.database);
+  try {
+    await checkWhole(kafka, prefix, await appliedOffsets(former));
+    const database = await databaseToFill(context, former, fresh);
+    if (database === null) return;
+    const store = await context.openDatabase(database);
+    try {
+      await prepare(context, store);
+      const stop = new AbortController();
+      const reading = fill(context, store, stop.signal);
+      try {
+        await untilLevel(context, former, store);
+        context.progress.end();
+        if (signal.aborted)
+          throw new ConfigError(
+            `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${database}.`,
+          );
+        await checkHistory(former, store);
+        await switchServing(home, { from: former.database, to: database }, context.cluster);
+        await finishReplay(home, database);
+        say(`${database} serves now. ${former.database} is as it was${dropHint(home, former)}`);
+        await untilTakenOver(context, database);
+      } finally {
+        stop.abort();
+        await reading;
+      }
+    } finally {
+      await store.close();
+    }
+  } finally {
+    if (former !== home) await former.close();
+  }
+}
+
+/** Null where an earlier run was ended after its switch and all is done. */
+async function databaseToFill(
+  { home, kafka, prefix, say }: ReplayContext,
+  former: Store,
+  fresh: boolean,
+): Promise<string | null> {
+  const unfinished = await unfinishedReplay(home);
+  if (unfinished === former.database) {
+    await finishReplay(home, unfinished);
+    say(`${unfinished} serves already: an earlier run was ended after its switch`);
+    return null;
+  }
+  if (unfinished !== null && !fresh) {
+    say(`going on with ${unfinished}, which an earlier run began to fill`);
+    return unfinished;
+  }
+  if (unfinished !== null) {
+    await giveUpReplay(home, unfinished);
+    say(`${unfinished} is given up: DROP DATABASE ${unfinished} frees its space`);
+  }
+  const database = await beginReplay(home);
+  // Of a database that had this name before the server was made anew.
+  await kafka.deleteGroup(materialiserGroup(prefix, database)).catch(() => {});
+  say(`filling ${database}`);
+  return database;
+}
+
+/** @throws ConfigError where the group is ahead of the database: what is between would never be read. */
+async function prepare(context: ReplayContext, store: Store): Promise<void> {
+  const { kafka, prefix, cluster } = context;
+  await migrate(store, cluster);
+  const applied = await appliedOffsets(store);
+  if (!reaches(applied, await committedOffsets(context, store.database))) {
+    throw new ConfigError(
+      `${store.database} has less than its group of consumers has committed, so some of the log would be left out. npm run replay -- --fresh begins another.`,
+    );
+  }
+  const { accounts, transactions } = await partitionsOf(kafka, prefix);
+  await declarePartitions(store, { accounts, transactions });
+}
+
+/** The same code as live, as a member of the group that the live ones join after the switch. */
+function fill({ kafka, prefix, programId, logger }: ReplayContext, store: Store, signal: AbortSignal) {
+  const group = materialiserGroup(prefix, store.database);
+  const reader = createKafkaReader(kafka, { prefix, group, logger });
+  return reader.run(createMaterialiser({ store, programId }), signal);
+}
+
+/** @throws ConfigError where the serving database knows of a part of history that the log does not speak of. */
+async function checkHistory(former: Store, store: Store): Promise<void> {
+  const gaps = async (of: Store) =>
+    (await of.query<{ from_slot: string }>('SELECT DISTINCT from_slot FROM gaps')).map(
+      (row) => row.from_slot,
+    );
+  const known = new Set(await gaps(store));
+  const missing = (await gaps(former)).filter((slot) => !known.has(slot));
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
+  );
+}
+
+/** Resolves once another than this process is in the group, or the signal was given. */
+async function untilTakenOver(
+  { kafka, prefix, signal, say }: ReplayContext,
+  database: string,
+): Promise<void> {
+  const group = materialiserGroup(prefix, database);
+  say('going on until npm run materialise has taken over; Ctrl-C ends it sooner, and nothing is lost');
+  while (!signal.aborted) {
+    const members = await kafka.groupMembers(group).catch(() => 0);
+    if (members > 1) return say('materialise has taken over');
+    await pause(LOOK_EVERY_MS, signal);
+  }
+}
+
+function dropHint(home: Store, former: Store): string {
+  return former === home
+    ? ' and keeps the row that names the serving one: do not drop it'
+    : `: DROP DATABASE ${former.database} frees its space`;
+}

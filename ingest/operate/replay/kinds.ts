@@ -1,0 +1,50 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { mustBeCurrent } from '../../../clickhouse/migrate.ts';
+import { readServing } from '../../../clickhouse/serving.ts';
+import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
+import type { FlagValues } from '../../../runtime/flags.ts';
+import { partitionsOf } from '../../log/kafka/topics.ts';
+import type { ReplayContext } from './context.ts';
+import { replayDeadLetters } from './dead-letters.ts';
+import { parseFrom, replayFrom } from './from.ts';
+import { replayWhole } from './full.ts';
+
+export type Replay = (context: ReplayContext) => Promise<void>;
+
+/** The replay that the flags ask for. @throws ConfigError where they contradict each other or one is malformed */
+export function replayOf(flags: FlagValues): Replay {
+  const given = ['from', 'dead-letters', 'fresh'].filter((name) => flags[name] !== undefined);
+  if (given.length > 1)
+    throw new ConfigError(`--${given.join(' and --')} do not go together: npm run replay -- --help`);
+  if (typeof flags.from === 'string') {
+    const from = parseFrom(flags.from);
+    return current((context) => onServing(context, (store) => replayFrom(context, store, from)));
+  }
+  if (flags['dead-letters'] === true)
+    return current((context) => onServing(context, (store) => replayDeadLetters(context, store)));
+  return current((context) => replayWhole(context, flags.fresh === true));
+}
+
+/** What npm run migrate has not made yet is a sentence, not a stack. */
+function current(replay: Replay): Replay {
+  return async (context) => {
+    try {
+      await mustBeCurrent(context.home);
+      await partitionsOf(context.kafka, context.prefix);
+    } catch (error) {
+      throw error instanceof RetryableError ? new ConfigError(error.message) : error;
+    }
+    await replay(context);
+  };
+}
+
+async function onServing(context: ReplayContext, work: (store: Store) => Promise<void>): Promise<void> {
+  const { home } = context;
+  const { database } = await readServing(home);
+  const store = database === home.database ? home : await context.openDatabase(database);
+  try {
+    await work(store);
+  } finally {
+    if (store !== home) await store.close();
+  }
+}

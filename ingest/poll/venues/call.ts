@@ -1,0 +1,67 @@
+import { messageOf } from '../../../runtime/errors.ts';
+import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/venue-call.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import type { DeadLetterRecord } from '../../../schemas/records.ts';
+import { jsonOf } from '../../../schemas/venues/decimal.ts';
+
+/** Why a poll brought nothing, with the letter for bytes that were no reply. */
+export interface PollFailure {
+  error: string;
+  letter: DeadLetterRecord | null;
+  retryAfterMs: number | null;
+  /** The HTTP status; null where nothing answered. */
+  status: number | null;
+}
+
+export type Polled<T> = { value: T } | PollFailure;
+
+export interface VenueCall extends VenueRequest {
+  /** What the reading is of: `reading:perp`, and where: an address or mint. */
+  what: string;
+  where: string;
+  signal: AbortSignal;
+}
+
+/** Asks a venue and reads the JSON of a reply with status 200; never throws for what comes from outside. */
+export async function poll<T>(call: VenueCall, read: (reply: unknown) => T): Promise<Polled<T>> {
+  return pollReply(call, ({ status, bytes }) => {
+    if (status !== 200) throw new HttpFailure(status);
+    return read(jsonOf(bytes, call.what));
+  });
+}
+
+/** Like `poll`, for a venue whose replies are judged by more than their status. */
+export async function pollReply<T>(call: VenueCall, read: (reply: VenueReply) => T): Promise<Polled<T>> {
+  let reply: VenueReply | null = null;
+  try {
+    reply = await askVenue(call);
+    return { value: read(reply) };
+  } catch (error) {
+    const reason = messageOf(error);
+    return {
+      error: reason,
+      letter:
+        error instanceof MalformedError ? letterOf(call, reason, reply?.bytes ?? new Uint8Array(0)) : null,
+      retryAfterMs: reply?.retryAfterMs ?? null,
+      status: reply?.status ?? null,
+    };
+  }
+}
+
+class HttpFailure extends Error {
+  constructor(status: number) {
+    super(`answered HTTP ${status}`);
+  }
+}
+
+export function letterOf(
+  { what, where }: Pick<VenueCall, 'what' | 'where'>,
+  reason: string,
+  bytes: Uint8Array,
+): DeadLetterRecord {
+  return { kind: 'dead-letter', source: 'poll', what, where, reason, slot: null, bytes };
+}
+
+/** An address of 32 zero bytes: where a letter is about no account. */
+export const NOWHERE = encodeBase58(new Uint8Array(32));

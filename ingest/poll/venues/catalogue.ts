@@ -1,0 +1,83 @@
+import type { LogRecord } from '../../../schemas/records.ts';
+import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
+import { readPrices } from '../../../schemas/venues/prices.ts';
+import { letterOf, NOWHERE, type PollFailure, poll } from './call.ts';
+
+/** Records of a read, with the failure where nothing sound came. */
+export interface CatalogueRead {
+  records: LogRecord[];
+  failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
+}
+
+const MOST_SHOWN_ROWS = 100;
+
+/** The launch venue's pair catalogue, whole; rows that are none go to the dead letters. */
+export async function readCatalogue(base: string, signal: AbortSignal): Promise<CatalogueRead> {
+  const call = {
+    url: `${base}/pairs?launchable=true&launchLabReady=true`,
+    what: 'reading:catalogue',
+    where: NOWHERE,
+    signal,
+  };
+  const polled = await poll(call, (reply) => readPairs(reply, base));
+  if ('error' in polled) return failed(polled);
+  const { rows, bad } = polled.value;
+  const records: LogRecord[] = [
+    { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
+  ];
+  const [first] = bad;
+  if (first !== undefined) {
+    const bytes = Buffer.from(JSON.stringify(bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => row)));
+    records.push(letterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
+  }
+  return { records, failure: null };
+}
+
+/** The catalogue's price of one quote mint; a mint that it does not list is no failure. */
+export async function readCataloguePrice(
+  base: string,
+  mint: string,
+  signal: AbortSignal,
+): Promise<CatalogueRead> {
+  const url = `${base}/launchlab/pricing?quoteMint=${encodeURIComponent(mint)}`;
+  const polled = await poll({ url, what: 'reading:price', where: mint, signal }, readPricing);
+  if ('error' in polled) return polled.status === 404 ? { records: [], failure: null } : failed(polled);
+  const reading = { type: 'price', mint, source: 'catalogue', ...polled.value } as const;
+  return { records: [{ kind: 'reading', readAt: Date.now(), reading }], failure: null };
+}
+
+/** How many mints one question to the second source names. */
+export const MINTS_PER_CALL = 50;
+
+const NO_MORE = {
+  observedAt: null,
+  startMarketCapUsd: null,
+  graduationMarketCapUsd: null,
+  graduationMultiple: null,
+};
+
+/** Prices of the second source for up to MINTS_PER_CALL mints; it tells no time of its own. */
+export async function readSecondPrices(
+  base: string,
+  mints: readonly string[],
+  signal: AbortSignal,
+): Promise<CatalogueRead> {
+  const url = `${base}/mint/price?mints=${mints.map(encodeURIComponent).join(',')}`;
+  const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) =>
+    readPrices(reply, mints),
+  );
+  if ('error' in polled) return failed(polled);
+  const readAt = Date.now();
+  const records = [...polled.value].map(
+    ([mint, usd]): LogRecord => ({
+      kind: 'reading',
+      readAt,
+      reading: { type: 'price', mint, source: 'second', usd, ...NO_MORE },
+    }),
+  );
+  return { records, failure: null };
+}
+
+function failed({ error, letter, retryAfterMs }: PollFailure): CatalogueRead {
+  return { records: letter === null ? [] : [letter], failure: { error, retryAfterMs } };
+}

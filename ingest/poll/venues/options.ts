@@ -1,0 +1,29 @@
+import { optionsResult } from '../../../runtime/venue-call.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { readCurrencies } from '../../../schemas/venues/options.ts';
+import { NOWHERE, pollReply } from './call.ts';
+
+/** The options venue's currencies, and with them whether it answers. */
+export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
+  const call = {
+    url: `${base}/public/get_all_currencies`,
+    body: {},
+    what: 'reading:currencies',
+    where: NOWHERE,
+    signal,
+  };
+  const polled = await pollReply(call, (reply) => readCurrencies(optionsResult(reply)));
+  const readAt = Date.now();
+  const error = 'error' in polled ? polled.error : null;
+  const records: LogRecord[] = [
+    {
+      kind: 'reading',
+      readAt,
+      reading: { type: 'venue_status', venue: 'options', ok: error === null, error },
+    },
+  ];
+  if ('value' in polled)
+    records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: polled.value } });
+  else if (polled.letter !== null) records.push(polled.letter);
+  return records;
+}

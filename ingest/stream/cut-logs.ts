@@ -1,0 +1,91 @@
+import { messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import type { LogRecord } from '../../schemas/records.ts';
+import { readTransaction } from '../history/read-history.ts';
+import type { TransactionUpdate } from './geyser/update.ts';
+
+const CUT = Buffer.from('Log truncated');
+const AT_ONCE = 4;
+/** More than this is not kept in memory: what is left out is read again after the next start. */
+const MOST_WAITING = 20_000;
+
+/** Whether the logs in a transaction's bytes may have been cut; looks without decoding. */
+export function mayBeCut(payload: Uint8Array): boolean {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(CUT);
+}
+
+export interface CutTransaction {
+  signature: string;
+  slot: bigint;
+  blockTime: number | null;
+}
+
+export interface Reread {
+  add(update: TransactionUpdate, blockTime: number | null): void;
+  addKnown(transaction: CutTransaction): void;
+  /** Transactions that were not read again yet. */
+  waiting(): number;
+}
+
+export interface RereadOptions {
+  rpc: Rpc;
+  send(records: readonly LogRecord[]): Promise<void>;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+interface Task {
+  info: CutTransaction;
+  index: number | null;
+  attempt: number;
+}
+
+/**
+ * Reads transactions with cut logs again over RPC, whose logs may be whole. One that the node does not have goes to
+ * the end of the queue, so that it holds nothing up.
+ */
+export function createReread(options: RereadOptions): Reread {
+  const { rpc, logger, signal } = options;
+  const queue: Task[] = [];
+  const known = new Set<string>();
+  let workers = 0;
+
+  const work = async () => {
+    for (let task = queue.shift(); task !== undefined && !signal.aborted; task = queue.shift()) {
+      const { info, index, attempt } = task;
+      try {
+        const record = await readTransaction(rpc, info, 0, index);
+        await options.send([record]);
+        known.delete(info.signature);
+      } catch (error) {
+        const { signature } = info;
+        logger.warn(
+          { signature, attempt, error: messageOf(error) },
+          'a transaction with cut logs is not read again yet',
+        );
+        queue.push({ ...task, attempt: attempt + 1 });
+        await pause(backoffMs(attempt), signal);
+      }
+    }
+    workers -= 1;
+  };
+  const add = (info: CutTransaction, index: number | null) => {
+    if (known.has(info.signature) || queue.length >= MOST_WAITING) return;
+    known.add(info.signature);
+    queue.push({ info, index, attempt: 0 });
+    if (workers === AT_ONCE) return;
+    workers += 1;
+    void work();
+  };
+
+  return {
+    add: ({ signature, slot, index }, blockTime) =>
+      add({ signature: encodeBase58(signature), slot, blockTime }, index),
+    addKnown: (transaction) => add(transaction, null),
+    waiting: () => known.size,
+  };
+}

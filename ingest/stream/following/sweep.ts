@@ -1,0 +1,89 @@
+import type { Logger } from '../../../runtime/log.ts';
+import { inParallel } from '../../../runtime/parallel.ts';
+import { untilDone } from '../../../runtime/retry.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+
+const READS_AT_ONCE = 4;
+const RECORDS_AT_ONCE = 1_000;
+
+export interface SweeperOptions {
+  reader: AccountReader;
+  programId: string;
+  /** Addresses that are followed now. */
+  addresses(): string[];
+  /** Called with every state that was read, before it is sent. */
+  learn(records: readonly AccountRecord[]): void;
+  send(records: readonly LogRecord[]): Promise<void>;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+export interface Sweeper {
+  /** Reads these at that slot or later and sends what stands there. Tries until done or the signal is given. */
+  read(addresses: readonly string[], notBefore: bigint): Promise<void>;
+  /**
+   * Has everything read at that slot or later: the program's accounts, then the followed addresses that are none of
+   * them, so that a known account that is gone becomes a closed state. One sweep at a time; a request meanwhile is
+   * another sweep after it.
+   */
+  request(notBefore: bigint): void;
+}
+
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { reader, learn, send, signal } = options;
+  let wanted: bigint | null = null;
+  let running = false;
+
+  const read = async (addresses: readonly string[], notBefore: bigint) => {
+    await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
+      const records = await untilDone('reading accounts', () => reader.read(some, notBefore), options);
+      if (records === null) return;
+      learn(records);
+      await send(records);
+    });
+  };
+
+  const sweep = async (notBefore: bigint) => {
+    // Addresses that come up on the way are newcomers, and read when the filter has them.
+    const followed = options.addresses();
+    const owned = await untilDone(
+      'reading the accounts of the program',
+      () => reader.readProgram(options.programId, notBefore),
+      options,
+    );
+    if (owned === null) return;
+    learn(owned);
+    for (const some of chunks(owned, RECORDS_AT_ONCE)) await send(some);
+    const found = new Set(owned.map(({ address }) => encodeBase58(address)));
+    await read(
+      followed.filter((address) => !found.has(address)),
+      notBefore,
+    );
+  };
+
+  const run = async () => {
+    running = true;
+    while (wanted !== null && !signal.aborted) {
+      const notBefore = wanted;
+      wanted = null;
+      await sweep(notBefore);
+    }
+    running = false;
+  };
+
+  return {
+    read,
+    request: (notBefore) => {
+      wanted = wanted === null || notBefore > wanted ? notBefore : wanted;
+      if (!running) void run();
+    },
+  };
+}
+
+function chunks<T>(list: readonly T[], size: number): T[][] {
+  const parts: T[][] = [];
+  for (let start = 0; start < list.length; start += size) parts.push(list.slice(start, start + size));
+  return parts;
+}

@@ -1,0 +1,129 @@
+import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { wireFields } from './protobuf.ts';
+
+export interface AccountUpdate {
+  type: 'account';
+  slot: bigint;
+  address: Uint8Array;
+  owner: Uint8Array;
+  lamports: bigint;
+  data: Uint8Array;
+  writeVersion: bigint;
+  signature: Uint8Array | null;
+}
+
+export interface TransactionUpdate {
+  type: 'transaction';
+  slot: bigint;
+  signature: Uint8Array;
+  index: number;
+  /** SubscribeUpdateTransactionInfo as received. */
+  payload: Uint8Array;
+}
+
+export type SlotState = 'processed' | 'confirmed' | 'finalized' | 'dead' | 'other';
+
+/** What the stream brings, of what we ask for. */
+export type Update =
+  | AccountUpdate
+  | TransactionUpdate
+  | { type: 'slot'; slot: bigint; parent: bigint | null; state: SlotState }
+  /** `filter`: name of the filter that it came by, which tells the request that the server works by. */
+  | { type: 'blockMeta'; slot: bigint; parent: bigint; blockTime: number | null; filter?: string }
+  | { type: 'ping' }
+  | { type: 'other' };
+
+const ACCOUNT = 2;
+const TRANSACTION = 4;
+
+const STATES: Partial<Record<SlotStatus, SlotState>> = {
+  [SlotStatus.SLOT_PROCESSED]: 'processed',
+  [SlotStatus.SLOT_CONFIRMED]: 'confirmed',
+  [SlotStatus.SLOT_FINALIZED]: 'finalized',
+  [SlotStatus.SLOT_DEAD]: 'dead',
+};
+
+/**
+ * Reads a SubscribeUpdate. Accounts and transactions, the bulk, are read by hand and stay views of the bytes.
+ * @throws Error where the bytes are no message.
+ */
+export function readUpdate(bytes: Uint8Array): Update {
+  for (const { number, value } of wireFields(bytes)) {
+    if (number === ACCOUNT && value instanceof Uint8Array) return readAccount(value);
+    if (number === TRANSACTION && value instanceof Uint8Array) return readTransaction(value);
+  }
+  const update = SubscribeUpdate.decode(bytes);
+  if (update.slot !== undefined) {
+    const { slot, parent, status } = update.slot;
+    return {
+      type: 'slot',
+      slot: BigInt(slot),
+      parent: parent === undefined ? null : BigInt(parent),
+      state: STATES[status] ?? 'other',
+    };
+  }
+  if (update.blockMeta !== undefined) {
+    const { slot, parentSlot, blockTime } = update.blockMeta;
+    const seconds = blockTime?.timestamp;
+    return {
+      type: 'blockMeta',
+      slot: BigInt(slot),
+      parent: BigInt(parentSlot),
+      blockTime: seconds === undefined ? null : Number(seconds),
+      filter: update.filters[0] ?? '',
+    };
+  }
+  return { type: update.ping === undefined ? 'other' : 'ping' };
+}
+
+const NONE = new Uint8Array(0);
+const bytesOf = (value: bigint | Uint8Array) => (value instanceof Uint8Array ? value : NONE);
+const numberOf = (value: bigint | Uint8Array) => (typeof value === 'bigint' ? value : 0n);
+
+function readAccount(message: Uint8Array): AccountUpdate {
+  const update: AccountUpdate = {
+    type: 'account',
+    slot: 0n,
+    address: NONE,
+    owner: NONE,
+    lamports: 0n,
+    data: NONE,
+    writeVersion: 0n,
+    signature: null,
+  };
+  for (const outer of wireFields(message)) {
+    if (outer.number === 2) update.slot = numberOf(outer.value);
+    if (outer.number !== 1) continue;
+    for (const { number, value } of wireFields(bytesOf(outer.value))) {
+      if (number === 1) update.address = bytesOf(value);
+      else if (number === 2) update.lamports = numberOf(value);
+      else if (number === 3) update.owner = bytesOf(value);
+      else if (number === 6) update.data = bytesOf(value);
+      else if (number === 7) update.writeVersion = numberOf(value);
+      else if (number === 8 && bytesOf(value).length === 64) update.signature = bytesOf(value);
+    }
+  }
+  if (update.address.length !== 32 || update.owner.length !== 32)
+    throw new Error('an account update without keys');
+  return update;
+}
+
+function readTransaction(message: Uint8Array): TransactionUpdate {
+  const update: TransactionUpdate = {
+    type: 'transaction',
+    slot: 0n,
+    signature: NONE,
+    index: 0,
+    payload: NONE,
+  };
+  for (const { number, value } of wireFields(message)) {
+    if (number === 1) update.payload = bytesOf(value);
+    else if (number === 2) update.slot = numberOf(value);
+  }
+  for (const { number, value } of wireFields(update.payload)) {
+    if (number === 1) update.signature = bytesOf(value);
+    else if (number === 5) update.index = Number(numberOf(value));
+  }
+  if (update.signature.length !== 64) throw new Error('a transaction update without a signature');
+  return update;
+}

@@ -1,0 +1,60 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { StreamEvent } from './stream.ts';
+
+/** The stream's figures for Prometheus, told by its events. */
+export function streamMetrics(registry: Registry): {
+  onEvent(event: StreamEvent): void;
+  connected(): boolean;
+} {
+  const registers = [registry];
+  const tip = new Gauge({ name: 'stream_tip_slot', help: 'Highest slot heard of.', registers });
+  const released = new Gauge({
+    name: 'stream_released_slot',
+    help: 'Last slot that the log has acknowledged whole.',
+    registers,
+  });
+  const records = new Counter({
+    name: 'stream_records_total',
+    help: 'Updates that the log has acknowledged.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const late = new Counter({
+    name: 'stream_late_updates_total',
+    help: 'Updates of slots that were released before.',
+    registers,
+  });
+  const disconnects = new Counter({
+    name: 'stream_disconnects_total',
+    help: 'Times that the stream ended and was started again.',
+    registers,
+  });
+  const open = new Set<bigint>();
+  new Gauge({
+    name: 'stream_gaps_open',
+    help: 'Intervals of slots whose transactions history is still reading.',
+    registers,
+    collect() {
+      this.set(open.size);
+    },
+  });
+  let isConnected = false;
+  return {
+    connected: () => isConnected,
+    onEvent: (event) => {
+      if (event.type === 'tip') tip.set(Number(event.slot));
+      else if (event.type === 'late') late.inc();
+      else if (event.type === 'connected') isConnected = true;
+      else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
+      else if (event.type === 'gap') open.delete(event.gap.fromSlot);
+      else if (event.type === 'disconnected') {
+        isConnected = false;
+        disconnects.inc();
+      } else {
+        released.set(Number(event.slot));
+        records.inc({ kind: 'account' }, event.accounts);
+        records.inc({ kind: 'transaction' }, event.transactions);
+      }
+    },
+  };
+}

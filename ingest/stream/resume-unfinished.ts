@@ -1,0 +1,46 @@
+import { pause } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { untilDone } from '../../runtime/retry.ts';
+import type { GapCloser } from '../history/gap-closer.ts';
+import type { Reread } from './cut-logs.ts';
+import type { Following } from './following/addresses.ts';
+import type { Newcomers } from './following/newcomers.ts';
+import type { StreamStore } from './stored-state.ts';
+
+const LOOK_AGAIN_MS = 250;
+
+export interface ResumeOptions {
+  store: StreamStore;
+  /** Where the log ended when the stream began. */
+  position: bigint | null;
+  following: Following;
+  newcomers: Newcomers;
+  gaps: GapCloser;
+  reread: Reread;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Takes up what an earlier run left: gaps, transactions with cut logs, and accounts that were in the log but not
+ * applied when this one began. Called once the stream has begun, so that a gap which this run opens in place of an
+ * older one is known first.
+ */
+export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
+  const { store, position, following, newcomers, gaps, reread, signal } = options;
+  const { applied } = store;
+  if (applied !== undefined && position !== null) {
+    const caughtUp = async () => ((await applied()) ?? -1n) >= position;
+    while (!signal.aborted && !(await untilDone('reading what is applied', caughtUp, options))) {
+      await pause(LOOK_AGAIN_MS, signal);
+    }
+    const known = (await untilDone('reading known accounts', () => store.knownAccounts(), options)) ?? [];
+    newcomers.add(
+      known.filter(({ address, expected }) => following.add(address, expected)).map(({ address }) => address),
+    );
+  }
+  for (const gap of (await untilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
+    gaps.add(gap);
+  const cut = await untilDone('reading cut transactions', () => store.incompleteTransactions(), options);
+  for (const transaction of cut ?? []) reread.addKnown(transaction);
+}

@@ -1,0 +1,63 @@
+import type { AccountRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import type { Following } from '../following/addresses.ts';
+import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
+import type { SlotsOutput } from './machine.ts';
+
+/**
+ * What the log gets of a slot that was released, a marker last, or of an update that came late.
+ * @param following told of every account state before its record is made, in order.
+ */
+export function recordsOf(
+  output: Exclude<SlotsOutput, { type: 'begun' }>,
+  learn: (record: AccountRecord) => void,
+  following: Pick<Following, 'expectedAt'>,
+): LogRecord[] {
+  if (output.type === 'late') return [recordOf(output.update, output.blockTime, learn, following)];
+  const { slot, parent, blockTime, accounts, transactions } = output.slot;
+  const records: LogRecord[] = [];
+  for (const update of accounts) records.push(recordOf(update, blockTime, learn, following));
+  for (const update of transactions) records.push(transactionRecord(update, blockTime));
+  records.push({ kind: 'marker', slot, parent, blockTime });
+  return records;
+}
+
+function recordOf(
+  update: AccountUpdate | TransactionUpdate,
+  blockTime: number | null,
+  learn: (record: AccountRecord) => void,
+  following: Pick<Following, 'expectedAt'>,
+): AccountRecord | TransactionRecord {
+  if (update.type === 'transaction') return transactionRecord(update, blockTime);
+  const { slot, address, owner, lamports, data, writeVersion, signature } = update;
+  const expected = following.expectedAt(address);
+  const record: AccountRecord = {
+    kind: 'account',
+    source: 'stream',
+    slot,
+    blockTime,
+    address,
+    owner,
+    lamports,
+    data,
+    writeVersion,
+    signature,
+    expected,
+  };
+  learn(record);
+  return record;
+}
+
+function transactionRecord(update: TransactionUpdate, blockTime: number | null): TransactionRecord {
+  const { slot, signature, index, payload } = update;
+  return {
+    kind: 'transaction',
+    source: 'stream',
+    slot,
+    blockTime,
+    signature,
+    index,
+    order: 0,
+    format: 'geyser',
+    payload,
+  };
+}
