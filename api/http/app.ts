@@ -135,7 +135,7 @@ async function answer(ctx: Context, route: Route, cache: AnswerCache, options: H
   send(
     ctx,
     route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
-    route.cached,
+    route.cached || route.mediaType !== undefined,
   );
 }
 
