@@ -17,7 +17,7 @@ import { protocolTotals } from './totals.ts';
 /** `GET /analytics` */
 export async function analytics(deps: ReadDeps, now: number): Promise<AnalyticsResponse> {
   const store = deps.currentStore();
-  return deps.index.settled(store, (state) => analyticsIn(state, store, deps, now));
+  return deps.index.readAsOne(store, (state) => analyticsIn(state, store, deps, now));
 }
 
 async function analyticsIn(

@@ -1,7 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { type EventCountRow, eventsBetween } from '../../clickhouse/queries/events-between.ts';
 import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
-import { type PolicyRow, policiesAt } from '../../clickhouse/queries/policy.ts';
+import { policiesAt, type StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { NO_TOTALS, type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { type PoolRow, poolsAt } from '../../clickhouse/queries/pools.ts';
 import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse/queries/registries.ts';
@@ -52,7 +52,7 @@ export async function rankingRows(
 
 async function loadPage(
   { store, launchpad, now }: RankingView,
-  policies: readonly PolicyRow[],
+  policies: readonly StoredPolicy[],
 ): Promise<Page> {
   const mintKeys = policies.map((policy) => policy.mint);
   const { after, until } = lastDay(now);
@@ -74,7 +74,7 @@ async function loadPage(
   return { origins: originRows, models: modelRows, mints: mintRows, pools, balances, totals, counts };
 }
 
-function rowOf(policy: PolicyRow, rank: number, page: Page, view: RankingView): RankingRow {
+function rowOf(policy: StoredPolicy, rank: number, page: Page, view: RankingView): RankingRow {
   const { state } = view;
   const quote = view.quotes.get(policy.quote_mint) ?? NO_QUOTE;
   const token = page.mints.get(policy.mint);

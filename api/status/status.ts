@@ -14,7 +14,7 @@ export const CONFIG_SOURCE = 'chain:ProtocolConfig account';
 /** `GET /status` */
 export async function status(deps: ReadDeps, now: number): Promise<StatusResponse> {
   const store = deps.currentStore();
-  return deps.index.settled(store, (state) => statusIn(state, store, deps, now));
+  return deps.index.readAsOne(store, (state) => statusIn(state, store, deps, now));
 }
 
 async function statusIn(

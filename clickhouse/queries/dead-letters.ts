@@ -56,10 +56,10 @@ export async function outdatedLetters(store: Store): Promise<Set<string>> {
        UNION ALL SELECT 'reading:price', maxIf(read_at, source = 'second') FROM prices
      ) AS all ON all.what = d.what AND d.at = {nowhere:String}
      WHERE greatest(one.read_at, all.read_at) > toUInt64(d.read_at)`,
-    { nowhere: NOWHERE },
+    { nowhere: NO_ADDRESS },
   );
   return new Set(rows.map(({ id }) => id));
 }
 
 /** 32 zero bytes in base58: what a letter names that is about no one account. */
-const NOWHERE = '1'.repeat(32);
+const NO_ADDRESS = '1'.repeat(32);

@@ -9,13 +9,13 @@ import type {
   RecomputeRecord,
   TransactionRecord,
 } from '../../schemas/records.ts';
-import { NotNextError } from '../log/offset-gap.ts';
+import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
-import { deadLetterRow, letterSources, standsAlone } from './dead-letters.ts';
+import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
-import { spanOf, type Touched } from './rollups/slot-intervals.ts';
+import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
@@ -64,7 +64,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
-      throw new NotNextError(place, before.offset + 1n, first.offset);
+      throw new OffsetGapError(place, before.offset + 1n, first.offset);
     const checkOwned = () => {
       if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     };
@@ -88,7 +88,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('policy_transactions', facts.policyTransactions),
     ]);
     const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
-    if (touched.spans.size > 0) {
+    if (touched.intervals.size > 0) {
       checkOwned();
       const { partition, owned } = batch;
       await (reread?.(partition, touched) ??
@@ -145,7 +145,7 @@ function sort(batch: LogBatch): Parts {
     else if (record.kind === 'recompute') parts.recomputes.push(record);
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || standsAlone(record) || isOwn(batch, offset, record))
+    else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
       parts.deadLetters.push(record);
   }
   return parts;
@@ -165,7 +165,7 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, o
 function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
   return {
     mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
-    spans: new Set([...facts.touchedSpans, ...asked.flatMap(({ slots }) => slots.map(spanOf))]),
+    intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
   };
 }
 

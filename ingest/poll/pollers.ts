@@ -2,7 +2,7 @@ import { documentsRound } from './documents.ts';
 import { programsRound } from './launch-programs.ts';
 import { perpAccountsRound } from './perp-accounts.ts';
 import { catalogueRound, usedPricesRound } from './prices.ts';
-import { every, type PollOptions, type Round } from './round.ts';
+import { type PollOptions, type Round, repeatRounds } from './round.ts';
 import { readOptionsVenue } from './venues/options.ts';
 
 /** The catalogue and documents change slowly. */
@@ -13,13 +13,13 @@ export async function runPollers(options: PollOptions): Promise<void> {
   const fast = options.config.pollIntervalMs;
   const slow = fast * SLOW_FACTOR;
   await Promise.all([
-    every('venue accounts', fast, options, perpAccountsRound(options)),
-    every('options venue', fast, options, optionsVenueRound(options)),
-    every('prices in use', fast, options, usedPricesRound(options)),
-    every('launchpad and amm', fast, options, programsRound(options)),
-    every('catalogue', slow, options, catalogueRound(options)),
+    repeatRounds('venue accounts', fast, options, perpAccountsRound(options)),
+    repeatRounds('options venue', fast, options, optionsVenueRound(options)),
+    repeatRounds('prices in use', fast, options, usedPricesRound(options)),
+    repeatRounds('launchpad and amm', fast, options, programsRound(options)),
+    repeatRounds('catalogue', slow, options, catalogueRound(options)),
     // New mints are looked for often; a document is read again slowly.
-    every('documents', fast, options, documentsRound(options, slow)),
+    repeatRounds('documents', fast, options, documentsRound(options, slow)),
   ]);
 }
 
