@@ -60,7 +60,7 @@ function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
   return {
     ...config,
     yellowstoneEndpoint: devnet.geyser,
-    solanaRpcUrl: devnet.rpc,
+    solanaRpcUrl: [devnet.rpc],
     programId: devnet.programId,
     perpVenueUrl: config.perpVenueUrl ?? devnet.perp,
     optionsVenueUrl: config.optionsVenueUrl ?? devnet.options,
