@@ -37,8 +37,7 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   const devnet = {
     geyser: `${host}:${geyser.port}`,
     rpc: rpc.url,
-    perp: venues.perpUrl,
-    options: venues.optionsUrl,
+    ...venues.remote,
     catalogue: venues.catalogueUrl,
     price: venues.priceUrl,
     metadata: venues.metadataUrl,

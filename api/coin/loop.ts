@@ -7,14 +7,11 @@ import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../figures/balances.ts';
 import { eventSum, incompleteReason } from '../figures/missing.ts';
+import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
-import { ATTESTED_SOURCE, attestedEquity } from './venue-account.ts';
-
-export const ROUTED_SOURCE = 'indexer:Routed events';
-export const SWEPT_SOURCE = 'indexer:ProfitSwept events';
-export const BUYBACK_SOURCE = 'indexer:BuybackBurned events';
+import { attestedEquity } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
 export function loop(coin: Coin): Promise<LoopResponse> {

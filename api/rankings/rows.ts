@@ -9,13 +9,13 @@ import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/
 import { figure } from '../../schemas/figure.ts';
 import type { RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { ROUTED_SOURCE } from '../coin/loop.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import type { Quote } from '../figures/quotes.ts';
+import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { lastDay } from '../figures/times.ts';
 import type { IndexState } from '../latest/index-state.ts';
 

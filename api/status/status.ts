@@ -2,14 +2,13 @@ import type { Store } from '../../clickhouse/client.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
+import { CONFIG_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 import { attestor } from './attestor.ts';
 import { indexer } from './indexer.ts';
 import { keeper } from './keeper.ts';
 import { venues } from './venues.ts';
-
-export const CONFIG_SOURCE = 'chain:ProtocolConfig account';
 
 /** `GET /status` */
 export async function status(deps: ReadDeps, now: number): Promise<StatusResponse> {
