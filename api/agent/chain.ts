@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { pause } from '../../runtime/lifecycle.ts';
 import { type Rpc, type RpcAccount, RpcError } from '../../runtime/rpc.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../schemas/accounts.ts';
+import { CLASS_BITS } from '../../schemas/asset-classes.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import { modelAddress, originAddress, policyAddress } from '../../schemas/pda.ts';
@@ -36,7 +37,6 @@ export interface ChainOptions {
   storedSlot(address: string): Promise<bigint>;
 }
 
-const OPTION_CLASS = 32;
 const ATTEMPTS = 3;
 /** A node one slot behind has caught up after one. */
 const BEHIND_WAIT_MS = 400;
@@ -93,7 +93,7 @@ export function createChainReader({ rpc, programId, storedSlot }: ChainOptions):
     tradesOptions: async ({ account: policy, slot }) => {
       const address = encodeBase58(originAddress(program, policy.originId));
       const { account: origin } = await account('Origin', address, slot);
-      return origin !== null && (origin.assetClassMask & OPTION_CLASS) !== 0;
+      return origin !== null && (origin.assetClassMask & CLASS_BITS.OPTION) !== 0;
     },
   };
 }

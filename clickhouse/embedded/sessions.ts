@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Session } from 'chdb';
-import { atMost } from '../../runtime/lifecycle.ts';
-import { giveUp } from './lost-calls.ts';
+import { doneWithin } from '../../runtime/lifecycle.ts';
+import { abandonCall } from './lost-calls.ts';
 
 /**
  * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
@@ -62,9 +62,9 @@ export async function openSessions(
   const ask = async (place: Place, sql: string, format?: string): Promise<string> => {
     const session = place.session as Session;
     const answer = session.queryAsync(sql, format === undefined ? {} : { format });
-    if (await atMost(answerWithinMs, answer)) return (await answer).text();
+    if (await doneWithin(answerWithinMs, answer)) return (await answer).text();
     place.session = null;
-    giveUp(session, answer);
+    abandonCall(session, answer);
     const start = sql.slice(0, 200);
     throw new Error(`the embedded engine has not answered for ${answerWithinMs / 1000} s: ${start}`);
   };
