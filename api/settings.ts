@@ -1,17 +1,17 @@
 import type { Config } from '../runtime/config.ts';
+import { idSetting, perVenue } from '../schemas/venues/remote.ts';
 import type { ReadSettings } from './latest/read-deps.ts';
 
 /** What the read routes know of the configuration. */
 export function readSettings(config: Config): ReadSettings {
   const { serviceName, programId, launchpadProgramId, ammProgramId } = config;
-  const { perpVenueId, optionsVenueId, launchpadVenueId, ammVenueId } = config;
+  const { launchpadVenueId, ammVenueId } = config;
   return {
     serviceName,
     programId,
     launchpadProgramId,
     ammProgramId,
-    perpVenueId,
-    optionsVenueId,
+    ...perVenue(idSetting, (venue) => config[idSetting(venue)]),
     launchpadVenueId,
     ammVenueId,
   };

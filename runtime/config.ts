@@ -1,12 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { decodeKey } from '../schemas/base58.ts';
 import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
+import {
+  idSetting,
+  idVariable,
+  perVenue,
+  type RemoteVenue,
+  urlSetting,
+  urlVariable,
+} from '../schemas/venues/remote.ts';
 import { ConfigError } from './errors.ts';
 
 export type Environment = Record<string, string | undefined>;
 
+/** `perpVenueId`, `perpVenueUrl` … of every venue. */
+type RemoteVenueSettings = { [V in RemoteVenue as `${V}VenueId`]: string } & {
+  [V in RemoteVenue as `${V}VenueUrl`]: string | null;
+};
+
 /** All that can be set, read once at start. Null is "unset". */
-export interface Config {
+export interface Config extends RemoteVenueSettings {
   serviceName: string;
   /** Null: the address that the API listens on. */
   publicUrl: string | null;
@@ -34,12 +47,8 @@ export interface Config {
   clickhouseUrl: string | null;
   clickhouseCluster: string | null;
   postgresUrl: string | null;
-  perpVenueId: string;
-  optionsVenueId: string;
   launchpadVenueId: string;
   ammVenueId: string;
-  perpVenueUrl: string | null;
-  optionsVenueUrl: string | null;
   launchpadCatalogueUrl: string | null;
   priceUrl: string | null;
   pollIntervalMs: number;
@@ -92,12 +101,10 @@ export function readConfig(env: Environment): Config {
     clickhouseUrl: read.url('CLICKHOUSE_URL'),
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
     postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
-    perpVenueId: id('PERP_VENUE_ID', 'perp_venue'),
-    optionsVenueId: id('OPTIONS_VENUE_ID', 'options_venue'),
+    ...perVenue(idSetting, (venue) => id(idVariable(venue), `${venue}_venue`)),
+    ...perVenue(urlSetting, (venue) => read.url(urlVariable(venue))),
     launchpadVenueId: id('LAUNCHPAD_VENUE_ID', 'launchpad_venue'),
     ammVenueId: id('AMM_VENUE_ID', 'amm_venue'),
-    perpVenueUrl: read.url('PERP_VENUE_URL'),
-    optionsVenueUrl: read.url('OPTIONS_VENUE_URL'),
     launchpadCatalogueUrl: read.url('LAUNCHPAD_CATALOGUE_URL'),
     priceUrl: read.url('PRICE_URL'),
     pollIntervalMs: read.whole('POLL_INTERVAL_MS', 100, 86_400_000) ?? 15_000,

@@ -3,6 +3,7 @@ import { createBucket } from '../../runtime/bucket.ts';
 import { pause } from '../../runtime/lifecycle.ts';
 import { type Rpc, type RpcAccount, RpcError } from '../../runtime/rpc.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../schemas/accounts.ts';
+import { CLASS_BITS } from '../../schemas/asset-classes.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import { modelAddress, originAddress, policyAddress } from '../../schemas/pda.ts';
@@ -44,7 +45,6 @@ export interface ChainOptions {
   burst?: number;
 }
 
-const OPTION_CLASS = 32;
 const ATTEMPTS = 3;
 /** A node one slot behind has caught up after one. */
 const BEHIND_WAIT_MS = 400;
@@ -117,7 +117,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
         known ?? (await account('Origin', address, slot, 'session')).account?.assetClassMask ?? null;
       if (mask === null) return false;
       masks.set(originId, mask);
-      return (mask & OPTION_CLASS) !== 0;
+      return (mask & CLASS_BITS.OPTION) !== 0;
     },
   };
 }

@@ -2,7 +2,7 @@ import { mintsAt } from '../../clickhouse/queries/mints.ts';
 import {
   type LastTransactionRow,
   lastTransactions,
-  type PolicyRow,
+  type StoredPolicy,
 } from '../../clickhouse/queries/policy.ts';
 import { poolsAt } from '../../clickhouse/queries/pools.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
@@ -98,11 +98,11 @@ function decimalsOf(token: { exists: number; decimals: number } | undefined): nu
   return token !== undefined && token.exists === 1 ? token.decimals : null;
 }
 
-function counter(policy: PolicyRow, value: string) {
+function counter(policy: StoredPolicy, value: string) {
   return figure(value, 'chain:Policy account', timeOf(policy.block_time));
 }
 
-function counters(policy: PolicyRow): CoinResponse['counters'] {
+function counters(policy: StoredPolicy): CoinResponse['counters'] {
   return {
     feesClaimedQuote: counter(policy, policy.fees_claimed),
     protocolFees: counter(policy, policy.protocol_fees),
@@ -116,7 +116,7 @@ function counters(policy: PolicyRow): CoinResponse['counters'] {
 }
 
 /** A write of the account may be applied before its transaction is: the newer of the two. */
-function lastSignature(policy: PolicyRow, last: LastTransactionRow | undefined): string | null {
+function lastSignature(policy: StoredPolicy, last: LastTransactionRow | undefined): string | null {
   if (last === undefined) return policy.signature;
   return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot)
     ? policy.signature

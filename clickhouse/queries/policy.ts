@@ -1,7 +1,7 @@
 import { sharedRows } from '../shared-reads.ts';
 
 /** The last good state of a policy account. Amounts are decimal strings, flags 0 or 1. */
-export interface PolicyRow {
+export interface StoredPolicy {
   address: string;
   slot: string;
   block_time: string | null;
@@ -44,7 +44,7 @@ export interface PolicyRow {
 }
 
 /** The policies at these addresses that exist, by address. */
-export const policiesAt = sharedRows<PolicyRow>('address', (store, addresses) =>
+export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses) =>
   store.query(
     `SELECT address, slot, block_time, signature, mint, quote_mint, fee_key_mint, authority, agent, guardian,
        origin, origin_id, mode, model_id, to_lp_bps, to_bankroll_bps,

@@ -1,3 +1,4 @@
+import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { Store } from '../client.ts';
 import { sharedRows } from '../shared-reads.ts';
 
@@ -24,7 +25,7 @@ export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store
 );
 
 export interface VenueStatusRow {
-  venue: 'perp' | 'options';
+  venue: RemoteVenue;
   ok: number;
   read_at: string;
   error: string | null;

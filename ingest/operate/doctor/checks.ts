@@ -1,9 +1,10 @@
 import type { Config } from '../../../runtime/config.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
+import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import { checkKafka } from './kafka.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
-import { checkCatalogue, checkGateway, checkOptionsVenue, checkPerpVenue, checkPrices } from './venues.ts';
+import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
 
 /** One endpoint that the configuration may name. */
 export interface Check {
@@ -31,8 +32,9 @@ export function checksOf(config: Config): Check[] {
     ),
     check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
     check('POSTGRES_URL', config.postgresUrl, checkPostgres),
-    check('PERP_VENUE_URL', config.perpVenueUrl, checkPerpVenue),
-    check('OPTIONS_VENUE_URL', config.optionsVenueUrl, checkOptionsVenue),
+    ...REMOTE_VENUE_NAMES.map((venue) =>
+      check(urlVariable(venue), config[urlSetting(venue)], VENUE_CHECKS[venue]),
+    ),
     check('LAUNCHPAD_CATALOGUE_URL', config.launchpadCatalogueUrl, checkCatalogue),
     check('PRICE_URL', config.priceUrl, checkPrices),
     check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
