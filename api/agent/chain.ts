@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { createBucket } from '../../runtime/bucket.ts';
 import { pause } from '../../runtime/lifecycle.ts';
-import { type Rpc, type RpcAccount, RpcError } from '../../runtime/rpc.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { RpcAccount } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../schemas/accounts.ts';
 import { CLASS_BITS } from '../../schemas/asset-classes.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';

@@ -138,6 +138,7 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
         manners = { ...manners, ...changed };
         behavedAt = performance.now();
         strikes = new Map();
+        replies = 0;
       },
     },
     asked: (method) => counts.get(method) ?? 0,
