@@ -57,13 +57,14 @@ const ROOMS: Record<string, readonly string[]> = {
     'api/currencies',
   ],
 
+  'devnet/http': [],
   'devnet/program': [],
   'devnet/bytes': ['devnet/program'],
   'devnet/chain': ['devnet/program', 'devnet/bytes'],
   'devnet/life': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
   'devnet/geyser': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
-  'devnet/rpc': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
-  'devnet/venues': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
+  'devnet/rpc': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
+  'devnet/venues': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
   devnet: ['devnet/program', 'devnet/chain', 'devnet/life', 'devnet/geyser', 'devnet/rpc', 'devnet/venues'],
 };
 
