@@ -35,6 +35,7 @@ function operation(route: Route, named: Json): Json {
   ]);
   return {
     summary: route.summary,
+    ...(route.bearer === true ? { security: [{ bearer: [] }] } : {}),
     parameters: [...pathParameters(route), ...queryParameters(route, named)],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
     responses: Object.fromEntries(responses),
@@ -47,6 +48,7 @@ const DESCRIPTIONS: Record<string, string> = {
   400: 'The request is not valid.',
   404: 'There is none.',
   500: 'An unhandled failure.',
+  503: 'Something that it leans on does not answer, or more wait than may: see Retry-After.',
 };
 
 function pathParameters(route: Route): Json[] {

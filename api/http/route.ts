@@ -37,5 +37,9 @@ export interface Route {
   responses: Record<number, TSchema>;
   /** Whether the answer may be shared between clients for a moment. Never for an agent route. */
   cached: boolean;
+  /** Whether it needs a session's token. */
+  bearer?: true;
+  /** Whether it asks the store: such reads take turns. */
+  readsStore?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }

@@ -40,12 +40,12 @@ const ROOMS: Record<string, readonly string[]> = {
   'api/agent': ['api/http', 'api/latest', 'api/postgres'],
   'api/client': ['api/agent'],
   'api/coin': ['api/http', 'api/figures', 'api/latest'],
-  'api/rankings': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
-  'api/status': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
-  'api/analytics': ['api/http', 'api/figures', 'api/latest', 'api/coin', 'api/status'],
+  'api/rankings': ['api/http', 'api/figures', 'api/latest'],
+  'api/status': ['api/http', 'api/figures', 'api/latest'],
+  'api/analytics': ['api/http', 'api/figures', 'api/latest'],
   'api/registries': ['api/http', 'api/figures', 'api/latest'],
   'api/explorer': ['api/http'],
-  'api/currencies': ['api/http', 'api/figures', 'api/latest', 'api/coin'],
+  'api/currencies': ['api/http', 'api/figures', 'api/latest'],
   api: [
     'api/http',
     'api/latest',
@@ -59,13 +59,14 @@ const ROOMS: Record<string, readonly string[]> = {
     'api/explorer',
   ],
 
+  'devnet/http': [],
   'devnet/program': [],
   'devnet/bytes': ['devnet/program'],
   'devnet/chain': ['devnet/program', 'devnet/bytes'],
   'devnet/life': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
   'devnet/geyser': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
-  'devnet/rpc': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
-  'devnet/venues': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
+  'devnet/rpc': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
+  'devnet/venues': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
   devnet: ['devnet/program', 'devnet/chain', 'devnet/life', 'devnet/geyser', 'devnet/rpc', 'devnet/venues'],
 };
 
