@@ -13,7 +13,7 @@ export interface ApiParts {
   config: Config;
   currentStore(): Store;
   applied: Applied;
-  agents: Pick<AgentSide, 'routes' | 'readPosts'>;
+  agents: Pick<AgentSide, 'routes' | 'readPosts' | 'numberedPosts'>;
   logger: Logger;
   registry: Registry;
   /** Where it is served. */
@@ -37,6 +37,7 @@ export function serveApi(parts: ApiParts): void {
     applied: parts.applied,
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
+    numberedPosts: parts.agents.numberedPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: logFailedRequests(logger),

@@ -94,6 +94,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       applied,
       agentRoutes: agents.routes,
       readPosts: agents.readPosts,
+      numberedPosts: agents.numberedPosts,
       secrets: secretsOf(config),
       trustProxy: config.trustProxy,
       onError: logFailedRequests(logger),

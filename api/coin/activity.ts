@@ -1,4 +1,4 @@
-import { activityPage } from '../../clickhouse/queries/activity.ts';
+import { activityPage, type EventRow } from '../../clickhouse/queries/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
@@ -12,13 +12,18 @@ export async function activity({ mint, store, context }: Coin): Promise<Activity
     mint,
     limit,
     offset,
-    items: rows.map((row) => ({
-      kind: row.kind,
-      actor: row.actor,
-      summary: JSON.parse(row.summary) as ActivityItem['summary'],
-      slot: row.slot,
-      signature: row.signature,
-      block_time: timeOf(row.block_time),
-    })),
+    items: rows.map(itemOf),
+  };
+}
+
+/** An event as it is served. */
+export function itemOf(row: EventRow): ActivityItem {
+  return {
+    kind: row.kind,
+    actor: row.actor,
+    summary: JSON.parse(row.summary) as ActivityItem['summary'],
+    slot: row.slot,
+    signature: row.signature,
+    block_time: timeOf(row.block_time),
   };
 }

@@ -1,15 +1,16 @@
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Store } from '../../clickhouse/client.ts';
 import type { Applied } from '../latest/applied-signal.ts';
 import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
-import { answerOf, send, sendJson } from './answers.ts';
+import { answerOf, send, sendJson, sendStream } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
-import type { Route } from './route.ts';
+import { EVENT_STREAM, type Route } from './route.ts';
 
 export interface HttpOptions {
   /** The serving database, asked once per request. */
@@ -156,7 +157,14 @@ async function answer(
       clientAddress: address,
       now: options.clock(),
     });
-  const produce = async () => answerOf(await (route.readsStore === true ? gate(address, handle) : handle()));
+  const reply = () => (route.readsStore === true ? gate(address, handle) : handle());
+  const produce = async () => answerOf(await reply());
+  if (route.mediaType === EVENT_STREAM) {
+    const opened = await reply();
+    if (opened.body instanceof Readable) sendStream(ctx, opened, opened.body);
+    else send(ctx, answerOf(opened), false);
+    return;
+  }
   send(
     ctx,
     route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),

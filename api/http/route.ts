@@ -1,5 +1,8 @@
 import type { TSchema } from 'typebox';
 
+/** A route of this media type answers with a stream that stays open. */
+export const EVENT_STREAM = 'text/event-stream';
+
 /** What a handler is told of its request; nothing of Koa. */
 export interface RouteContext {
   /** Decoded path parameters. */
