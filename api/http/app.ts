@@ -1,26 +1,21 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
-import type { Store } from '../../clickhouse/client.ts';
-import type { Applied } from '../latest/applied-signal.ts';
-import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
+import type { Latest } from '../latest/latest.ts';
 import { answerOf, send, sendJson } from './answers.ts';
 import { BODY_MAX, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import type { Route } from './route.ts';
+import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
 export interface HttpOptions {
-  /** The serving database, asked once per request. */
-  currentStore(): Store;
+  latest: Latest;
   /** Unix milliseconds. */
   clock(): number;
-  applied: Applied;
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
   trustProxy?: number;
-  /** How long a shared answer may be used; default a second, 0 for not at all. */
-  cacheMs?: number;
   onError?(error: unknown, path: string): void;
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
@@ -30,15 +25,10 @@ const METHODS = 'GET, POST, OPTIONS';
 
 /** A table of routes as a Koa application. */
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
-  const cache = createAnswerCache({
-    marker: () => options.applied.marker(),
-    maxAgeMs: options.cacheMs ?? 1000,
-    maxBytes: CACHE_BYTES,
-    monotonic: () => performance.now(),
-  });
+  const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, cache, options);
+    const handle = (ctx: Context) => answer(ctx, route, shared, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -110,38 +100,41 @@ function isDecodable(path: string): boolean {
   }
 }
 
-async function answer(ctx: Context, route: Route, cache: AnswerCache, options: HttpOptions): Promise<void> {
+async function answer(
+  ctx: Context,
+  route: Route,
+  shared: SharedAnswers,
+  options: HttpOptions,
+): Promise<void> {
   ctx.state.route = route.path;
+  const params = ctx.params as Record<string, string>;
+  const query = new URLSearchParams(ctx.querystring);
+  if (route.cached) {
+    const key = cacheKey(ctx, query, route, options.latest);
+    send(ctx, await shared(key, (view) => route.answer({ params, query }, view)), true);
+    return;
+  }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
   if (bytes === null) {
     sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
     return;
   }
-  const produce = async () =>
-    answerOf(
-      await route.handler({
-        params: ctx.params as Record<string, string>,
-        query: new URLSearchParams(ctx.querystring),
-        body: parseJson(bytes),
-        headers: ctx.headers as Record<string, string | undefined>,
-        clientAddress: clientAddress(
-          ctx.req.socket.remoteAddress,
-          ctx.get('x-forwarded-for'),
-          options.trustProxy ?? 0,
-        ),
-        now: options.clock(),
-      }),
-    );
-  send(
-    ctx,
-    route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
-    route.cached,
-  );
+  const reply = await route.handler({
+    ...{ params, query },
+    body: parseJson(bytes),
+    headers: ctx.headers as Record<string, string | undefined>,
+    clientAddress: clientAddress(
+      ctx.req.socket.remoteAddress,
+      ctx.get('x-forwarded-for'),
+      options.trustProxy ?? 0,
+    ),
+    now: options.clock(),
+  });
+  send(ctx, answerOf(reply), false);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
-function cacheKey(ctx: Context, route: Route, options: HttpOptions): string {
-  const query = new URLSearchParams(ctx.querystring);
+function cacheKey(ctx: Context, query: URLSearchParams, route: Route, latest: Latest): string {
   const known = Object.keys(queryProperties(route)).map((name) => [name, query.get(name)]);
-  return JSON.stringify([options.currentStore().database, ctx.path, known]);
+  return JSON.stringify([latest.currentStore().database, ctx.path, known]);
 }
