@@ -7,7 +7,7 @@ import { FeesResponse } from '../schemas/responses/fees.ts';
 import { HealthResponse } from '../schemas/responses/health.ts';
 import { HoldersResponse } from '../schemas/responses/holders.ts';
 import { LoopResponse } from '../schemas/responses/loop.ts';
-import { ErrorBody } from '../schemas/responses/parts.ts';
+import { BusyBody, ErrorBody } from '../schemas/responses/parts.ts';
 import { PositionsResponse } from '../schemas/responses/positions.ts';
 import { PostsResponse } from '../schemas/responses/posts.ts';
 import { RankingsQuery, RankingsResponse } from '../schemas/responses/rankings.ts';
@@ -55,7 +55,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
     method: 'GET',
     path,
     summary,
-    responses: { 200: response },
+    responses: { 200: response, 503: BusyBody },
     cached: true,
     answer: (context, view) => ({ status: 200, body: answer(view, context) }),
   });
@@ -76,7 +76,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
     method: 'GET',
     path: `/coins/:mint${path}`,
     summary,
-    responses: { 200: response, 404: ErrorBody },
+    responses: { 200: response, 404: ErrorBody, 503: BusyBody },
     cached: true,
     answer: coinAnswer(deps, answer),
   });
@@ -110,7 +110,8 @@ export function readRoutes(deps: ReadDeps): Route[] {
       method: 'GET',
       path: '/coins/:mint/posts',
       summary: 'What the agent of a policy wrote, newest first.',
-      responses: { 200: PostsResponse, 404: ErrorBody },
+      responses: { 200: PostsResponse, 404: ErrorBody, 503: BusyBody },
+      readsStore: true,
       handler: postsHandler(deps),
       query: paging('1 to 100, default 20; clamped.'),
       // A post appears without the index moving.
@@ -119,9 +120,9 @@ export function readRoutes(deps: ReadDeps): Route[] {
     {
       method: 'GET',
       path: '/rankings',
-      summary: 'The policies, by one of seven sorts, through any of seven filters.',
+      summary: 'The policies, by one of the sorts, through any of the filters.',
       query: RankingsQuery,
-      responses: { 200: RankingsResponse, 400: ErrorBody },
+      responses: { 200: RankingsResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,
       answer: (context, view) => rankings(view, settings, context),
     },

@@ -19,7 +19,8 @@ export function readSettings(config: Config): ReadSettings {
 
 /** Texts of the configuration that no answer may hold; whole URLs, because keys stand in their paths too. */
 export function secretsOf(config: Config): string[] {
-  const urls = [config.clickhouseUrl, config.postgresUrl, config.solanaRpcUrl, config.yellowstoneEndpoint];
+  const { clickhouseUrl, postgresUrl, solanaRpcUrl, yellowstoneEndpoint } = config;
+  const urls = [clickhouseUrl, postgresUrl, ...(solanaRpcUrl ?? []), yellowstoneEndpoint];
   const passwords = urls.map((url) => (url !== null && URL.canParse(url) ? new URL(url).password : null));
   const all = [
     config.yellowstoneXToken,

@@ -1,5 +1,7 @@
 import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/policy.ts';
+import { type CamelCase, type PlainField, plainFields } from '../../schemas/account-fields.ts';
 import { figure } from '../../schemas/figure.ts';
+import { camelCase } from '../../schemas/idl.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -56,11 +58,7 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
       toHoldersBps: policy.profit_to_holders_bps,
       toBankrollBps: policy.profit_to_bankroll_bps,
     },
-    risk: policy.risk,
-    targetAsset: policy.target_asset,
-    targetLeverageX: policy.target_leverage_x,
-    locked: policy.locked === 1,
-    paused: policy.paused === 1,
+    ...plainView(policy),
     protocolPaused,
     moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
     counters: counters(policy),
@@ -68,6 +66,15 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
     venueAccounts: venueRows.map((row) => venueAccountView(row, balances)),
     pdaBalances: pdaBalances(policy, balances, quote.decimals, decimalsOf(token)),
   };
+}
+
+/** The policy's fields that are shown as they are. */
+function plainView(policy: StoredPolicy): Pick<CoinResponse, CamelCase<PlainField>> {
+  const fields = plainFields().map(({ column, kind }) => {
+    const value = policy[column];
+    return [camelCase(column), kind === 'flag' ? value === 1 : value];
+  });
+  return Object.fromEntries(fields);
 }
 
 function decimalsOf(token: { exists: number; decimals: number } | undefined): number | null {

@@ -1,11 +1,13 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
+import type { View } from '../latest/view.ts';
 import { answerOf, send, sendJson } from './answers.ts';
-import { BODY_MAX, parseJson, readBody } from './body.ts';
+import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
+import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
@@ -16,19 +18,24 @@ export interface HttpOptions {
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
   trustProxy?: number;
+  /** Reads under way side by side; further ones wait in turn. */
+  readsAtOnce?: number;
   onError?(error: unknown, path: string): void;
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+/** What they lack is read in one question for all of them. */
+const READS_AT_ONCE = 32;
 const METHODS = 'GET, POST, OPTIONS';
 
 /** A table of routes as a Koa application. */
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
+  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, shared, options);
+    const handle = (ctx: Context) => answer(ctx, route, { shared, gate }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -63,6 +70,15 @@ function failuresAsJson(options: HttpOptions) {
     try {
       await next();
     } catch (error) {
+      if (error instanceof ClientGoneError) {
+        ctx.respond = false;
+        return;
+      }
+      if (error instanceof BusyError) {
+        ctx.set('Retry-After', '1');
+        sendJson(ctx, 503, { error: `${error.message}; try again in 1 s`, code: 'busy' });
+        return;
+      }
       options.onError?.(error, ctx.path);
       sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
     }
@@ -100,18 +116,29 @@ function isDecodable(path: string): boolean {
   }
 }
 
+interface Reads {
+  shared: SharedAnswers;
+  gate: ReadGate;
+}
+
 async function answer(
   ctx: Context,
   route: Route,
-  shared: SharedAnswers,
+  { shared, gate }: Reads,
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
+  const address = clientAddress(
+    ctx.req.socket.remoteAddress,
+    ctx.get('x-forwarded-for'),
+    options.trustProxy ?? 0,
+  );
   const params = ctx.params as Record<string, string>;
   const query = new URLSearchParams(ctx.querystring);
   if (route.cached) {
     const key = cacheKey(ctx, query, route, options.latest);
-    send(ctx, await shared(key, (view) => route.answer({ params, query }, view)), true);
+    const make = (view: View) => route.answer({ params, query }, view);
+    send(ctx, shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
@@ -119,18 +146,16 @@ async function answer(
     sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
     return;
   }
-  const reply = await route.handler({
-    ...{ params, query },
-    body: parseJson(bytes),
-    headers: ctx.headers as Record<string, string | undefined>,
-    clientAddress: clientAddress(
-      ctx.req.socket.remoteAddress,
-      ctx.get('x-forwarded-for'),
-      options.trustProxy ?? 0,
-    ),
-    now: options.clock(),
-  });
-  send(ctx, answerOf(reply), false);
+  const handle = () =>
+    route.handler({
+      ...{ params, query },
+      body: parseJson(bytes),
+      headers: ctx.headers as Record<string, string | undefined>,
+      clientAddress: address,
+      now: options.clock(),
+    });
+  const reply = await (route.readsStore === true ? gate(address, handle) : handle());
+  send(ctx, answerOf(reply), route.mediaType !== undefined);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */

@@ -18,7 +18,7 @@ export interface RouteContext {
 
 export interface RouteReply {
   status: number;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
   headers?: Record<string, string>;
 }
@@ -37,8 +37,12 @@ interface RouteLine {
   /** An object schema: its properties are the query parameters that the route knows. */
   query?: TSchema;
   body?: TSchema;
+  /** Of an answer that is no JSON. */
+  mediaType?: string;
   /** The schema of the answer for each status. */
   responses: Record<number, TSchema>;
+  /** Whether it needs a session's token. */
+  bearer?: true;
 }
 
 /** Answers are shared between clients as long as what they are made of stays: never for an agent route. */
@@ -50,5 +54,7 @@ export interface SharedRoute extends RouteLine {
 /** Answers each request by itself. */
 export interface OwnRoute extends RouteLine {
   cached: false;
+  /** Whether it asks the store: such reads take turns. */
+  readsStore?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }

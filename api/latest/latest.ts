@@ -9,7 +9,9 @@ import type { Made, View } from './view.ts';
 export interface Latest {
   /** What `make` makes of memory at one moment. @throws Error where the store has not answered for LOST_MS. */
   read<T>(make: (view: View) => T): Promise<Made<T>>;
-  /** The same what was made of it before, where it would be made the same now. */
+  /** The same without waiting; null where the store has to be asked first. */
+  readNow<T>(make: (view: View) => T): Made<T> | null;
+  /** Whether what was made of it before would be made the same now. */
   held<T>(made: Made<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;
@@ -112,6 +114,15 @@ export function createLatest(options: LatestOptions): Latest {
   };
   const age = (one: Followed) => (handOver === undefined ? one.memory.age() : 0);
 
+  /** Memory that answers without waiting; null where it is to be brought up first. */
+  const warm = (): Followed | null => {
+    const one = memories.get(currentStore());
+    if (one === undefined || isIdle(one) || one.waking !== null || !one.memory.begun()) return null;
+    if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
+    one.readAt = monotonic();
+    return one;
+  };
+
   return {
     currentStore,
     read: async (make) => {
@@ -121,13 +132,8 @@ export function createLatest(options: LatestOptions): Latest {
       if (handOver === undefined && !one.following) void follow(one, store);
       return within(one.memory.read(make));
     },
-    held: (made) => {
-      const one = memories.get(currentStore());
-      if (one === undefined || isIdle(one) || one.waking !== null) return false;
-      if (!one.memory.begun() || one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return false;
-      one.readAt = monotonic();
-      return one.memory.holds(made);
-    },
+    readNow: (make) => warm()?.memory.readNow(make) ?? null,
+    held: (made) => warm()?.memory.holds(made) ?? false,
     age: () => {
       const one = memories.get(currentStore());
       return one === undefined ? 0 : age(one);

@@ -10,7 +10,7 @@ import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { touchedBy } from './touched.ts';
-import { holds, type Made, openView, type StateCells, type View } from './view.ts';
+import { holds, type Made, type Overlay, openView, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -27,6 +27,8 @@ export interface MemoryOptions {
 export interface Memory {
   /** What `make` makes of memory at one moment; called again where something had to be loaded first. */
   read<T>(make: (view: View) => T): Promise<Made<T>>;
+  /** The same without waiting; null where something would have to be loaded. */
+  readNow<T>(make: (view: View) => T): Made<T> | null;
   /** Whether it would be made the same now. */
   holds(made: Made<unknown>): boolean;
   /** Brings memory to what the store has now. Those who ask while one is under way are told of the next. */
@@ -43,6 +45,8 @@ const MOST_LOOKS = 3;
 const MOST_ROUNDS = 16;
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
+
+const NOTHING: Overlay = new Map();
 
 const stateCell = (): Cell => ({
   value: null,
@@ -156,6 +160,12 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
     holds: (made) => {
       memory.clock = monotonic();
       return holds(made, clock(), memory.clock);
+    },
+    readNow: (make) => {
+      memory.clock = monotonic();
+      const { view, lacks, made } = openView(memory, clock(), NOTHING);
+      const answer = attempt(() => make(view), lacks);
+      return answer && made(answer.value);
     },
     read: async (make) => {
       const own = slow.forReader();

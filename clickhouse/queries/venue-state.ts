@@ -58,7 +58,7 @@ export async function newestAttestations(
   return store.query(
     `SELECT asset_class, max(v.remote_asof) AS remote_asof
      FROM venue_accounts AS v FINAL
-     WHERE exists = 1 AND kind = 'Remote' AND v.remote_asof != 0
+     WHERE exists = 1 AND revoked = 0 AND kind = 'Remote' AND v.remote_asof != 0
      GROUP BY asset_class`,
     {},
   );
