@@ -112,7 +112,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
     {
       method: 'GET',
       path: '/rankings',
-      summary: 'The policies, by one of seven sorts, through any of seven filters.',
+      summary: 'The policies, by one of the sorts, through any of the filters.',
       query: RankingsQuery,
       responses: { 200: RankingsResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,

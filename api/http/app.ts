@@ -160,7 +160,7 @@ async function answer(
   send(
     ctx,
     route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
-    route.cached,
+    route.cached || route.mediaType !== undefined,
   );
 }
 
