@@ -2,6 +2,8 @@ import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts
 import type { Position, PositionsResponse } from '../../schemas/responses/positions.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 import type { Coin } from './find.ts';
 import { pollerReading } from './poller-reading.ts';
 import { attestedEquity } from './venue-account.ts';
@@ -26,9 +28,22 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
       assetMint: row.asset_mint,
       venue: venueIdOfClass(settings, row.asset_class),
       onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', view.now),
-      livePollerReading: pollerReading(row.asset_class, view.get('venueReading', row.token_account)),
+      livePollerReading: pollerReading(
+        row.asset_class,
+        readingOf(row.token_account, view, settings),
+        settings,
+        view.now,
+      ),
     })),
   };
+}
+
+/** The newest reading of an account, which is too old at a moment that is known. */
+function readingOf(tokenAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
+  const reading = view.get('venueReading', tokenAccount);
+  const end = reading === undefined ? 0 : Number(reading.read_at) + readingMaxAgeMs + 1;
+  if (end > view.now) view.until(end);
+  return reading;
 }
 
 function attestation(

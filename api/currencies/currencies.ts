@@ -8,7 +8,7 @@ import type { View } from '../latest/view.ts';
 /** `GET /venues/<options_venue>/currencies`: those that have options, as last read. */
 export function currencyList(view: View, settings: ReadSettings): CurrenciesResponse {
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
-  const read = view.one('currencies');
+  const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
   if (read === null) {
     const reason = 'the options venue was not read yet, or OPTIONS_VENUE_URL is not set';
     return { ...envelope, asOf: null, items: [], absent: true, reason };

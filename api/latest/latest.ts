@@ -100,7 +100,7 @@ export function createLatest(options: LatestOptions): Latest {
   /** Memory is as new as it has to be. */
   const wake = async (one: Followed): Promise<void> => {
     const waiting = one.feed.waiting?.();
-    const must = !one.memory.begun() || waiting === 'anything';
+    const must = !one.memory.stands() || waiting === 'anything';
     const slept = isIdle(one) && waiting !== 'nothing';
     one.readAt = monotonic();
     if (must || slept || one.memory.age() > times.lostMs)
@@ -117,7 +117,7 @@ export function createLatest(options: LatestOptions): Latest {
   /** Memory that answers without waiting; null where it is to be brought up first. */
   const warm = (): Followed | null => {
     const one = memories.get(currentStore());
-    if (one === undefined || isIdle(one) || one.waking !== null || !one.memory.begun()) return null;
+    if (one === undefined || isIdle(one) || one.waking !== null || !one.memory.stands()) return null;
     if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
     one.readAt = monotonic();
     return one;

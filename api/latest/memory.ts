@@ -33,8 +33,8 @@ export interface Memory {
   holds(made: Made<unknown>): boolean;
   /** Brings memory to what the store has now. Those who ask while one is under way are told of the next. */
   turn(): Promise<void>;
-  /** Whether there was a turn. */
-  begun(): boolean;
+  /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
+  stands(): boolean;
   /** Milliseconds since the store was last asked and answered. */
   age(): number;
 }
@@ -155,7 +155,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
 
   return {
     turn,
-    begun: () => begun,
+    stands: () => begun && carried !== null,
     age: () => monotonic() - contactAt,
     holds: (made) => {
       memory.clock = monotonic();
