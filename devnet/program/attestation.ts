@@ -1,4 +1,15 @@
-import { begin, type Call, configOf, emit, named, policyOf, readonly, signer, writable } from './call.ts';
+import {
+  begin,
+  type Call,
+  configOf,
+  emit,
+  named,
+  policyMetas,
+  policyOf,
+  readonly,
+  signer,
+  writable,
+} from './call.ts';
 import { ASOF_SKEW_S } from './equity.ts';
 import { found, must } from './errors.ts';
 import { BY_ATTESTATION } from './pause.ts';
@@ -25,7 +36,13 @@ export function reportRemoteEquity(call: Call, action: Report): void {
     call,
     'report_remote_equity',
     [action.equity, action.notional, action.asof],
-    [signer(action.by), readonly(call.addresses.config.address), writable(policyKey), writable(entry)],
+    [
+      signer(action.by),
+      readonly(call.addresses.config.address),
+      ...policyMetas(call, action.mint),
+      writable(entry),
+      readonly(action.tokenAccount),
+    ],
   );
   const config = configOf(call);
   must(action.by === config.reporter, 'NotReporter');

@@ -36,7 +36,9 @@ export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount:
     [action.amount],
     [
       signer(action.by),
-      ...[at.policy, at.holderRewards, at.baseEscrow, action.mint, poolKey, vault].map(writable),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      ...[at.holderRewards, at.baseEscrow, poolKey, vault].map(writable),
       readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
     ],
   );
@@ -76,13 +78,18 @@ export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount:
 /** Burns the base leg of claimed fees, no share taken. */
 export function burnBaseLeg(call: Call, action: { mint: Key; by: Key }): void {
   const at = call.addresses.ofPolicy(action.mint);
+  const policy = policyOf(call, action.mint);
   begin(
     call,
     'burn_base_leg',
     [],
-    [signer(action.by), ...[at.policy, at.baseEscrow, action.mint].map(writable)],
+    [
+      signer(action.by),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      writable(at.baseEscrow),
+    ],
   );
-  const policy = policyOf(call, action.mint);
   mustRun(call, policy);
   const burned = balanceOf(call, at.baseEscrow);
   must(burned > 0n, 'NothingToDo');

@@ -83,6 +83,13 @@ export function policyOf(call: Call, mint: Key): Policy {
   return call.draft.edit('policies', address);
 }
 
+/** A policy as its instructions are given it: its account, its mint and its quote asset. */
+export function policyMetas(call: Call, mint: Key): Meta[] {
+  const address = call.addresses.ofPolicy(mint).policy;
+  const quote = call.draft.get('policies', address)?.quoteMint;
+  return [writable(address), readonly(mint), ...(quote === undefined ? [] : [readonly(quote)])];
+}
+
 /** What each event of a policy starts with. */
 export function named(policy: Policy): { policy: Key; mint: Key; quoteMint: Key } {
   return { policy: policy.address, mint: policy.mint, quoteMint: policy.quoteMint };

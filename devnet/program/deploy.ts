@@ -5,6 +5,7 @@ import {
   emit,
   mustRun,
   named,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -34,7 +35,7 @@ function open(call: Call, name: string, action: Deploy): Policy {
     [
       signer(action.by),
       readonly(call.addresses.config.address),
-      writable(at.policy),
+      ...policyMetas(call, action.mint),
       writable(at.bankroll),
       writable(entry),
       writable(action.tokenAccount),

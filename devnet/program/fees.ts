@@ -8,6 +8,7 @@ import {
   mustRun,
   named,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -34,7 +35,7 @@ export function claimFees(
     [],
     [
       signer(action.by),
-      writable(at.policy),
+      ...policyMetas(call, action.mint),
       writable(at.quoteEscrow),
       writable(at.baseEscrow),
       writable(vault),
@@ -77,7 +78,8 @@ export function route(call: Call, action: { mint: Key; by: Key }): void {
     [
       signer(action.by),
       readonly(call.addresses.config.address),
-      ...[at.policy, at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
+      ...policyMetas(call, action.mint),
+      ...[at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
     ],
   );
   mustRun(call, policy);

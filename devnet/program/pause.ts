@@ -1,4 +1,4 @@
-import { begin, type Call, emit, named, policyOf, signer, writable } from './call.ts';
+import { begin, type Call, emit, named, policyMetas, policyOf, signer, writable } from './call.ts';
 import { found, must } from './errors.ts';
 import type { Key } from './state.ts';
 
@@ -8,12 +8,7 @@ export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */
 export function setPaused(call: Call, action: { mint: Key; by: Key; paused: boolean }): void {
-  begin(
-    call,
-    'set_paused',
-    [action.paused],
-    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
-  );
+  begin(call, 'set_paused', [action.paused], [signer(action.by), ...policyMetas(call, action.mint)]);
   const policy = policyOf(call, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   policy.paused = action.paused;
@@ -24,12 +19,7 @@ export function setPaused(call: Call, action: { mint: Key; by: Key; paused: bool
 }
 
 export function guardianPause(call: Call, action: { mint: Key; by: Key }): void {
-  begin(
-    call,
-    'guardian_pause',
-    [],
-    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
-  );
+  begin(call, 'guardian_pause', [], [signer(action.by), ...policyMetas(call, action.mint)]);
   const policy = policyOf(call, action.mint);
   must(action.by === policy.guardian, 'NotGuardian');
   policy.paused = true;

@@ -5,13 +5,14 @@ import {
   emit,
   named,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
   writable,
 } from './call.ts';
 import { found, must } from './errors.ts';
-import { ZERO_KEY } from './keys.ts';
+import { bytesOf, ZERO_KEY } from './keys.ts';
 import { TOKEN_2022_PROGRAM } from './known-programs.ts';
 import { AGENT, type Key, type Policy } from './state.ts';
 
@@ -41,6 +42,8 @@ export interface InitPolicy extends PolicyTerms {
 
 const BPS = 10_000;
 
+const u16 = (value: number): number[] => [value & 255, value >> 8];
+
 /** The rules of both instructions, in the order they are checked. */
 function mustBeSound(call: Call, terms: PolicyTerms, originId: number, mode: number): void {
   const origin = found(call.draft.get('origins', call.addresses.origin(originId).address), 'UnknownOrigin');
@@ -62,7 +65,7 @@ export function initPolicy(call: Call, action: InitPolicy): void {
   begin(
     call,
     'init_policy',
-    [action.originId, action.mode, action.modelId, action.risk],
+    [...u16(action.originId), action.mode, ...u16(action.modelId), action.risk],
     [
       signer(action.authority),
       writable(at.policy),
@@ -146,7 +149,7 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
 
 /** The authority's own instructions start alike. */
 function byAuthority(call: Call, name: string, mint: Key, by: Key, args: number[] = []): Policy {
-  begin(call, name, args, [signer(by), writable(call.addresses.ofPolicy(mint).policy)]);
+  begin(call, name, args, [signer(by), ...policyMetas(call, mint)]);
   const policy = policyOf(call, mint);
   must(by === policy.authority, 'NotAuthority');
   return policy;
@@ -169,7 +172,7 @@ export function lockPolicy(call: Call, action: { mint: Key; by: Key }): void {
 
 /** Allowed after a lock; the zero key takes the agent away. */
 export function setAgent(call: Call, action: { mint: Key; by: Key; agent: Key }): void {
-  const policy = byAuthority(call, 'set_agent', action.mint, action.by);
+  const policy = byAuthority(call, 'set_agent', action.mint, action.by, [...bytesOf(action.agent)]);
   const oldAgent = policy.agent;
   policy.agent = action.agent;
   emit(call, { kind: 'AgentSet', fields: { ...named(policy), oldAgent, newAgent: action.agent } });

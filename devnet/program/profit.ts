@@ -1,4 +1,15 @@
-import { balanceOf, begin, type Call, emit, mustRun, named, policyOf, signer, writable } from './call.ts';
+import {
+  balanceOf,
+  begin,
+  type Call,
+  emit,
+  mustRun,
+  named,
+  policyMetas,
+  policyOf,
+  signer,
+  writable,
+} from './call.ts';
 import { pairMetas, readDeployed, type VenuePair } from './equity.ts';
 import { must } from './errors.ts';
 import type { Key } from './state.ts';
@@ -29,7 +40,8 @@ export function sweepProfit(call: Call, action: { mint: Key; by: Key; venues: re
     [],
     [
       signer(action.by),
-      ...[at.policy, at.bankroll, at.lpQuote, at.holderRewards].map(writable),
+      ...policyMetas(call, action.mint),
+      ...[at.bankroll, at.lpQuote, at.holderRewards].map(writable),
       ...pairMetas(action.venues),
     ],
   );

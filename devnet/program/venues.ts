@@ -5,6 +5,7 @@ import {
   emit,
   named,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -37,7 +38,7 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
     [
       signer(action.by),
       readonly(call.addresses.config.address),
-      writable(policyKey),
+      ...policyMetas(call, action.mint),
       writable(entry.address),
       writable(action.tokenAccount),
       readonly(action.assetMint),
@@ -82,7 +83,12 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
 export function revokeVenue(call: Call, action: { mint: Key; by: Key; tokenAccount: Key }): void {
   const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
   const entry = call.addresses.venue(policyKey, action.tokenAccount).address;
-  begin(call, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
+  begin(
+    call,
+    'revoke_venue_account',
+    [],
+    [signer(action.by), ...policyMetas(call, action.mint), writable(entry), readonly(action.tokenAccount)],
+  );
   const policy = policyOf(call, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   must(call.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');

@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../../schemas/base58.ts';
+import { tokenAmount } from '../bytes/token-amount.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
 /** A transaction as getTransaction answers it with encoding json. */
@@ -28,8 +29,8 @@ export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: 
       },
       preBalances: [],
       postBalances: [],
-      preTokenBalances: [],
-      postTokenBalances: [],
+      preTokenBalances: heldAs(tx, 'before'),
+      postTokenBalances: heldAs(tx, 'after'),
       rewards: [],
       computeUnitsConsumed: 50000,
     },
@@ -59,6 +60,18 @@ export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: 
       },
     },
   };
+}
+
+function heldAs({ tokenBalances }: LedgerTransaction, when: 'before' | 'after'): object[] {
+  return tokenBalances.flatMap((held) => {
+    const amount = held[when];
+    if (amount === null) return [];
+    const { accountIndex, mint, owner, program: programId, decimals } = held;
+    const uiAmount = amount === 0n ? null : Number(amount) / 10 ** decimals;
+    return [
+      { accountIndex, mint, owner, programId, uiTokenAmount: { uiAmount, ...tokenAmount(amount, decimals) } },
+    ];
+  });
 }
 
 function instructionJson({ programIdIndex, accounts, data }: CompiledInstruction): object {
