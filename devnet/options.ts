@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SLOT_MS } from './chain/chain.ts';
+import { RPC_MANNERS, type RpcMannersName } from './rpc/manners.ts';
 
 export interface DevnetOptions {
   seed: string;
@@ -19,6 +20,7 @@ export interface DevnetOptions {
   xToken: string | null;
   /** Slots that the stream can replay. */
   retentionSlots: number;
+  rpcManners: RpcMannersName[];
   parentPid: number | null;
 }
 
@@ -37,6 +39,7 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         (default: 10000, 8899 and 8900)
   --x-token TEXT        what the stream asks of its clients (default: nothing)
   --retention SLOTS     how far back the stream replays (default 600)
+  --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --parent-pid PID      ends when that process ends
   --help                this text
 
@@ -55,6 +58,7 @@ const FLAGS = {
   'port-base': { type: 'string' },
   'x-token': { type: 'string' },
   retention: { type: 'string', default: '600' },
+  'rpc-manners': { type: 'string' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -72,6 +76,14 @@ function genesis(text: string | undefined, historySlots: number, nowMs: number):
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (!Number.isFinite(time)) throw new RangeError(`--genesis-time is no time: "${text}"`);
   return time;
+}
+
+function mannersOf(text: string | undefined): RpcMannersName[] {
+  if (text === undefined) return [];
+  return text.split(',').map((name) => {
+    if (name in RPC_MANNERS) return name as RpcMannersName;
+    throw new RangeError(`--rpc-manners knows no "${name}", only ${Object.keys(RPC_MANNERS).join(', ')}`);
+  });
 }
 
 /** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
@@ -96,6 +108,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     portBase: portBase === undefined ? null : whole('port-base', portBase, 0, 65_000),
     xToken: values['x-token'] ?? null,
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
+    rpcManners: mannersOf(values['rpc-manners']),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };
 }

@@ -83,7 +83,7 @@ const PAUSE_ACTORS: Record<PausedBy, Actor> = {
   attestation: 'reporter',
 };
 
-const OF_POLICY: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
+const EVENT_HEAD: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
 
 interface Reader {
   name: EventKind;
@@ -97,8 +97,8 @@ const readers = new Map<string, Reader>(
     discriminator,
     {
       name: name as EventKind,
-      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => OF_POLICY.has(key)),
-      fields: structReader(name, {}, (key) => !OF_POLICY.has(key)),
+      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => EVENT_HEAD.has(key)),
+      fields: structReader(name, {}, (key) => !EVENT_HEAD.has(key)),
     },
   ]),
 );
@@ -139,7 +139,7 @@ export function actorOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>)
 }
 
 /** The fields that the summary of a kind shows where spec part 6 tabulates them; all fields elsewhere. */
-const SHOWN: Partial<Record<string, readonly string[]>> = {
+const TABULATED: Partial<Record<string, readonly string[]>> = {
   PolicyInitialised: ['mode'],
   VenueRegistered: ['kind', 'tokenAccount'],
   Routed: ['toLp', 'toBankroll'],
@@ -149,10 +149,10 @@ const SHOWN: Partial<Record<string, readonly string[]>> = {
 const SUMMARY_FIELDS = new Map(
   [...EVENTS.values()].map((name) => [
     name,
-    SHOWN[name] ??
+    TABULATED[name] ??
       fieldsOf(name)
         .map((field) => camelCase(field.name))
-        .filter((key) => !OF_POLICY.has(key)),
+        .filter((key) => !EVENT_HEAD.has(key)),
   ]),
 );
 

@@ -2,7 +2,7 @@ import { encodeBase58 } from './base58.ts';
 import { type DerivedEvent, derive, type Undecided } from './derive/derive.ts';
 import { eventsByCall, isWhole, type Read, readEmissions } from './emissions.ts';
 import type { ProgramEvent } from './events.ts';
-import { discriminatorOf, INSTRUCTIONS } from './idl.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from './idl.ts';
 import { logsCut } from './log-walk.ts';
 import { type OwnCall, ownCalls } from './own-calls.ts';
 import type { Account, Call, ChainTransaction } from './transaction-parts.ts';
@@ -78,7 +78,7 @@ export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extr
 function isSilent(own: readonly OwnCall[], read: readonly Read[]): boolean {
   const heard = eventsByCall(read);
   return own.some(({ call }) => {
-    const instruction = INSTRUCTIONS.get(discriminatorOf(call.data));
+    const instruction = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(call.data));
     return instruction !== undefined && !isWhole(instruction, heard.get(call) ?? []);
   });
 }

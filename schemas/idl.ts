@@ -34,7 +34,7 @@ export interface IdlInstruction {
 }
 
 /** The instructions that emit an event, as the IDL has them. Its format has no place for what they emit but its docs. */
-export const INSTRUCTIONS: ReadonlyMap<Discriminator, IdlInstruction> = new Map(
+export const INSTRUCTIONS_WITH_EVENT: ReadonlyMap<Discriminator, IdlInstruction> = new Map(
   idl.instructions.flatMap(({ name, discriminator, docs, accounts, args }) => {
     const emits = docs.flatMap((line) => line.match(/[A-Z]\w+/g) ?? []);
     if (emits.length === 0) return [];

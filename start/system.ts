@@ -36,7 +36,7 @@ export interface SystemOptions {
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
   const { programId } = config;
-  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
+  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
     config.yellowstoneEndpoint,
     'YELLOWSTONE_ENDPOINT',
@@ -50,10 +50,10 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   await migrate(store, config.clickhouseCluster);
 
   const publicUrl = publicUrlOf(config, api.port);
-  const agents = await openAgentSide({ config, publicUrl, rpcUrl, currentStore: () => store, logger });
+  const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
   const counters = createCounters();
   const applied = createAppliedSignal();
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
     store,

@@ -29,6 +29,7 @@ const ALWAYS = [
   'unknown_policy',
   'rate_limited',
   'chain_unreachable',
+  'busy',
 ] as const;
 const BODY = [...ALWAYS, 'too_large'] as const;
 const BEARER = [...BODY, 'invalid_session'] as const;
@@ -95,6 +96,8 @@ export function agentRoutes(parts: AgentParts): Route[] {
         status: Type.Optional(
           Type.String({ description: 'held (default), released, all; open and closed too.' }),
         ),
+        limit: Type.Optional(Type.String({ description: '1 to 1000 (default 200).' })),
+        offset: Type.Optional(Type.String({ description: '0 to 100000 (default 0).' })),
       }),
       handler: bearer(listExposures),
     },

@@ -28,7 +28,7 @@ export interface AgentSideOptions {
   config: Config;
   /** The API's own address. */
   publicUrl: string;
-  rpcUrl: string;
+  rpcUrls: readonly string[];
   currentStore(): Store;
   logger: Logger;
 }
@@ -39,7 +39,7 @@ const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, publicUrl, rpcUrl, currentStore, logger } = options;
+  const { config, publicUrl, rpcUrls, currentStore, logger } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     return opened;
@@ -51,7 +51,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   const db = deferred(opening);
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+    rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
     storedSlot: async (address) =>
       BigInt((await policiesAt(currentStore(), [address])).get(address)?.slot ?? 0),

@@ -10,7 +10,7 @@ export const FINALIZED_BEHIND = 32n;
 /** Bytes that may wait for a client that does not read, before it is told that it lags. */
 const MOST_BUFFERED = 256 * 1024 * 1024;
 
-type Call = ServerDuplexStream<Buffer, Buffer>;
+type SubscribeStream = ServerDuplexStream<Buffer, Buffer>;
 
 export interface SubscriberContext {
   ledger: Ledger;
@@ -27,7 +27,7 @@ export interface Subscriber {
 }
 
 /** One client of Subscribe: its filter, and the slot it was served up to. */
-export function createSubscriber(call: Call, context: SubscriberContext): Subscriber {
+export function createSubscriber(call: SubscribeStream, context: SubscriberContext): Subscriber {
   const { ledger, faults } = context;
   let filter: Filter | null = null;
   /** The next slot to look at. */

@@ -1,10 +1,10 @@
 import type { Report } from './attestation.ts';
 import { reportRemoteEquity } from './attestation.ts';
 import { burnBaseLeg, buybackAndBurn } from './burn.ts';
-import type { Call } from './call.ts';
 import { noteCredit } from './credit.ts';
 import { agentFundVenue, type Deploy, passiveDeploy } from './deploy.ts';
 import { claimFees, compoundLp, route } from './fees.ts';
+import type { InstructionRun } from './instruction-run.ts';
 import { issueMint } from './mints.ts';
 import { guardianPause, setPaused, setProtocolPaused } from './pause.ts';
 import { initPolicy, lockPolicy, setAgent, setPolicy } from './policy.ts';
@@ -15,7 +15,7 @@ import { closeTokenAccount, transfer } from './tokens.ts';
 import { registerVenue, revokeVenue } from './venues.ts';
 
 /** Every instruction a local chain runs: the bankroll program's own, then the world around it. */
-export const RULES = {
+export const INSTRUCTIONS = {
   init_protocol: initProtocol,
   set_protocol_params: setProtocolParams,
   set_protocol_paused: setProtocolPaused,
@@ -32,9 +32,9 @@ export const RULES = {
   claim_fees: claimFees,
   route,
   compound_lp: compoundLp,
-  passive_deploy: passiveDeploy as (call: Call, action: Deploy) => void,
-  agent_fund_venue: agentFundVenue as (call: Call, action: Deploy) => void,
-  report_remote_equity: reportRemoteEquity as (call: Call, action: Report) => void,
+  passive_deploy: passiveDeploy as (run: InstructionRun, action: Deploy) => void,
+  agent_fund_venue: agentFundVenue as (run: InstructionRun, action: Deploy) => void,
+  report_remote_equity: reportRemoteEquity as (run: InstructionRun, action: Report) => void,
   sweep_profit: sweepProfit,
   buyback_and_burn: buybackAndBurn,
   burn_base_leg: burnBaseLeg,
@@ -49,10 +49,10 @@ export const RULES = {
   close_token_account: closeTokenAccount,
 };
 
-export type ActionKind = keyof typeof RULES;
+export type ActionKind = keyof typeof INSTRUCTIONS;
 /** One instruction and what it is given. */
 export type SingleAction = {
-  [K in ActionKind]: { kind: K } & Parameters<(typeof RULES)[K]>[1];
+  [K in ActionKind]: { kind: K } & Parameters<(typeof INSTRUCTIONS)[K]>[1];
 }[ActionKind];
 /** What becomes one transaction: an instruction, or several that stand and fall together. */
 export type Action = SingleAction | { kind: 'batch'; actions: readonly SingleAction[] };

@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/log.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeKey } from '../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
@@ -7,8 +7,8 @@ import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
-import { createReread, mayBeCut } from './cut-logs.ts';
-import { createFollowing } from './following/addresses.ts';
+import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import { createFollowedAddresses } from './following/addresses.ts';
 import { createNewcomers } from './following/newcomers.ts';
 import { createSweeper } from './following/sweep.ts';
 import { createGeyserClient, type GeyserStream, type Subscription } from './geyser/client.ts';
@@ -52,8 +52,8 @@ export type StreamEvent =
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId } = options;
   const report = (event: StreamEvent) => options.onEvent?.(event);
-  const known = await untilDone('reading known accounts', () => store.knownAccounts(), options);
-  const stored = await untilDone(
+  const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
+  const stored = await retryUntilDone(
     'reading the position',
     async () => ({ position: await store.position() }),
     options,
@@ -61,7 +61,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   if (known === null || stored === null) return;
   const { position } = stored;
 
-  const following = createFollowing(
+  const following = createFollowedAddresses(
     decodeKey(programId) as Uint8Array,
     decodeKey(options.launchpadProgramId) as Uint8Array,
   );
@@ -76,7 +76,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ reader, programId, addresses: following.addresses, send, logger, signal },
     learn: (records) => records.forEach(learn),
   });
-  const reread = createReread({ rpc, send, logger, signal });
+  const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
     ...{ rpc, log, programId, logger, signal },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),

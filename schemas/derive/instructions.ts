@@ -1,4 +1,4 @@
-import { discriminatorOf, type IdlInstruction, INSTRUCTIONS } from '../idl.ts';
+import { discriminatorOf, type IdlInstruction, INSTRUCTIONS_WITH_EVENT } from '../idl.ts';
 import { MalformedError } from '../malformed.ts';
 import { sameBytes } from '../own-calls.ts';
 import { lpQuoteAddress, type PolicyTokenAccounts, policyAddress, policyTokenAccounts } from '../pda.ts';
@@ -32,7 +32,7 @@ export interface Scene extends EmittingCall {
 
 /** Null for a call that emits nothing. */
 export function emittingCall(call: Call): EmittingCall | null {
-  const instruction = INSTRUCTIONS.get(discriminatorOf(call.data));
+  const instruction = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(call.data));
   if (instruction === undefined) return null;
   const named = (name: string) => call.accounts[instruction.accounts.indexOf(name)]?.address;
   return { call, instruction, named };

@@ -5,7 +5,7 @@ import { createLife } from '../../devnet/life/life.ts';
 import type { SingleAction } from '../../devnet/program/actions.ts';
 import { createRandom } from '../../devnet/program/random.ts';
 import { type KnownEvent, summaryOf } from '../../schemas/events.ts';
-import { discriminatorOf, INSTRUCTIONS } from '../../schemas/idl.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../schemas/idl.ts';
 import type { ChainTransaction } from '../../schemas/transaction-parts.ts';
 import {
   cutAtEveryLine,
@@ -39,7 +39,9 @@ beforeAll(async () => {
     for (const tx of block.transactions) {
       if (tx.failed !== null || tx.events.length === 0) continue;
       const told = toldByNode(block, tx);
-      const emitting = told.calls.filter(({ data }) => INSTRUCTIONS.has(discriminatorOf(data))).length;
+      const emitting = told.calls.filter(({ data }) =>
+        INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(data)),
+      ).length;
       ran.push({ tx, told, emitting });
     }
   }

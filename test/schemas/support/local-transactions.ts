@@ -9,7 +9,11 @@ import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
 
 /** A transaction of the local chain as its RPC node tells it. */
 export function toldByNode(block: Block, tx: LedgerTransaction): ChainTransaction {
-  const payload = Buffer.from(JSON.stringify(transactionJson(block, tx, true)));
+  const payload = Buffer.from(
+    JSON.stringify(
+      transactionJson(block, tx, { withIndex: true, versionOne: false, withTime: true, bare: false }),
+    ),
+  );
   return readTransaction({ format: 'json', payload });
 }
 
