@@ -1,4 +1,5 @@
 const INSERT = /^INSERT INTO \w+\s+SELECT\b/;
+const COLUMN = /^ALTER TABLE (\w+)(?= ADD COLUMN IF NOT EXISTS )/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
 const ENGINE = /ENGINE = (Replacing)?MergeTree(?:\(([^()]*)\))?/;
@@ -12,12 +13,18 @@ export function onClusterClause(cluster: string | null): string {
 /**
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
- * A view fills its table on the shard where the row came in. Rows made from rows go through the distributed tables.
+ * A column is added to both. A view fills its table on the shard where the row came in. Rows made from rows go through the distributed tables.
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
   if (INSERT.test(statement)) return [statement];
   const onCluster = onClusterClause(cluster);
+  const altered = COLUMN.exec(statement);
+  if (altered !== null) {
+    const [head, name] = altered as unknown as [string, string];
+    const rest = statement.slice(head.length);
+    return [`${name}_local`, name].map((each) => `ALTER TABLE ${each} ${onCluster}${rest}`);
+  }
   const view = VIEW.exec(statement);
   if (view !== null) {
     const [head, name, target] = view as unknown as [string, string, string];

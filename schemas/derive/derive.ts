@@ -1,6 +1,7 @@
 import { encodeBase58 } from '../base58.ts';
 import { eventsByCall, isWhole, lacksPause, type Read } from '../emissions.ts';
 import type { KnownEvent, ProgramEvent } from '../events.ts';
+import { ANYTHING } from '../lacks.ts';
 import { MalformedError } from '../malformed.ts';
 import { type OwnCall, sameBytes } from '../own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction-parts.ts';
@@ -20,9 +21,6 @@ export interface Undecided {
   /** Base58. */
   accounts: string[];
 }
-
-/** Stands for every kind. */
-export const ANYTHING = 'any';
 
 export interface Derived {
   events: DerivedEvent[];

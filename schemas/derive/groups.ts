@@ -50,12 +50,12 @@ function common(values: readonly (FieldValue | undefined)[]): FieldValue | undef
 }
 
 /** Positions of whole readings are far below: a transaction has 64 calls at most. */
-const FIRST_POSITION = 0x8000;
+export const FIRST_DERIVED_POSITION = 0x8000;
 const KINDS = Object.keys(AMOUNTS) as EventKind[];
 const KINDS_ROOM = 32;
-export const MOST_PLACES = (0x10000 - FIRST_POSITION) / KINDS_ROOM;
+export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
 
 /** Behind the events of whole readings, and the same in every reading: of the kind, and of the first call that had it. */
 export function positionOf(event: EventKind, place: number): number {
-  return FIRST_POSITION + place * KINDS_ROOM + KINDS.indexOf(event);
+  return FIRST_DERIVED_POSITION + place * KINDS_ROOM + KINDS.indexOf(event);
 }
