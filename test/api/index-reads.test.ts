@@ -73,7 +73,7 @@ test('so is a transaction that becomes incomplete, and the state is the newer on
     slot: '5',
     block_time: TIME,
     reason: 'cut',
-    policies: [key('p')],
+    policies: [[key('p'), 'any']],
   };
   let reads = 0;
   const policies = await index.readAsOne(store, async ({ incomplete }) => {
