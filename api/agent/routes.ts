@@ -75,20 +75,22 @@ export function agentRoutes(parts: AgentParts): Route[] {
       handler: open(parts, session),
     },
     {
-      ...line('POST', 'posts', 'Bearer. A post of the agent.', [201, AgentPost], BEARER),
+      ...line('POST', 'posts', 'A post of the agent.', [201, AgentPost], BEARER),
       body: PostRequest,
+      bearer: true,
       handler: bearer(post),
     },
     {
-      ...line('POST', 'options/open', 'Bearer. Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
+      ...line('POST', 'options/open', 'Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
       body: OpenRequest,
+      bearer: true,
       handler: bearer(openExposure),
     },
     {
       ...line(
         'GET',
         'options/positions',
-        'Bearer. The exposures.',
+        'The exposures that the agent wrote.',
         [200, ExposuresResponse],
         [...ALWAYS, 'invalid_session'],
       ),
@@ -99,17 +101,19 @@ export function agentRoutes(parts: AgentParts): Route[] {
         limit: Type.Optional(Type.String({ description: '1 to 1000 (default 200).' })),
         offset: Type.Optional(Type.String({ description: '0 to 100000 (default 0).' })),
       }),
+      bearer: true,
       handler: bearer(listExposures),
     },
     {
       ...line(
         'POST',
         'options/close',
-        'Bearer. Releases an exposure.',
+        'Releases an exposure.',
         [200, ReleaseResponse],
         [...BEARER, 'already_released'],
       ),
       body: CloseRequest,
+      bearer: true,
       handler: bearer(closeExposure),
     },
   ];
