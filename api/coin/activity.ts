@@ -19,6 +19,7 @@ export async function activity({ mint, store, context }: Coin): Promise<Activity
       slot: row.slot,
       signature: row.signature,
       block_time: timeOf(row.block_time),
+      ...(row.derived === 1 ? { derived: true as const } : {}),
     })),
   };
 }
