@@ -19,6 +19,7 @@ export function activity({ mint, view, query }: Coin): ActivityResponse {
       slot: row.slot,
       signature: row.signature,
       block_time: timeOf(row.block_time),
+      ...(row.derived === 1 ? { derived: true as const } : {}),
     })),
   };
 }

@@ -51,7 +51,7 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     applied,
     gaps,
     openGaps,
-    incomplete: missing?.incomplete ?? { count: 0, policies: [], days: [], undated: 0 },
+    incomplete: missing?.incomplete ?? { count: 0, policies: [], days: [], undated: [] },
     markerTime: timeOf(applied.block_time),
     historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };

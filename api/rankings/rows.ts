@@ -44,7 +44,7 @@ function rowOf(
   const pool = poolOf(launchpad, policy.mint, policy.quote_mint);
   const asOf = timeOf(policy.block_time);
   const profit = figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf);
-  const reason = state.historyReason ?? incompleteReason(state, policy.address);
+  const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
   const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;

@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { STANDING } from './derived.ts';
 
 const DAY_S = 86_400;
 
@@ -37,7 +38,8 @@ export async function eventsOfDay(
     `SELECT mint, toUInt32(uniqExactIf((signature, position), block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time, ${EDGES}
      FROM events_by_slot
-     WHERE block_time > {after:Int64} ${mints === null ? '' : 'AND mint IN {mints:Array(String)}'}
+     WHERE block_time > {after:Int64} AND ${STANDING}
+       ${mints === null ? '' : 'AND mint IN {mints:Array(String)}'}
      GROUP BY mint`,
     { mints: mints === null ? [] : [...mints], until, after: until - DAY_S },
   );
