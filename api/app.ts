@@ -4,7 +4,6 @@ import { createHttp, type HttpOptions } from './http/app.ts';
 import { CLOSING } from './http/listen.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
-import { createIndexReads } from './latest/index-reads.ts';
 import type { NumberedPosts, ReadDeps, ReadPosts, ReadSettings } from './latest/read-deps.ts';
 import { openApiRoute, readRoutes } from './routes.ts';
 import type { ClientLimits } from './stream/clients.ts';
@@ -22,16 +21,13 @@ export interface AppOptions extends HttpOptions {
 export function createApp(options: AppOptions): Koa {
   const { settings } = options;
   const deps: ReadDeps = {
-    currentStore: options.currentStore,
-    index: createIndexReads(() => options.applied.marker()),
+    latest: options.latest,
     settings,
     readPosts: options.readPosts ?? null,
   };
   const streams = streamRoutes({
     deps,
-    applied: options.applied,
     posts: options.numberedPosts ?? null,
-    clock: options.clock,
     onError: (error) => options.onError?.(error, '/stream'),
     ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
   });

@@ -1,5 +1,4 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { type AppliedState, appliedState, gapStates } from '../../clickhouse/queries/index-state.ts';
 import {
   type EventIdentity,
   eventIdentities,
@@ -7,6 +6,8 @@ import {
   type FullEventRow,
 } from '../../clickhouse/queries/stream-events.ts';
 import { itemOf } from '../coin/activity.ts';
+import type { Latest } from '../latest/latest.ts';
+import type { Made, View } from '../latest/view.ts';
 import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
 
@@ -47,14 +48,16 @@ export interface ActivityFeed {
 }
 
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
-export function createActivityFeed(currentStore: () => Store): ActivityFeed {
-  let at: { store: Store; window: EventWindow } | null = null;
+export function createActivityFeed(latest: Latest): ActivityFeed {
+  let at: { store: Store; window: EventWindow; made: Made<Standing> } | null = null;
+  const { currentStore } = latest;
 
   const begin = async (store: Store): Promise<void> => {
-    const { slot, closedGaps } = await stateOf(store);
+    const made = await latest.read(standing);
+    const { slot, closedGaps } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
     const window = createEventWindow(slot, closedGaps, await eventIdentities(store, from, slot, MOST_RECENT));
-    at = { store, window };
+    at = { store, window, made };
   };
 
   return {
@@ -66,14 +69,15 @@ export function createActivityFeed(currentStore: () => Store): ActivityFeed {
         await begin(store);
         return NOTHING;
       }
+      if (at.store === store && latest.held(at.made)) return NOTHING;
       const { window } = at;
-      const { slot, closedGaps } = await stateOf(store);
+      const made = await latest.read(standing);
+      const { slot, closedGaps } = made.value;
       const tip = window.tip();
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
         return { events: [], gap: 'another database serves by now, and it is not as far' };
       }
-      at.store = store;
       if (slot < tip.slot) return NOTHING;
       const identities = await eventIdentities(store, window.readFrom(), slot, MOST_RECENT);
       if (identities.length === MOST_RECENT) {
@@ -81,6 +85,7 @@ export function createActivityFeed(currentStore: () => Store): ActivityFeed {
         return { events: [], gap: 'too much happened at once' };
       }
       const fresh = window.moveTo(slot, closedGaps, identities);
+      at = { store, window, made };
       const gap =
         closedGaps === tip.closedGaps ? null : 'a gap of history was closed: its events are in the list';
       if (fresh.length > MOST_AT_ONCE) return { events: [], gap: 'too much happened at once' };
@@ -109,13 +114,15 @@ export function createActivityFeed(currentStore: () => Store): ActivityFeed {
   };
 }
 
-async function stateOf(store: Store): Promise<{ slot: bigint; closedGaps: number }> {
-  const [applied, gaps] = await Promise.all([appliedState(store), gapStates(store)]);
-  const isClosed = (
-    gap: { open_partitions: number; partitions: number },
-    { transaction_partitions }: AppliedState,
-  ) => gap.open_partitions === 0 && gap.partitions >= transaction_partitions;
-  return { slot: BigInt(applied.slot), closedGaps: gaps.filter((gap) => isClosed(gap, applied)).length };
+interface Standing {
+  slot: bigint;
+  closedGaps: number;
+}
+
+/** How far the index is, and how many gaps of history were closed. */
+function standing(view: View): Standing {
+  const { applied, gaps, openGaps } = view.state();
+  return { slot: BigInt(applied.slot), closedGaps: gaps.length - openGaps.length };
 }
 
 /** The events that a client has who is at this position. */

@@ -1,5 +1,4 @@
 import { createReadGate } from '../http/read-gate.ts';
-import type { Applied } from '../latest/applied-signal.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
 import type { Clients } from './clients.ts';
 import { type Position, positionText, readPosition } from './position.ts';
@@ -10,7 +9,6 @@ import { beginText } from './wire.ts';
 
 export interface HubParts {
   clients: Clients;
-  applied: Applied;
   activity: ActivityFeed;
   /** Null where there is no agent side. */
   posts: PostFeed | null;
@@ -26,11 +24,10 @@ const MOST_CATCH_UPS = 10_000;
 const CATCH_UP_WAIT_MS = 60_000;
 
 /** Tells every client what happens: each store is asked once for all of them. */
-export function createHub({ clients, applied, activity, posts, onError }: HubParts) {
+export function createHub({ clients, activity, posts, onError }: HubParts) {
   const subscribers = new Set<Subscriber>();
   /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
   const gate = createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
-  let marker = '';
   let last: Promise<unknown> = Promise.resolve();
   /** What moves the tips happens one after the other. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -54,11 +51,8 @@ export function createHub({ clients, applied, activity, posts, onError }: HubPar
     data: post,
   });
 
-  async function tellEvents(always = false): Promise<void> {
-    const now = applied.marker();
-    if (now === marker && !always) return;
+  async function tellEvents(): Promise<void> {
     const { events, gap } = await activity.news();
-    marker = now;
     const tip = activity.tip();
     for (const one of subscribers) {
       for (const event of events) if (wantsEvent(one, event)) tell(one, heldEvent(event));
@@ -93,7 +87,7 @@ export function createHub({ clients, applied, activity, posts, onError }: HubPar
   async function upToDate(wanted: Wanted, since: Position | null): Promise<void> {
     if (wanted.events) {
       if (!some('events')) await activity.begin();
-      else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents(true);
+      else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents();
     }
     if (wanted.posts && posts !== null) {
       if (!some('posts')) await posts.begin();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
-import type { Applied } from '../latest/applied-signal.ts';
+import type { Latest } from '../latest/latest.ts';
+import type { Made, View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
 import { createTicker } from './ticker.ts';
@@ -8,16 +9,16 @@ import { beginText } from './wire.ts';
 
 export interface RankingFeedParts {
   clients: Clients;
-  applied: Applied;
+  latest: Latest;
   /** The first rows of a ranking; the same question is the same text. */
-  read(question: string): Promise<RankingsResponse>;
+  make(view: View, question: string): RankingsResponse;
   onError(error: unknown): void;
 }
 
 interface Followed {
   clients: Set<StreamClient>;
-  latest: { id: string; data: RankingsResponse } | null;
-  marker: string;
+  /** What was told last, and what it was made of. */
+  told: { id: string; data: RankingsResponse; made: Made<RankingsResponse> } | null;
 }
 
 const EVERY_MS = 1_000;
@@ -25,18 +26,17 @@ const EVERY_MS = 1_000;
 const MOST_QUESTIONS = 64;
 
 /** Rankings as they change: each question is answered once for all who ask it, at most once a second. */
-export function createRankingFeed({ clients, applied, read, onError }: RankingFeedParts) {
+export function createRankingFeed({ clients, latest, make, onError }: RankingFeedParts) {
   const questions = new Map<string, Followed>();
 
   async function look(question: string, followed: Followed): Promise<void> {
-    const marker = applied.marker();
-    if (marker === followed.marker) return;
-    const data = await read(question);
-    followed.marker = marker;
+    if (followed.told !== null && latest.held(followed.told.made)) return;
+    const made = await latest.read((view) => make(view, question));
+    const data = made.value;
     const id = `r${createHash('sha1').update(JSON.stringify(data)).digest('base64url')}`;
-    if (id === followed.latest?.id) return;
-    followed.latest = { id, data };
-    for (const client of followed.clients) client.send({ event: 'ranking', id, data });
+    const before = followed.told?.id;
+    followed.told = { id, data, made };
+    if (id !== before) for (const client of followed.clients) client.send({ event: 'ranking', id, data });
   }
 
   const ticker = createTicker({
@@ -53,17 +53,17 @@ export function createRankingFeed({ clients, applied, read, onError }: RankingFe
       if (!questions.has(question) && questions.size >= MOST_QUESTIONS) return 'busy' as const;
       const client = clients.open(address);
       if (typeof client === 'string') return client;
-      const followed = questions.get(question) ?? { clients: new Set(), latest: null, marker: '' };
+      const followed = questions.get(question) ?? { clients: new Set(), told: null };
       questions.set(question, followed);
       followed.clients.add(client);
       client.body.once('close', () => {
         followed.clients.delete(client);
         if (followed.clients.size === 0) questions.delete(question);
       });
-      const { latest } = followed;
+      const { told } = followed;
       client.write(beginText(lastId));
-      if (latest !== null && latest.id !== lastId)
-        client.send({ event: 'ranking', id: latest.id, data: latest.data });
+      if (told !== null && told.id !== lastId)
+        client.send({ event: 'ranking', id: told.id, data: told.data });
       ticker.wake();
       return client.body;
     },

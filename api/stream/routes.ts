@@ -8,8 +8,7 @@ import {
   PostStreamQuery,
   RankingStreamQuery,
 } from '../../schemas/responses/stream.ts';
-import { EVENT_STREAM, type Route, type RouteContext, type RouteReply } from '../http/route.ts';
-import type { Applied } from '../latest/applied-signal.ts';
+import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import type { NumberedPosts, ReadDeps } from '../latest/read-deps.ts';
 import { readRankingParameters } from '../rankings/parameters.ts';
 import { rankings } from '../rankings/rankings.ts';
@@ -21,13 +20,12 @@ import { createRankingFeed } from './rankings.ts';
 
 export interface StreamParts {
   deps: ReadDeps;
-  applied: Applied;
   posts: NumberedPosts | null;
-  clock(): number;
   onError(error: unknown): void;
   limits?: Partial<ClientLimits>;
 }
 
+const EVENT_STREAM = 'text/event-stream';
 /** What a policy's activity is made of. */
 const KINDS: readonly string[] = [...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused');
 /** Rows of a ranking that is followed. */
@@ -36,29 +34,27 @@ const AGAIN_S = 10;
 
 /** The streams, and what ends all of them. */
 export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): void } {
-  const { deps, applied, onError } = parts;
+  const { deps, onError } = parts;
+  const { latest, settings } = deps;
   const clients = createClients(parts.limits);
   const hub = createHub({
     clients,
-    applied,
-    activity: createActivityFeed(deps.currentStore),
+    activity: createActivityFeed(latest),
     posts: parts.posts === null ? null : createPostFeed(parts.posts),
     onError,
   });
   const ranked = createRankingFeed({
     clients,
-    applied,
+    latest,
     onError,
-    read: async (question) => {
-      const query = new URLSearchParams(question);
-      return (await rankings(deps, contextOf(query, parts.clock()))).body as RankingsResponse;
-    },
+    make: (view, question) =>
+      rankings(view, settings, { params: {}, query: new URLSearchParams(question) }).body as RankingsResponse,
   });
   const line = (
     path: string,
     summary: string,
     query: NonNullable<Route['query']>,
-    handler: Route['handler'],
+    handler: OwnRoute['handler'],
   ): Route => ({
     method: 'GET',
     path: `/stream/${path}`,
@@ -135,8 +131,4 @@ function reply(opened: Awaited<ReturnType<ReturnType<typeof createHub>['subscrib
     body: opened,
     headers: { 'Content-Type': `${EVENT_STREAM}; charset=utf-8`, 'X-Accel-Buffering': 'no' },
   };
-}
-
-function contextOf(query: URLSearchParams, now: number): RouteContext {
-  return { params: {}, query, body: undefined, headers: {}, clientAddress: '', now };
 }

@@ -1,3 +1,4 @@
+import { FIRST_DERIVED_POSITION } from '../../schemas/derive/groups.ts';
 import type { Store } from '../client.ts';
 import type { EventRow } from './activity.ts';
 
@@ -21,7 +22,7 @@ export async function eventIdentities(
      FROM events FINAL
      WHERE (mint, slot) IN (
          SELECT mint, slot FROM events_by_slot WHERE slot > {after:UInt64} AND slot <= {until:UInt64} AND mint != '')
-       AND slot > {after:UInt64} AND slot <= {until:UInt64}
+       AND slot > {after:UInt64} AND slot <= {until:UInt64} AND kind != ''
      ORDER BY slot, tx_index, signature, position
      LIMIT {most:UInt32}`,
     { after, until, most },
@@ -40,9 +41,10 @@ export async function eventsOfSlots(
 ): Promise<FullEventRow[]> {
   if (mints.length === 0) return [];
   return store.query<FullEventRow>(
-    `SELECT mint, kind, actor, summary, slot, signature, position, block_time
+    `SELECT mint, kind, actor, summary, slot, signature, position, block_time,
+       position >= ${FIRST_DERIVED_POSITION} AS derived
      FROM events FINAL
-     WHERE mint IN {mints:Array(String)} AND slot >= {from:UInt64} AND slot <= {until:UInt64}
+     WHERE mint IN {mints:Array(String)} AND slot >= {from:UInt64} AND slot <= {until:UInt64} AND kind != ''
      ORDER BY slot, tx_index, signature, position
      LIMIT {most:UInt32}`,
     { mints: [...mints], from, until, most },
