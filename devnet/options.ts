@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SLOT_MS } from './chain/chain.ts';
+import { type ProviderModes, readModes } from './geyser/modes.ts';
 
 export interface DevnetOptions {
   seed: string;
@@ -19,6 +20,8 @@ export interface DevnetOptions {
   xToken: string | null;
   /** Slots that the stream can replay. */
   retentionSlots: number;
+  /** How the stream differs from a provider that has everything. */
+  provider: ProviderModes;
   parentPid: number | null;
 }
 
@@ -37,6 +40,9 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         (default: 10000, 8899 and 8900)
   --x-token TEXT        what the stream asks of its clients (default: nothing)
   --retention SLOTS     how far back the stream replays (default 600)
+  --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
+                        off|failed|out-of-range|invalid|data-loss|silent|empty, named=N, addresses=N, terse,
+                        requestBytes=N, pings, lag=N, late, servers=N
   --parent-pid PID      ends when that process ends
   --help                this text
 
@@ -55,6 +61,7 @@ const FLAGS = {
   'port-base': { type: 'string' },
   'x-token': { type: 'string' },
   retention: { type: 'string', default: '600' },
+  provider: { type: 'string', default: '' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -96,6 +103,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     portBase: portBase === undefined ? null : whole('port-base', portBase, 0, 65_000),
     xToken: values['x-token'] ?? null,
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
+    provider: readModes(values.provider),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };
 }
