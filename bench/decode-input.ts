@@ -10,7 +10,7 @@ const text = (name: string): string => encodeBase58(key(name));
 
 export const PROGRAM = key('program');
 
-const OF_POLICY = { policy: text('policy'), mint: text('mint'), quoteMint: text('quote') };
+const EVENT_HEAD = { policy: text('policy'), mint: text('mint'), quoteMint: text('quote') };
 
 /** A policy account as the chain holds it: 619 bytes, zeros behind the fields. */
 export function policyBytes(): Uint8Array {
@@ -56,7 +56,7 @@ export function policyBytes(): Uint8Array {
 
 export function routedBytes(): Uint8Array {
   const amounts = { amount: 1_000_000n, protocolCut: 50_000n, toLp: 380_000n, toBankroll: 570_000n };
-  return kitEncode('Routed', { ...OF_POLICY, ...amounts });
+  return kitEncode('Routed', { ...EVENT_HEAD, ...amounts });
 }
 
 /** A claim, which calls the launchpad and a token program, and a route: 20 log lines, two events of the program. */
@@ -69,7 +69,7 @@ export function routeTransaction(): ChainTransaction {
     account('escrow', true),
   ];
   const transfer = { call: { program: key('token'), accounts: accounts.slice(0, 3) } };
-  const claimed = kitEncode('FeesClaimed', { ...OF_POLICY, quoteAmount: 1_000_000n, baseAmount: 5n });
+  const claimed = kitEncode('FeesClaimed', { ...EVENT_HEAD, quoteAmount: 1_000_000n, baseAmount: 5n });
   const tx = run([
     { program: key('budget'), data: Uint8Array.of(2, 0, 0, 0) },
     {

@@ -5,7 +5,7 @@ import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { columns, POLICY_FIGURES, QUOTE_FIGURES, selected } from '../ingest/materialise/rollups/figures.ts';
 import { createRollups } from '../ingest/materialise/rollups/recompute.ts';
-import { spanOf } from '../ingest/materialise/rollups/slot-intervals.ts';
+import { intervalOf } from '../ingest/materialise/rollups/slot-intervals.ts';
 import { percentile } from './percentile.ts';
 import type { Row } from './row.ts';
 
@@ -36,7 +36,7 @@ const WHOLE = [
    GROUP BY day, e.quote_mint, e.log_partition`,
 ];
 
-const DAY = 86_400;
+const DAY_SECONDS = 86_400;
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
@@ -45,26 +45,33 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Medians of recomputing what one more slot touched, beside a history of so many slots. */
-async function medians(store: Store, slots: number): Promise<{ spans: number; whole: number }> {
+async function medians(store: Store, slots: number): Promise<{ intervals: number; whole: number }> {
   const rollups = createRollups(store);
   const mints = Array.from({ length: MINTS }, (_, at) => `mint${at}`);
   const recompute = (first: number, last: number, offset: number) => {
-    const spans = new Set<bigint>();
-    for (let span = spanOf(BigInt(first)); span <= spanOf(BigInt(last)); span += 1n) spans.add(span);
-    return rollups({ mints: new Set(mints), spans, partition: 0, offset: BigInt(offset), owned: () => true });
+    const intervals = new Set<bigint>();
+    for (let interval = intervalOf(BigInt(first)); interval <= intervalOf(BigInt(last)); interval += 1n)
+      intervals.add(interval);
+    return rollups({
+      mints: new Set(mints),
+      intervals,
+      partition: 0,
+      offset: BigInt(offset),
+      owned: () => true,
+    });
   };
   for (let from = 0; from < slots; from += SLOTS_AT_ONCE) {
     const count = Math.min(SLOTS_AT_ONCE, slots - from);
     await store.command(FACTS, { from, count: count * FACTS_PER_SLOT });
     await recompute(from, from + count, from + count);
   }
-  const took = { spans: [] as number[], whole: [] as number[] };
+  const took = { intervals: [] as number[], whole: [] as number[] };
   for (let turn = 0; turn < TURNS; turn += 1) {
     const slot = slots + turn;
     const time = FIRST_TIME + Math.floor((slot * 2) / 5);
-    const day = time - (time % DAY);
+    const day = time - (time % DAY_SECONDS);
     await store.command(FACTS, { from: slot, count: FACTS_PER_SLOT });
-    took.spans.push(await timed(() => recompute(slot, slot, slot)));
+    took.intervals.push(await timed(() => recompute(slot, slot, slot)));
     const all = () => Promise.all(WHOLE.map((sql) => store.command(sql, { mints, day, offset: slot })));
     took.whole.push(await timed(all));
   }
@@ -73,12 +80,12 @@ async function medians(store: Store, slots: number): Promise<{ spans: number; wh
       list.sort((a, b) => a - b),
       0.5,
     );
-  return { spans: median(took.spans), whole: median(took.whole) };
+  return { intervals: median(took.intervals), whole: median(took.whole) };
 }
 
 /** What a batch costs to sum up again, beside a short history and beside a long one. */
 export async function benchRollups(slots: number): Promise<Row[]> {
-  const measured: { spans: number; whole: number }[] = [];
+  const measured: { intervals: number; whole: number }[] = [];
   for (const length of [slots / 100, slots]) {
     const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
     const store = await openEmbedded(directory);
@@ -89,15 +96,15 @@ export async function benchRollups(slots: number): Promise<Row[]> {
   }
   const [short, long] = measured as [(typeof measured)[0], (typeof measured)[0]];
   const facts = (count: number) => `${(count * FACTS_PER_SLOT).toLocaleString('en')} facts`;
-  const told = ({ spans, whole }: typeof short) => `${spans.toFixed(0)} · ${whole.toFixed(0)}`;
-  const growth = { spans: long.spans / short.spans, whole: long.whole / short.whole };
+  const told = ({ intervals, whole }: typeof short) => `${intervals.toFixed(0)} · ${whole.toFixed(0)}`;
+  const growth = { intervals: long.intervals / short.intervals, whole: long.whole / short.whole };
   return [
-    { name: `spans · all facts, ms, beside ${facts(slots / 100)}`, value: told(short), ok: null },
-    { name: `spans · all facts, ms, beside ${facts(slots)}`, value: told(long), ok: null },
+    { name: `intervals · all facts, ms, beside ${facts(slots / 100)}`, value: told(short), ok: null },
+    { name: `intervals · all facts, ms, beside ${facts(slots)}`, value: told(long), ok: null },
     {
-      name: `times as long beside 100 times as many (bar ${MOST_GROWTH} for spans)`,
-      value: `${growth.spans.toFixed(1)} · ${growth.whole.toFixed(1)}`,
-      ok: growth.spans <= MOST_GROWTH,
+      name: `times as long beside 100 times as many (bar ${MOST_GROWTH} for intervals)`,
+      value: `${growth.intervals.toFixed(1)} · ${growth.whole.toFixed(1)}`,
+      ok: growth.intervals <= MOST_GROWTH,
     },
   ];
 }

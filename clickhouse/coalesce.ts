@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { together } from '../runtime/batcher.ts';
+import { createBatcher } from '../runtime/batcher.ts';
 import type { Store } from './client.ts';
 
 const MOST_ROWS = 20_000;
@@ -15,7 +15,7 @@ export function coalescing(store: Store): Store {
   type Insert = (rows: readonly object[]) => Promise<void>;
   const tables = new Map<string, Insert>();
   const into = (table: string): Insert =>
-    together({
+    createBatcher({
       work: (all) => store.insert(table, all.flat()),
       sizeOf: (rows) => rows.length,
       most: MOST_ROWS,

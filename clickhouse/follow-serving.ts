@@ -2,7 +2,7 @@ import { type Config, required } from '../runtime/config.ts';
 import { messageOf, RetryableError } from '../runtime/errors.ts';
 import { pause } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/log.ts';
-import { untilDone } from '../runtime/retry.ts';
+import { retryUntilDone } from '../runtime/retry.ts';
 import { openServer, type Store } from './client.ts';
 import { mustBeCurrent } from './migrate.ts';
 import { openDatabase, readServing } from './serving.ts';
@@ -29,7 +29,7 @@ export async function followServing(
 ): Promise<void> {
   const { home, logger, signal } = options;
   while (!signal.aborted) {
-    const store = await untilDone('opening the serving database', () => openCurrent(options), options);
+    const store = await retryUntilDone('opening the serving database', () => openCurrent(options), options);
     if (store === null) return;
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
@@ -76,7 +76,7 @@ export async function followConfigured(
 ): Promise<void> {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
   const { clickhouseCluster: cluster } = config;
-  const home = await untilDone('opening ClickHouse', () => openServer(url, cluster), options);
+  const home = await retryUntilDone('opening ClickHouse', () => openServer(url, cluster), options);
   if (home === null) return;
   try {
     await followServing({ home, openDatabase: (name) => openDatabase(url, name, cluster), ...options }, work);
@@ -86,6 +86,6 @@ export async function followConfigured(
 }
 
 /** What `/ready` asks before there is a database to ask. */
-export async function unopened(): Promise<never> {
+export async function notOpenedYet(): Promise<never> {
   throw new RetryableError('ClickHouse is not opened yet');
 }

@@ -1,6 +1,6 @@
 import { type Config, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
-import { untilDone } from '../runtime/retry.ts';
+import { retryUntilDone } from '../runtime/retry.ts';
 import type { Store } from './client.ts';
 import { mustBeCurrent } from './migrate.ts';
 import { openServing } from './serving.ts';
@@ -15,7 +15,7 @@ export function openStore(
   options: { logger: Logger; signal: AbortSignal },
 ): Promise<Store | null> {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
-  return untilDone(
+  return retryUntilDone(
     'opening ClickHouse',
     async () => {
       const store = await openServing(url, config.clickhouseCluster);

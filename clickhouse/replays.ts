@@ -2,7 +2,7 @@ import type { Store } from './client.ts';
 import { replayDatabase, replayNumber } from './serving.ts';
 
 const FILLING = 1;
-const GIVEN_UP = 2;
+const ABANDONED = 2;
 const SERVED = 3;
 
 /** The database that an unfinished replay fills; null where there is none. */
@@ -28,8 +28,8 @@ export async function beginReplay(home: Store): Promise<string> {
 }
 
 /** The database of an unfinished replay is not gone on with. */
-export async function giveUpReplay(home: Store, database: string): Promise<void> {
-  await home.insert('replays', [{ database, step: GIVEN_UP }]);
+export async function abandonReplay(home: Store, database: string): Promise<void> {
+  await home.insert('replays', [{ database, step: ABANDONED }]);
 }
 
 /** The database has become the serving one. */

@@ -1,4 +1,4 @@
-import { together } from '../runtime/batcher.ts';
+import { createBatcher } from '../runtime/batcher.ts';
 import type { Store } from './client.ts';
 import { isRefusal } from './coalesce.ts';
 
@@ -15,7 +15,7 @@ export function sharedRead<Answer>(
   ask: (store: Store) => Promise<Answer>,
 ): (store: Store) => Promise<Answer> {
   const reads = perStore((store) =>
-    together<null, Answer>({
+    createBatcher<null, Answer>({
       work: () => ask(store),
       sizeOf: () => 0,
       most: 0,
@@ -38,7 +38,7 @@ export function sharedLookup<Row>(
   ask: (store: Store, keys: string[]) => Promise<Row[]>,
 ): Lookup<Row> {
   const lookups = perStore((store) =>
-    together<readonly string[], Map<unknown, Row[]>>({
+    createBatcher<readonly string[], Map<unknown, Row[]>>({
       work: async (all) => Map.groupBy(await ask(store, [...new Set(all.flat())]), (row) => row[field]),
       sizeOf: (keys) => keys.length,
       most: MOST_KEYS,

@@ -6,6 +6,7 @@ import { residentOf } from './life/resident.ts';
 import { type DevnetOptions, HELP, readOptions } from './options.ts';
 import { keepProducing, makeHistory } from './pace.ts';
 import { watchParent } from './parent.ts';
+import { mannersNamed } from './rpc/manners.ts';
 import { serveRpc } from './rpc/server.ts';
 import { serveVenues } from './venues/server.ts';
 
@@ -30,14 +31,16 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
     ...{ ledger: chain, host, port: ports.geyser, xToken, retentionSlots },
     modes: provider,
   });
-  const rpc = await serveRpc({ ledger: chain, host, port: ports.rpc });
+  const rpc = await serveRpc({
+    ...{ ledger: chain, host, port: ports.rpc },
+    manners: mannersNamed(options.rpcManners),
+  });
   const { mint, keypair } = residentOf(seed);
   const keyFile = dir === null ? null : writeKeyFile(dir, keypair.secretKey);
   const devnet = {
     geyser: `${host}:${geyser.port}`,
     rpc: rpc.url,
-    perp: venues.perpUrl,
-    options: venues.optionsUrl,
+    ...venues.remote,
     catalogue: venues.catalogueUrl,
     price: venues.priceUrl,
     metadata: venues.metadataUrl,

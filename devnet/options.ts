@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SLOT_MS } from './chain/chain.ts';
 import { type ProviderModes, readModes } from './geyser/modes.ts';
+import { RPC_MANNERS, type RpcMannersName } from './rpc/manners.ts';
 
 export interface DevnetOptions {
   seed: string;
@@ -22,6 +23,7 @@ export interface DevnetOptions {
   retentionSlots: number;
   /** How the stream differs from a provider that has everything. */
   provider: ProviderModes;
+  rpcManners: RpcMannersName[];
   parentPid: number | null;
 }
 
@@ -43,6 +45,7 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
                         off|failed|out-of-range|invalid|data-loss|silent|empty, named=N, addresses=N, terse,
                         requestBytes=N, pings, lag=N, late, servers=N
+  --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --parent-pid PID      ends when that process ends
   --help                this text
 
@@ -62,6 +65,7 @@ const FLAGS = {
   'x-token': { type: 'string' },
   retention: { type: 'string', default: '600' },
   provider: { type: 'string', default: '' },
+  'rpc-manners': { type: 'string' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -79,6 +83,14 @@ function genesis(text: string | undefined, historySlots: number, nowMs: number):
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (!Number.isFinite(time)) throw new RangeError(`--genesis-time is no time: "${text}"`);
   return time;
+}
+
+function mannersOf(text: string | undefined): RpcMannersName[] {
+  if (text === undefined) return [];
+  return text.split(',').map((name) => {
+    if (name in RPC_MANNERS) return name as RpcMannersName;
+    throw new RangeError(`--rpc-manners knows no "${name}", only ${Object.keys(RPC_MANNERS).join(', ')}`);
+  });
 }
 
 /** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
@@ -104,6 +116,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     xToken: values['x-token'] ?? null,
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
     provider: readModes(values.provider),
+    rpcManners: mannersOf(values['rpc-manners']),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };
 }

@@ -1,4 +1,4 @@
-export interface TogetherOptions<T, Answer> {
+export interface BatcherOptions<T, Answer> {
   work(all: readonly T[]): Promise<Answer>;
   sizeOf(one: T): number;
   /** The size of one go; what is larger by itself goes alone. */
@@ -19,7 +19,7 @@ interface Waiting<T, Answer> {
  * Work that goes together: what comes while some is under way is one go after it.
  * Each is told what its go answered.
  */
-export function together<T, Answer>(options: TogetherOptions<T, Answer>): (one: T) => Promise<Answer> {
+export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (one: T) => Promise<Answer> {
   const { work, sizeOf, most, isOfOne, patienceMs } = options;
   const waiting: Waiting<T, Answer>[] = [];
   /** The go that the next waits for. */

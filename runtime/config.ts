@@ -1,12 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { decodeKey } from '../schemas/base58.ts';
 import { DEVNET_PROGRAM_ID } from '../schemas/devnet-program.ts';
+import {
+  idSetting,
+  idVariable,
+  perVenue,
+  type RemoteVenue,
+  urlSetting,
+  urlVariable,
+} from '../schemas/venues/remote.ts';
 import { ConfigError } from './errors.ts';
 
 export type Environment = Record<string, string | undefined>;
 
+/** `perpVenueId`, `perpVenueUrl` … of every venue. */
+type RemoteVenueSettings = { [V in RemoteVenue as `${V}VenueId`]: string } & {
+  [V in RemoteVenue as `${V}VenueUrl`]: string | null;
+};
+
 /** All that can be set, read once at start. Null is "unset". */
-export interface Config {
+export interface Config extends RemoteVenueSettings {
   serviceName: string;
   /** Null: the address that the API listens on. */
   publicUrl: string | null;
@@ -21,7 +34,9 @@ export interface Config {
   yellowstoneEndpoint: string | null;
   yellowstoneXToken: string | null;
   commitment: 'confirmed' | 'finalized';
-  solanaRpcUrl: string | null;
+  /** The preferred one first. */
+  solanaRpcUrl: readonly string[] | null;
+  programStartSlot: bigint;
   kafkaBrokers: string[] | null;
   kafkaTopicPrefix: string;
   kafkaTls: boolean;
@@ -34,12 +49,8 @@ export interface Config {
   clickhouseUrl: string | null;
   clickhouseCluster: string | null;
   postgresUrl: string | null;
-  perpVenueId: string;
-  optionsVenueId: string;
   launchpadVenueId: string;
   ammVenueId: string;
-  perpVenueUrl: string | null;
-  optionsVenueUrl: string | null;
   launchpadCatalogueUrl: string | null;
   priceUrl: string | null;
   pollIntervalMs: number;
@@ -73,7 +84,8 @@ export function readConfig(env: Environment): Config {
     yellowstoneEndpoint: read.endpoint('YELLOWSTONE_ENDPOINT'),
     yellowstoneXToken: read.any('YELLOWSTONE_X_TOKEN'),
     commitment: read.oneOf('COMMITMENT', ['confirmed', 'finalized'] as const) ?? 'confirmed',
-    solanaRpcUrl: read.url('SOLANA_RPC_URL'),
+    solanaRpcUrl: read.urls('SOLANA_RPC_URL'),
+    programStartSlot: BigInt(read.whole('PROGRAM_START_SLOT', 0, 999_999_999_999) ?? 0),
     kafkaBrokers: read.brokers('KAFKA_BROKERS'),
     kafkaTopicPrefix:
       read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
@@ -92,12 +104,10 @@ export function readConfig(env: Environment): Config {
     clickhouseUrl: read.url('CLICKHOUSE_URL'),
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
     postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
-    perpVenueId: id('PERP_VENUE_ID', 'perp_venue'),
-    optionsVenueId: id('OPTIONS_VENUE_ID', 'options_venue'),
+    ...perVenue(idSetting, (venue) => id(idVariable(venue), `${venue}_venue`)),
+    ...perVenue(urlSetting, (venue) => read.url(urlVariable(venue))),
     launchpadVenueId: id('LAUNCHPAD_VENUE_ID', 'launchpad_venue'),
     ammVenueId: id('AMM_VENUE_ID', 'amm_venue'),
-    perpVenueUrl: read.url('PERP_VENUE_URL'),
-    optionsVenueUrl: read.url('OPTIONS_VENUE_URL'),
     launchpadCatalogueUrl: read.url('LAUNCHPAD_CATALOGUE_URL'),
     priceUrl: read.url('PRICE_URL'),
     pollIntervalMs: read.whole('POLL_INTERVAL_MS', 100, 86_400_000) ?? 15_000,
@@ -126,6 +136,13 @@ export function loadConfig(): Config {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return readConfig(process.env);
+}
+
+const WEB = ['http:', 'https:'];
+
+function urlOf(text: string, protocols: readonly string[]): string | null {
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) return null;
+  return text.replace(/\/+$/, '');
 }
 
 function reader(env: Environment) {
@@ -168,10 +185,12 @@ function reader(env: Environment) {
       ),
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
-    url: (name: string, protocols: readonly string[] = ['http:', 'https:']) =>
-      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => {
-        if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) return null;
-        return value.replace(/\/+$/, '');
+    url: (name: string, protocols: readonly string[] = WEB) =>
+      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => urlOf(value, protocols)),
+    urls: (name: string) =>
+      checked(name, `URLs of ${WEB.join(' or ')}//, comma-separated`, (value) => {
+        const urls = value.split(',').map((text) => urlOf(text.trim(), WEB));
+        return urls.every((url) => url !== null) ? urls : null;
       }),
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {

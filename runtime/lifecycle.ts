@@ -38,7 +38,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Waits for work no longer than this; false where it is not done by then. @throws What the work throws. */
-export async function atMost(millis: number, work: Promise<unknown>): Promise<boolean> {
+export async function doneWithin(millis: number, work: Promise<unknown>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), millis);
   try {

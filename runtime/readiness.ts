@@ -11,7 +11,7 @@ const ANSWER_WITHIN_MS = 2_000;
 const FRESH_MS = 1_000;
 
 /** Asks everything that a process needs at once, whenever somebody wants to know. */
-export function probing(probes: ReadonlyMap<string, Probe>): Readiness {
+export function createReadiness(probes: ReadonlyMap<string, Probe>): Readiness {
   let last: { at: number; answer: Promise<string[]> } | null = null;
   const ask = async () => {
     const answers = await Promise.all(

@@ -14,7 +14,7 @@ export function backoffMs(attempt: number): number {
  * Tries until it works; null where the signal was given first.
  * @throws ConfigError, which trying again does not mend.
  */
-export async function untilDone<T>(
+export async function retryUntilDone<T>(
   what: string,
   task: () => Promise<T>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },

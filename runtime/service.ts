@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
 import { type Config, loadConfig } from './config.ts';
 import { type Command, readFlags } from './flags.ts';
-import { aborted, atMost, runMain } from './lifecycle.ts';
+import { aborted, doneWithin, runMain } from './lifecycle.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
-import { type Probe, probing } from './readiness.ts';
+import { createReadiness, type Probe } from './readiness.ts';
 
 /** What a long-running process is given. */
 export interface Service {
@@ -37,13 +37,13 @@ export async function runService(
     const probes = new Map<string, Probe>();
     const { host, metricsPort } = config;
     const metrics =
-      metricsPort === null ? null : await serveMetrics(registry, probing(probes), host, metricsPort);
+      metricsPort === null ? null : await serveMetrics(registry, createReadiness(probes), host, metricsPort);
     try {
       const logger = createLogger(config.logLevel, name);
       const needs: Service['needs'] = (what, probe) => void probes.set(what, probe);
       const running = run({ config, logger, registry, signal, needs });
       await Promise.race([running, aborted(signal)]);
-      if (!(await atMost(END_WITHIN_MS, running)))
+      if (!(await doneWithin(END_WITHIN_MS, running)))
         logger.warn('what it leans on does not answer: ending without it');
     } finally {
       await metrics?.close();

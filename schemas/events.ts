@@ -83,7 +83,7 @@ const PAUSE_ACTORS: Record<PausedBy, Actor> = {
   attestation: 'reporter',
 };
 
-const OF_POLICY: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
+const EVENT_HEAD: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
 
 interface Reader {
   name: EventKind;
@@ -97,8 +97,8 @@ const readers = new Map<string, Reader>(
     discriminator,
     {
       name: name as EventKind,
-      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => OF_POLICY.has(key)),
-      fields: structReader(name, {}, (key) => !OF_POLICY.has(key)),
+      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => EVENT_HEAD.has(key)),
+      fields: structReader(name, {}, (key) => !EVENT_HEAD.has(key)),
     },
   ]),
 );
@@ -132,7 +132,7 @@ export function actorOf(event: ProgramEvent): Actor {
 }
 
 /** The fields that the summary of a kind shows where spec part 6 tabulates them; all fields elsewhere. */
-const SHOWN: Partial<Record<EventKind, readonly string[]>> = {
+const SUMMARY_FIELDS: Partial<Record<EventKind, readonly string[]>> = {
   PolicyInitialised: ['mode'],
   VenueRegistered: ['kind', 'tokenAccount'],
   Routed: ['toLp', 'toBankroll'],
@@ -146,7 +146,7 @@ export type Summary = Record<string, string | number | boolean>;
 export function summaryOf(event: ProgramEvent): Summary {
   const fields = event.fields as Record<string, FieldValue>;
   const summary: Summary = {};
-  for (const name of SHOWN[event.event] ?? Object.keys(fields)) {
+  for (const name of SUMMARY_FIELDS[event.event] ?? Object.keys(fields)) {
     summary[name] = shown(name, fields[name] as FieldValue);
   }
   return summary;

@@ -1,6 +1,6 @@
 import { encodeBase58 } from './base58.ts';
 import { decodeEvent, eventKind, type ProgramEvent } from './events.ts';
-import { discriminatorOf, EMITTING } from './idl.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from './idl.ts';
 import { type Emission, logsCut, walkLogs } from './log-walk.ts';
 import { MalformedError } from './malformed.ts';
 import { type OwnCall, ownCalls } from './own-calls.ts';
@@ -118,7 +118,10 @@ function silentCalls(own: readonly OwnCall[], read: readonly Read[]): Call[] {
     if (event !== null) heard.set(call, [...(heard.get(call) ?? []), event]);
   }
   return own
-    .filter(({ call }) => EMITTING.has(discriminatorOf(call.data)) && !isWhole(heard.get(call) ?? []))
+    .filter(
+      ({ call }) =>
+        INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(call.data)) && !isWhole(heard.get(call) ?? []),
+    )
     .map(({ call }) => call);
 }
 

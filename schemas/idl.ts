@@ -25,7 +25,7 @@ export const ACCOUNTS = new Map(idl.accounts.map((entry) => [written(entry.discr
 export const EVENTS = new Map(idl.events.map((entry) => [written(entry.discriminator), entry.name]));
 
 /** The instructions that emit an event, by discriminator. The IDL's format has no place for it but its docs. */
-export const EMITTING = new Map(
+export const INSTRUCTIONS_WITH_EVENT = new Map(
   idl.instructions
     .filter(({ docs }) => docs.some((line) => line.startsWith('emits ') && line !== 'emits nothing'))
     .map((instruction) => [written(instruction.discriminator), instruction.name]),

@@ -3,6 +3,8 @@
  * them (slot, block time, write_version) beside the raw bytes, so that a better decoder can read history again.
  */
 
+import type { RemoteVenue } from './venues/remote.ts';
+
 /** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. */
 export type Source = 'stream' | 'rpc';
 
@@ -118,7 +120,7 @@ export type Reading =
       type: 'venue_account';
       /** Token account of the Remote venue account, base58. */
       tokenAccount: string;
-      venue: 'perp' | 'options';
+      venue: RemoteVenue;
       /** Null equity and notional: absent, for `reason`. */
       equity: string | null;
       notional: string | null;
@@ -128,7 +130,7 @@ export type Reading =
       error: string | null;
       venueTime: number | null;
     }
-  | { type: 'venue_status'; venue: 'perp' | 'options'; ok: boolean; error: string | null }
+  | { type: 'venue_status'; venue: RemoteVenue; ok: boolean; error: string | null }
   | {
       type: 'program_status';
       program: 'launchpad' | 'amm';

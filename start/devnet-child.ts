@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { RemoteVenue } from '../schemas/venues/remote.ts';
 import { devnetPortBase } from './ports.ts';
 
 /** Where the devnet child serves its chain and venues. */
-export interface DevnetAddresses {
+export interface DevnetAddresses extends Record<RemoteVenue, string> {
   geyser: string;
   rpc: string;
-  perp: string;
-  options: string;
   catalogue: string;
   price: string;
   programId: string;

@@ -8,7 +8,7 @@ import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
 import { ensureTopics, materialiserGroup, partitionsOf } from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
 import type { LogReader, LogWriter } from '../ingest/log/port.ts';
-import { passCutOff } from '../ingest/materialise/progress.ts';
+import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
 import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -24,7 +24,7 @@ export async function openLog(config: Config, store: Store, logger: Logger): Pro
 
 async function inProcess(store: Store, logger: Logger): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
-  await passCutOff(store, MOST_AT_ONCE);
+  await skipCutOffBatch(store, MOST_AT_ONCE);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),

@@ -5,6 +5,7 @@ import { lockDataDir } from '../runtime/data-lock.ts';
 import { readFlags, wholeNumber } from '../runtime/flags.ts';
 import { runMain } from '../runtime/lifecycle.ts';
 import { createLogger } from '../runtime/log.ts';
+import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { showProgress } from './screen.ts';
 import { startSystem } from './system.ts';
@@ -66,10 +67,9 @@ function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
   return {
     ...config,
     yellowstoneEndpoint: devnet.geyser,
-    solanaRpcUrl: devnet.rpc,
+    solanaRpcUrl: [devnet.rpc],
     programId: devnet.programId,
-    perpVenueUrl: config.perpVenueUrl ?? devnet.perp,
-    optionsVenueUrl: config.optionsVenueUrl ?? devnet.options,
+    ...perVenue(urlSetting, (venue) => config[urlSetting(venue)] ?? devnet[venue]),
     launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,
     priceUrl: config.priceUrl ?? devnet.price,
     metadataAllowPrivate: true,

@@ -7,9 +7,9 @@ import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { loadQuotes } from '../figures/quotes.ts';
+import { CONFIG_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadDeps, ReadSettings } from '../latest/read-deps.ts';
-import { CONFIG_SOURCE } from '../status/status.ts';
 import { bridgePerVenue } from './bridge.ts';
 import { revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
@@ -17,7 +17,7 @@ import { protocolTotals } from './totals.ts';
 /** `GET /analytics` */
 export async function analytics(deps: ReadDeps, now: number): Promise<AnalyticsResponse> {
   const store = deps.currentStore();
-  return deps.index.settled(store, (state) => analyticsIn(state, store, deps, now));
+  return deps.index.readAsOne(store, (state) => analyticsIn(state, store, deps, now));
 }
 
 async function analyticsIn(

@@ -1,8 +1,8 @@
 import type { QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
-import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../coin/loop.ts';
 import { dayIncompleteReason, eventSum } from '../figures/missing.ts';
 import type { Quote } from '../figures/quotes.ts';
+import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 
 type Sums = Pick<

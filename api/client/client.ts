@@ -23,39 +23,31 @@ import type { HoldersResponse } from '../../schemas/responses/holders.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import type { PositionsResponse } from '../../schemas/responses/positions.ts';
 import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
-import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { Order, RankingFilters, RankingsResponse, Sort } from '../../schemas/responses/rankings.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import { createCall, type Exchange, type HttpOptions } from './http.ts';
+import { createSender, type Exchange, type HttpOptions } from './http.ts';
 
 export interface Page {
   limit?: number;
   offset?: number;
 }
 
-export interface RankingsQuestion extends Page {
-  sort?: 'marketCap' | 'profit' | 'fees' | 'burned' | 'bankroll' | 'activity' | 'newest';
-  order?: 'asc' | 'desc';
-  mode?: 'Passive' | 'Agent';
-  origin?: number;
-  model?: number;
-  quote?: string;
-  locked?: boolean;
-  paused?: boolean;
-  search?: string;
-}
+export type RankingsOptions = Page & { sort?: Sort; order?: Order } & {
+  [Filter in keyof RankingFilters]?: Exclude<RankingFilters[Filter], null>;
+};
 
 export type Client = ReturnType<typeof createClient>;
 
 /** One function for each route of the service. All throw ApiError or NoAnswerError; only reads are retried. */
 export function createClient(options: HttpOptions) {
-  const call = createCall(options);
+  const send = createSender(options);
   const get = <Answer>(path: string, query: Exchange['query'] = {}) =>
-    call<Answer>({ method: 'GET', path, query });
+    send<Answer>({ method: 'GET', path, query });
   const coin = <Answer>(mint: string, path: string, page: Page = {}) =>
     get<Answer>(`/coins/${encodeURIComponent(mint)}${path}`, { ...page });
   const write = <Answer>(path: string, body: unknown, token?: string) =>
-    call<Answer>({
+    send<Answer>({
       method: 'POST',
       path: `/api/agent/${path}`,
       body,
@@ -74,7 +66,7 @@ export function createClient(options: HttpOptions) {
     activity: (mint: string, page?: Page) => coin<ActivityResponse>(mint, '/activity', page),
     holders: (mint: string) => coin<HoldersResponse>(mint, '/holders'),
     posts: (mint: string, page?: Page) => coin<PostsResponse>(mint, '/posts', page),
-    rankings: (question: RankingsQuestion = {}) => get<RankingsResponse>('/rankings', { ...question }),
+    rankings: (options: RankingsOptions = {}) => get<RankingsResponse>('/rankings', { ...options }),
     analytics: () => get<AnalyticsResponse>('/analytics'),
     currencies: (optionsVenue: string) =>
       get<CurrenciesResponse>(`/venues/${encodeURIComponent(optionsVenue)}/currencies`),
@@ -86,7 +78,7 @@ export function createClient(options: HttpOptions) {
     closeExposure: (token: string, request: CloseRequest) =>
       write<ReleaseResponse>('options/close', request, token),
     exposures: (token: string, status: StatusFilter = 'held') =>
-      call<ExposuresResponse>({
+      send<ExposuresResponse>({
         method: 'GET',
         path: '/api/agent/options/positions',
         query: { status },

@@ -37,7 +37,7 @@ export interface Exchange {
 }
 
 /** One exchange. @throws ApiError, NoAnswerError */
-export type Call = <Answer>(exchange: Exchange) => Promise<Answer>;
+export type SendRequest = <Answer>(exchange: Exchange) => Promise<Answer>;
 
 const READ_RETRIES = 2;
 const ANSWER_MAX = 64 * 1024 * 1024;
@@ -45,7 +45,7 @@ const ANSWER_MAX = 64 * 1024 * 1024;
 export const wait = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
 
 /** Reads are retried where no answer came; writes never are here. */
-export function createCall(options: HttpOptions): Call {
+export function createSender(options: HttpOptions): SendRequest {
   const { fetch = globalThis.fetch, timeoutMs = 20_000, retryMs = 250 } = options;
   const base = options.url.replace(/\/+$/, '');
 

@@ -2,14 +2,16 @@ import { mintsAt } from '../../clickhouse/queries/mints.ts';
 import {
   type LastTransactionRow,
   lastTransactions,
-  type PolicyRow,
+  type StoredPolicy,
 } from '../../clickhouse/queries/policy.ts';
 import { poolsAt } from '../../clickhouse/queries/pools.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import { models, origins } from '../../clickhouse/queries/registries.ts';
 import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
 import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { type CamelCase, type PlainField, plainFields } from '../../schemas/account-fields.ts';
 import { figure } from '../../schemas/figure.ts';
+import { camelCase } from '../../schemas/idl.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -80,11 +82,7 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
       toHoldersBps: policy.profit_to_holders_bps,
       toBankrollBps: policy.profit_to_bankroll_bps,
     },
-    risk: policy.risk,
-    targetAsset: policy.target_asset,
-    targetLeverageX: policy.target_leverage_x,
-    locked: policy.locked === 1,
-    paused: policy.paused === 1,
+    ...plainView(policy),
     protocolPaused,
     moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
     counters: counters(policy),
@@ -94,15 +92,24 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
   };
 }
 
+/** The policy's fields that are shown as they are. */
+function plainView(policy: StoredPolicy): Pick<CoinResponse, CamelCase<PlainField>> {
+  const fields = plainFields().map(({ column, kind }) => {
+    const value = policy[column];
+    return [camelCase(column), kind === 'flag' ? value === 1 : value];
+  });
+  return Object.fromEntries(fields);
+}
+
 function decimalsOf(token: { exists: number; decimals: number } | undefined): number | null {
   return token !== undefined && token.exists === 1 ? token.decimals : null;
 }
 
-function counter(policy: PolicyRow, value: string) {
+function counter(policy: StoredPolicy, value: string) {
   return figure(value, 'chain:Policy account', timeOf(policy.block_time));
 }
 
-function counters(policy: PolicyRow): CoinResponse['counters'] {
+function counters(policy: StoredPolicy): CoinResponse['counters'] {
   return {
     feesClaimedQuote: counter(policy, policy.fees_claimed),
     protocolFees: counter(policy, policy.protocol_fees),
@@ -116,7 +123,7 @@ function counters(policy: PolicyRow): CoinResponse['counters'] {
 }
 
 /** A write of the account may be applied before its transaction is: the newer of the two. */
-function lastSignature(policy: PolicyRow, last: LastTransactionRow | undefined): string | null {
+function lastSignature(policy: StoredPolicy, last: LastTransactionRow | undefined): string | null {
   if (last === undefined) return policy.signature;
   return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot)
     ? policy.signature

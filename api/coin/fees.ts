@@ -12,7 +12,7 @@ export const CLAIMS_SOURCE = 'indexer:fee_claims events';
 
 /** `GET /coins/:mint/fees` */
 export function fees(coin: Coin): Promise<FeesResponse> {
-  return coin.deps.index.settled(coin.store, (state) => feesIn(coin, state));
+  return coin.deps.index.readAsOne(coin.store, (state) => feesIn(coin, state));
 }
 
 async function feesIn({ mint, policy, store, context }: Coin, state: IndexState): Promise<FeesResponse> {

@@ -1,5 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { type PolicyRow, policiesAt } from '../../clickhouse/queries/policy.ts';
+import { policiesAt, type StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { policyAddress } from '../../schemas/pda.ts';
 import type { RouteContext, RouteReply } from '../http/route.ts';
@@ -8,7 +8,7 @@ import type { ReadDeps } from '../latest/read-deps.ts';
 /** What a coin route answers from: one state of the policy, and the database it was read from. */
 export interface Coin {
   mint: string;
-  policy: PolicyRow;
+  policy: StoredPolicy;
   store: Store;
   context: RouteContext;
   deps: ReadDeps;

@@ -1,4 +1,4 @@
-import type { PolicyRow } from '../../clickhouse/queries/policy.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
 import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
@@ -7,18 +7,15 @@ import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../figures/balances.ts';
 import { eventSum, incompleteReason } from '../figures/missing.ts';
+import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
-import { ATTESTED_SOURCE, attestedEquity } from './venue-account.ts';
-
-export const ROUTED_SOURCE = 'indexer:Routed events';
-export const SWEPT_SOURCE = 'indexer:ProfitSwept events';
-export const BUYBACK_SOURCE = 'indexer:BuybackBurned events';
+import { attestedEquity } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
 export function loop(coin: Coin): Promise<LoopResponse> {
-  return coin.deps.index.settled(coin.store, (state) => loopIn(coin, state));
+  return coin.deps.index.readAsOne(coin.store, (state) => loopIn(coin, state));
 }
 
 async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise<LoopResponse> {
@@ -73,7 +70,7 @@ async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise
   };
 }
 
-function returnPerCredit(policy: PolicyRow, asOf: string | null): Figure {
+function returnPerCredit(policy: StoredPolicy, asOf: string | null): Figure {
   const spent = BigInt(policy.credit_spent);
   return spent === 0n
     ? absent('computed', 'Policy.credit_spent is zero, so there is nothing to divide by')

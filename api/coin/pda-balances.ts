@@ -1,11 +1,11 @@
-import type { PolicyRow } from '../../clickhouse/queries/policy.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
 import type { PdaBalance } from '../../schemas/responses/coin.ts';
 import { balanceOf } from '../figures/balances.ts';
 
 /** Always all four; the base escrow holds the launched token and has its decimals. */
 export function pdaBalances(
-  policy: PolicyRow,
+  policy: StoredPolicy,
   balances: ReadonlyMap<string, TokenAccountRow>,
   quoteDecimals: number | null,
   baseDecimals: number | null,

@@ -2,21 +2,19 @@ import type { VenueReadingRow } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { Position } from '../../schemas/responses/positions.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
-import { OPTION_CLASS, PERP_CLASS } from '../figures/asset-venues.ts';
-
-export const POLLER_SOURCE = 'venue poller';
+import { REMOTE_VENUES, urlVariable, venueOfClass } from '../../schemas/venues/remote.ts';
+import { POLLER_SOURCE } from '../figures/sources.ts';
 
 /** What the venue itself says of an account, or why nothing was read of it. */
 export function pollerReading(
   assetClass: number,
   row: VenueReadingRow | undefined,
 ): Position['livePollerReading'] {
-  if (assetClass === OPTION_CLASS) {
-    return absent(POLLER_SOURCE, 'the options venue publishes no account equity');
-  }
-  if (assetClass !== PERP_CLASS)
-    return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
-  if (row === undefined) return absent(POLLER_SOURCE, 'not polled yet, or PERP_VENUE_URL is not set');
+  const venue = venueOfClass(assetClass);
+  if (venue === null) return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
+  const { withoutEquity } = REMOTE_VENUES[venue];
+  if (withoutEquity !== null) return absent(POLLER_SOURCE, withoutEquity);
+  if (row === undefined) return absent(POLLER_SOURCE, `not polled yet, or ${urlVariable(venue)} is not set`);
   const asOf = timeOfMillis(row.venue_time);
   const why = row.reason ?? row.error ?? 'the venue gave no number';
   const part = (value: string | null) =>

@@ -2,7 +2,7 @@ import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
 import { venueReadings } from '../../clickhouse/queries/venue-state.ts';
 import type { Position, PositionsResponse } from '../../schemas/responses/positions.ts';
-import { venueOfClass } from '../figures/asset-venues.ts';
+import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { secondsSince } from '../figures/times.ts';
 import type { Coin } from './find.ts';
 import { pollerReading } from './poller-reading.ts';
@@ -31,7 +31,7 @@ export async function positions({ mint, policy, store, context, deps }: Coin): P
       venueAccountPda: row.address,
       assetClass: row.asset_class,
       assetMint: row.asset_mint,
-      venue: venueOfClass(deps.settings, row.asset_class),
+      venue: venueIdOfClass(deps.settings, row.asset_class),
       onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', context.now),
       livePollerReading: pollerReading(row.asset_class, readings.get(row.token_account)),
     })),

@@ -4,8 +4,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
-
-export const ATTESTED_SOURCE = 'chain:VenueAccount.remote_equity';
+import { ATTESTED_SOURCE } from '../figures/sources.ts';
 
 /** A venue account as served (spec 2.4). */
 export function venueAccountView(

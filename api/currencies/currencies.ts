@@ -2,7 +2,7 @@ import { currencies } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
-import { POLLER_SOURCE } from '../coin/poller-reading.ts';
+import { POLLER_SOURCE } from '../figures/sources.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 
 /** `GET /venues/<options_venue>/currencies`: those that have options, as last read. */

@@ -8,7 +8,7 @@ export interface IndexReads {
    * What `task` makes of the index. It is called again where what is missing changed meanwhile: the state that it is
    * given last held from before its first query until after its last.
    */
-  settled<T>(store: Store, task: (state: IndexState) => Promise<T>): Promise<T>;
+  readAsOne<T>(store: Store, task: (state: IndexState) => Promise<T>): Promise<T>;
 }
 
 interface Begun {
@@ -35,7 +35,7 @@ export function createIndexReads(marker: () => string): IndexReads {
   };
 
   return {
-    settled: async (store, task) => {
+    readAsOne: async (store, task) => {
       for (let tries = 1; ; tries += 1) {
         const { state, mark } = await begin(store);
         const answer = await task(

@@ -1,17 +1,19 @@
 import type { Store } from '../../clickhouse/client.ts';
 import type { AgentPost } from '../../schemas/responses/posts.ts';
+import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { IndexReads } from './index-reads.ts';
 
+/** `perpVenueId` … */
+type VenueIds = { [V in RemoteVenue as `${V}VenueId`]: string };
+
 /** What the read routes know of the configuration. */
-export interface ReadSettings {
+export interface ReadSettings extends VenueIds {
   serviceName: string;
   /** Base58. */
   programId: string;
   /** Base58; the protocol's config account overrides both where it is known. */
   launchpadProgramId: string;
   ammProgramId: string;
-  perpVenueId: string;
-  optionsVenueId: string;
   launchpadVenueId: string;
   ammVenueId: string;
 }

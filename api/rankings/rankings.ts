@@ -10,21 +10,21 @@ import { lastDay } from '../figures/times.ts';
 import type { RouteContext, RouteReply } from '../http/route.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
-import { type RankingRequest, rankingRequest } from './question.ts';
+import { type RankingParameters, readRankingParameters } from './parameters.ts';
 import { rankingRows } from './rows.ts';
 
 /** `GET /rankings` */
 export async function rankings(deps: ReadDeps, context: RouteContext): Promise<RouteReply> {
-  const request = rankingRequest(context.query);
+  const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const store = deps.currentStore();
-  const body = await deps.index.settled(store, (state) => page(state, request, store, deps, context.now));
+  const body = await deps.index.readAsOne(store, (state) => page(state, request, store, deps, context.now));
   return { status: 200, body };
 }
 
 async function page(
   state: IndexState,
-  request: RankingRequest,
+  request: RankingParameters,
   store: Store,
   deps: ReadDeps,
   now: number,

@@ -1,7 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { type EventCountRow, eventsBetween } from '../../clickhouse/queries/events-between.ts';
 import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
-import { type PolicyRow, policiesAt } from '../../clickhouse/queries/policy.ts';
+import { policiesAt, type StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { NO_TOTALS, type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
 import { type PoolRow, poolsAt } from '../../clickhouse/queries/pools.ts';
 import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse/queries/registries.ts';
@@ -9,13 +9,13 @@ import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/
 import { figure } from '../../schemas/figure.ts';
 import type { RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { ROUTED_SOURCE } from '../coin/loop.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import type { Quote } from '../figures/quotes.ts';
+import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { lastDay } from '../figures/times.ts';
 import type { IndexState } from '../latest/index-state.ts';
 
@@ -52,7 +52,7 @@ export async function rankingRows(
 
 async function loadPage(
   { store, launchpad, now }: RankingView,
-  policies: readonly PolicyRow[],
+  policies: readonly StoredPolicy[],
 ): Promise<Page> {
   const mintKeys = policies.map((policy) => policy.mint);
   const { after, until } = lastDay(now);
@@ -74,7 +74,7 @@ async function loadPage(
   return { origins: originRows, models: modelRows, mints: mintRows, pools, balances, totals, counts };
 }
 
-function rowOf(policy: PolicyRow, rank: number, page: Page, view: RankingView): RankingRow {
+function rowOf(policy: StoredPolicy, rank: number, page: Page, view: RankingView): RankingRow {
   const { state } = view;
   const quote = view.quotes.get(policy.quote_mint) ?? NO_QUOTE;
   const token = page.mints.get(policy.mint);

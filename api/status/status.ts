@@ -2,6 +2,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
+import { CONFIG_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 import { attestor } from './attestor.ts';
@@ -9,12 +10,10 @@ import { indexer } from './indexer.ts';
 import { keeper } from './keeper.ts';
 import { venues } from './venues.ts';
 
-export const CONFIG_SOURCE = 'chain:ProtocolConfig account';
-
 /** `GET /status` */
 export async function status(deps: ReadDeps, now: number): Promise<StatusResponse> {
   const store = deps.currentStore();
-  return deps.index.settled(store, (state) => statusIn(state, store, deps, now));
+  return deps.index.readAsOne(store, (state) => statusIn(state, store, deps, now));
 }
 
 async function statusIn(

@@ -9,7 +9,9 @@ import {
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis } from '../../schemas/units.ts';
-import { POLLER_SOURCE } from '../coin/poller-reading.ts';
+import { type RemoteVenue, urlVariable } from '../../schemas/venues/remote.ts';
+import { remoteVenues } from '../figures/asset-venues.ts';
+import { POLLER_SOURCE } from '../figures/sources.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 
 type Venues = StatusResponse['venues'];
@@ -27,8 +29,9 @@ export async function venues(
   return {
     [settings.launchpadVenueId]: programReach('launchpad', launchpad, programs),
     [settings.ammVenueId]: programReach('amm', amm, programs),
-    [settings.perpVenueId]: readingAge('perp', 'PERP_VENUE_URL', statuses, now),
-    [settings.optionsVenueId]: readingAge('options', 'OPTIONS_VENUE_URL', statuses, now),
+    ...Object.fromEntries(
+      remoteVenues(settings).map(({ venue, id }) => [id, readingAge(venue, statuses, now)]),
+    ),
   };
 }
 
@@ -44,12 +47,7 @@ function programReach(
   return row.error === null ? reach : { ...reach, reason: row.error };
 }
 
-function readingAge(
-  venue: VenueStatusRow['venue'],
-  variable: string,
-  rows: readonly VenueStatusRow[],
-  now: number,
-): Figure {
+function readingAge(venue: RemoteVenue, rows: readonly VenueStatusRow[], now: number): Figure {
   const good = rows.find((row) => row.venue === venue && row.ok === 1);
   if (good !== undefined) {
     const readAt = Number(good.read_at);
@@ -58,7 +56,7 @@ function readingAge(
   const bad = rows.find((row) => row.venue === venue && row.ok === 0);
   const why =
     bad === undefined
-      ? `not polled yet, or ${variable} is not set`
+      ? `not polled yet, or ${urlVariable(venue)} is not set`
       : `never answered: ${bad.error ?? 'no reply'}`;
   return absent(POLLER_SOURCE, why);
 }

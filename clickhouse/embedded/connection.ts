@@ -68,7 +68,7 @@ export function embeddedConnection(sessions: Sessions): Connection {
 const PLACEHOLDER = /\{([A-Za-z_]\w*):/g;
 
 /**
- * Parameters are bound by the engine, each set in the same call. A session keeps them, so a question that lacks one
+ * Parameters are bound by the engine, all set at once in the same call. A session keeps them, so a question that lacks one
  * is refused here, as a server would: it would be answered with the value of an earlier call.
  * @throws ClickHouseError
  */
@@ -80,9 +80,9 @@ function withParams(sql: string, params: Record<string, unknown> = {}): string {
   }
   const sets = Object.entries(params).map(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new TypeError(`no parameter name: ${name}`);
-    return `SET param_${name} = ${literal(parameterText(value))};`;
+    return `param_${name} = ${literal(parameterText(value))}`;
   });
-  return sets.length === 0 ? sql : `${sets.join(' ')} ${sql}`;
+  return sets.length === 0 ? sql : `SET ${sets.join(', ')}; ${sql}`;
 }
 
 function literal(value: string): string {

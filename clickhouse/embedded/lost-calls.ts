@@ -8,7 +8,7 @@ let outside = 0;
  * is outside, for ever where one never comes back, so that the process then ends as `kill -9` ends it: what the
  * engine has acknowledged is on disk.
  */
-export function giveUp(session: Session, call: Promise<unknown>): void {
+export function abandonCall(session: Session, call: Promise<unknown>): void {
   if (outside === 0) process.on('exit', endWithout);
   outside += 1;
   const back = () => {

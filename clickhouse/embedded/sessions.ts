@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import type { Session } from 'chdb';
-import { atMost } from '../../runtime/lifecycle.ts';
-import { giveUp } from './lost-calls.ts';
+import { doneWithin } from '../../runtime/lifecycle.ts';
+import { abandonCall } from './lost-calls.ts';
 
 /**
  * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
@@ -25,6 +26,9 @@ const SETTINGS = [
   ...WITHOUT_THREADS,
 ];
 
+/** The engine takes it with the first session on a directory; any other must name the same. */
+const CONFIGURED = { connectionArgs: [`--config-file=${path.join(import.meta.dirname, 'engine.xml')}`] };
+
 /** Above max_execution_time: what has not answered by then is stuck, and nothing in the engine ends it. */
 const ANSWER_WITHIN_MS = 75_000;
 
@@ -47,25 +51,25 @@ interface Place {
  * @throws Error with a sentence where the engine is not installed.
  */
 export async function openSessions(
-  path: string,
+  directory: string,
   database: string,
   count: number,
   answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<Sessions> {
   const { Session: Engine } = await loadEngine();
-  mkdirSync(path, { recursive: true });
+  mkdirSync(directory, { recursive: true });
 
   const ask = async (place: Place, sql: string, format?: string): Promise<string> => {
     const session = place.session as Session;
     const answer = session.queryAsync(sql, format === undefined ? {} : { format });
-    if (await atMost(answerWithinMs, answer)) return (await answer).text();
+    if (await doneWithin(answerWithinMs, answer)) return (await answer).text();
     place.session = null;
-    giveUp(session, answer);
+    abandonCall(session, answer);
     const start = sql.slice(0, 200);
     throw new Error(`the embedded engine has not answered for ${answerWithinMs / 1000} s: ${start}`);
   };
   const open = async (place: Place) => {
-    const session = new Engine(path);
+    const session = new Engine(directory, CONFIGURED);
     place.session = session;
     try {
       await ask(place, `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
@@ -115,6 +119,19 @@ export async function openSessions(
       const mine = await Promise.all(all.map(async () => take()));
       for (const { session } of mine) session?.close();
     },
+  };
+}
+
+/** Sessions that are still being opened: what is asked waits for them, and fails as their opening does. */
+export function opened(opening: Promise<Sessions>): Sessions {
+  opening.catch(() => undefined);
+  return {
+    run: async (sql, format) => (await opening).run(sql, format),
+    close: () =>
+      opening.then(
+        (sessions) => sessions.close(),
+        () => undefined,
+      ),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Store } from '../client.ts';
 import type { LatestTable } from '../tables.ts';
-import { GENTLY } from './audit-ranges.ts';
+import { AT_LOW_COST } from './audit-ranges.ts';
 
 /** A stored state with the columns of its table. */
 export type StoredState = { address: string; slot: string; exists: 0 | 1 } & Record<string, unknown>;
@@ -13,7 +13,7 @@ export function statesAfter(
   limit: number,
 ): Promise<StoredState[]> {
   return store.query<StoredState>(
-    `SELECT * FROM ${table} FINAL WHERE address > {after:String} ORDER BY address LIMIT {limit:UInt32} ${GENTLY}`,
+    `SELECT * FROM ${table} FINAL WHERE address > {after:String} ORDER BY address LIMIT {limit:UInt32} ${AT_LOW_COST}`,
     { after, limit },
   );
 }
@@ -24,7 +24,7 @@ export function statesAt(
   addresses: readonly string[],
 ): Promise<StoredState[]> {
   return store.query<StoredState>(
-    `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)} ${GENTLY}`,
+    `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)} ${AT_LOW_COST}`,
     { addresses },
   );
 }
@@ -32,7 +32,7 @@ export function statesAt(
 /** The mint of the policy at one of these addresses; null where none is there. */
 export async function mintOfPolicy(store: Store, addresses: readonly string[]): Promise<string | null> {
   const [row] = await store.query<{ mint: string }>(
-    `SELECT mint FROM policies FINAL WHERE address IN {addresses:Array(String)} LIMIT 1 ${GENTLY}`,
+    `SELECT mint FROM policies FINAL WHERE address IN {addresses:Array(String)} LIMIT 1 ${AT_LOW_COST}`,
     { addresses },
   );
   return row?.mint ?? null;

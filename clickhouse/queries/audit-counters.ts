@@ -1,5 +1,5 @@
 import type { Store } from '../client.ts';
-import { GENTLY } from './audit-ranges.ts';
+import { AT_LOW_COST } from './audit-ranges.ts';
 
 /** What a policy account counts that events tell too, decimal strings. */
 export interface Counters {
@@ -30,7 +30,7 @@ FROM policies FINAL`;
 /** The next policies behind an address, in their order. */
 export function countedStates(store: Store, after: string, limit: number): Promise<CountedState[]> {
   return store.query<CountedState>(
-    `${STATE} WHERE exists = 1 AND address > {after:String} ORDER BY address LIMIT {limit:UInt32} ${GENTLY}`,
+    `${STATE} WHERE exists = 1 AND address > {after:String} ORDER BY address LIMIT {limit:UInt32} ${AT_LOW_COST}`,
     { after, limit },
   );
 }
@@ -38,7 +38,7 @@ export function countedStates(store: Store, after: string, limit: number): Promi
 /** Those at these addresses that exist. */
 export function statesOf(store: Store, addresses: readonly string[]): Promise<CountedState[]> {
   return store.query<CountedState>(
-    `${STATE} WHERE exists = 1 AND address IN {addresses:Array(String)} ORDER BY address ${GENTLY}`,
+    `${STATE} WHERE exists = 1 AND address IN {addresses:Array(String)} ORDER BY address ${AT_LOW_COST}`,
     { addresses },
   );
 }
@@ -67,7 +67,7 @@ export async function countersFromEvents(
      WHERE e.mint IN {mints:Array(String)}
        AND e.slot <= transform(e.mint, {mints:Array(String)}, {slots:Array(UInt64)}, toUInt64(0))
      GROUP BY e.mint
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { mints: states.map(({ mint }) => mint), slots: states.map(({ slot }) => BigInt(slot)) },
   );
   return new Map(rows.map((row) => [row.mint, row]));

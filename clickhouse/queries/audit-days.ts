@@ -1,5 +1,5 @@
 import type { Store } from '../client.ts';
-import { GENTLY } from './audit-ranges.ts';
+import { AT_LOW_COST } from './audit-ranges.ts';
 
 /** Sums of a UTC day and quote asset in one partition of the log, decimal strings. */
 export interface PartitionDay {
@@ -22,7 +22,7 @@ export interface DayRange {
   to: number;
 }
 
-const DAY = 86_400;
+const DAY_SECONDS = 86_400;
 
 /** The days that have an event or a row; null where there is neither. */
 export async function allDays(store: Store): Promise<DayRange | null> {
@@ -32,13 +32,13 @@ export async function allDays(store: Store): Promise<DayRange | null> {
        UNION ALL SELECT maxOrNull(block_time) FROM events_by_slot
        UNION ALL SELECT minOrNull(toInt64(toUnixTimestamp(day, 'UTC'))) FROM quote_days
        UNION ALL SELECT maxOrNull(toInt64(toUnixTimestamp(day, 'UTC'))) FROM quote_days
-     ) ${GENTLY}`,
+     ) ${AT_LOW_COST}`,
   );
   if (row?.first == null || row.last == null) return null;
-  return { from: dayOf(Number(row.first)), to: dayOf(Number(row.last)) + DAY };
+  return { from: dayOf(Number(row.first)), to: dayOf(Number(row.last)) + DAY_SECONDS };
 }
 
-const dayOf = (time: number) => Math.floor(time / DAY) * DAY;
+const dayOf = (time: number) => Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
 
 /** What readers are served; a row without events is none. */
 export function storedDays(store: Store, { from, to }: DayRange): Promise<PartitionDay[]> {
@@ -52,7 +52,7 @@ export function storedDays(store: Store, { from, to }: DayRange): Promise<Partit
      WHERE d.day >= toDate(fromUnixTimestamp64Second({from:Int64}, 'UTC'))
        AND d.day < toDate(fromUnixTimestamp64Second({to:Int64}, 'UTC'))
      ORDER BY day, quote_mint, log_partition
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { from, to },
   );
 }
@@ -78,7 +78,7 @@ export function recomputedDays(
      WHERE block_time >= {from:Int64} AND block_time < {to:Int64}
      GROUP BY day, quote_mint, log_partition
      ORDER BY day, quote_mint, log_partition
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { from, to },
   );
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../client.ts';
-import { GENTLY, type MintRange } from './audit-ranges.ts';
+import { AT_LOW_COST, type MintRange } from './audit-ranges.ts';
 
 /** The two tables of events as one list of what is in them, `side` 1 for the one by mint. */
 const BOTH = `
@@ -23,14 +23,14 @@ export async function differingMints(
   const [row] = await store.query<{ mints: string[]; compared: string }>(
     `SELECT groupArrayIf(mint, differs) AS mints, toString(count()) AS compared
      FROM (SELECT mint, groupBitXor(print) != 0 OR sum(side) != 0 AS differs FROM (${BOTH}) GROUP BY mint)
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { first, last },
   );
   return { mints: row?.mints ?? [], compared: Number(row?.compared ?? 0) };
 }
 
 /** The first transaction on which the tables differ. */
-export interface FirstPart {
+export interface DifferingEvent {
   slot: string;
   signature: string;
   /** Number of the mint's events up to that slot and the sum of all their amounts, in the table by mint. */
@@ -39,12 +39,12 @@ export interface FirstPart {
   by_slot: string;
 }
 
-export async function firstDifferingEvent(store: Store, mint: string): Promise<FirstPart | null> {
+export async function firstDifferingEvent(store: Store, mint: string): Promise<DifferingEvent | null> {
   const [row] = await store.query<{ slot: string; signature: string }>(
     `SELECT slot, signature FROM (${BOTH})
      GROUP BY slot, signature HAVING groupBitXor(print) != 0 OR sum(side) != 0
      ORDER BY slot, signature LIMIT 1
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { first: mint, last: mint },
   );
   if (row === undefined) return null;
@@ -54,7 +54,7 @@ export async function firstDifferingEvent(store: Store, mint: string): Promise<F
        concat(toString(countIf(side = -1)), ' events of ',
          toString(sumIf(toUInt128(amount_a) + amount_b + amount_c + amount_d, side = -1))) AS by_slot
      FROM (${BOTH}) WHERE slot <= {slot:UInt64}
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { first: mint, last: mint, slot: row.slot },
   );
   return { ...row, by_mint: sums?.by_mint ?? '', by_slot: sums?.by_slot ?? '' };

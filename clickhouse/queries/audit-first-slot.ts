@@ -1,5 +1,5 @@
 import type { Store } from '../client.ts';
-import { GENTLY } from './audit-ranges.ts';
+import { AT_LOW_COST } from './audit-ranges.ts';
 
 /** What is summed: `Routed.a` is amount_a of Routed, `Routed.count` their number, `*.count` that of all events. */
 export type Term = `${string}.${'a' | 'b' | 'c' | 'd' | 'count'}`;
@@ -45,7 +45,7 @@ export async function firstSlotAbove(
     `SELECT minOrNull(slot) AS slot
      FROM (SELECT slot, sum(amount) OVER (ORDER BY slot) AS running FROM (${events.of === 'mint' ? OF_MINT : OF_DAY}))
      WHERE running > {limit:UInt128}
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { ...conditions, terms, limit, partition: events.partition ?? -1 },
   );
   return row?.slot ?? null;
@@ -61,7 +61,7 @@ export async function eventsPerSignature(
     `SELECT signature, toUInt32(uniqExact(position)) AS count FROM events
      WHERE mint = {mint:String} AND signature IN {signatures:Array(String)}
      GROUP BY signature
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { mint, signatures },
   );
   return new Map(rows.map(({ signature, count }) => [signature, count]));
@@ -70,7 +70,7 @@ export async function eventsPerSignature(
 /** The address of the policy of a mint; null where it is not known. */
 export async function policyOfMint(store: Store, mint: string): Promise<string | null> {
   const [row] = await store.query<{ address: string }>(
-    `SELECT address FROM policies FINAL WHERE mint = {mint:String} LIMIT 1 ${GENTLY}`,
+    `SELECT address FROM policies FINAL WHERE mint = {mint:String} LIMIT 1 ${AT_LOW_COST}`,
     { mint },
   );
   return row?.address ?? null;

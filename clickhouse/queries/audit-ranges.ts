@@ -1,7 +1,7 @@
 import type { Store } from '../client.ts';
 
 /** Ends a question that may take its time: one thread, so that readers keep the others, and disk before memory. */
-export const GENTLY = 'SETTINGS max_threads = 1, max_bytes_before_external_group_by = 200000000';
+export const AT_LOW_COST = 'SETTINGS max_threads = 1, max_bytes_before_external_group_by = 200000000';
 
 /** Mints from the first to the last, both in it. */
 export interface MintRange {
@@ -21,7 +21,7 @@ export async function* mintRanges(store: Store, size: number): AsyncGenerator<Mi
   for (let first = BEFORE_ALL; ; ) {
     const [row] = await store.query<{ mint: string }>(
       `SELECT mint FROM policy_totals WHERE mint >= {first:String}
-       GROUP BY mint ORDER BY mint LIMIT 1 OFFSET {skip:UInt32} ${GENTLY}`,
+       GROUP BY mint ORDER BY mint LIMIT 1 OFFSET {skip:UInt32} ${AT_LOW_COST}`,
       { first, skip: size - 1 },
     );
     yield { first, last: row?.mint ?? AFTER_ALL };

@@ -1,5 +1,5 @@
 import type { Store } from '../client.ts';
-import { GENTLY, type MintRange } from './audit-ranges.ts';
+import { AT_LOW_COST, type MintRange } from './audit-ranges.ts';
 
 /** Sums of a policy's events in one partition of the log, decimal strings; times are unix seconds. */
 export interface PartitionTotals {
@@ -40,7 +40,7 @@ export function storedTotals(store: Store, { first, last }: MintRange): Promise<
      FROM policy_totals AS t FINAL
      WHERE t.mint >= {first:String} AND t.mint <= {last:String}
      ORDER BY t.mint, t.log_partition
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { first, last },
   );
 }
@@ -75,7 +75,7 @@ export function recomputedTotals(
      WHERE e.mint >= {first:String} AND e.mint <= {last:String}
      GROUP BY e.mint, e.log_partition
      ORDER BY e.mint, e.log_partition
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { first, last },
   );
 }

@@ -47,7 +47,7 @@ export async function outdatedLetters(store: Store): Promise<Set<string>> {
     `SELECT d.id AS id
      FROM (SELECT id, what, at, read_at FROM dead_letters FINAL WHERE source = 'poll') AS d
      LEFT JOIN (
-       SELECT 'reading:perp' AS what, token_account AS at, read_at FROM venue_readings FINAL WHERE error IS NULL
+       SELECT concat('reading:', venue) AS what, token_account AS at, read_at FROM venue_readings FINAL WHERE error IS NULL
        UNION ALL SELECT 'reading:price', mint, max(read_at) FROM prices FINAL WHERE source = 'catalogue' GROUP BY mint
      ) AS one ON one.what = d.what AND one.at = d.at
      LEFT JOIN (
@@ -56,10 +56,10 @@ export async function outdatedLetters(store: Store): Promise<Set<string>> {
        UNION ALL SELECT 'reading:price', maxIf(read_at, source = 'second') FROM prices
      ) AS all ON all.what = d.what AND d.at = {nowhere:String}
      WHERE greatest(one.read_at, all.read_at) > toUInt64(d.read_at)`,
-    { nowhere: NOWHERE },
+    { nowhere: NO_ADDRESS },
   );
   return new Set(rows.map(({ id }) => id));
 }
 
 /** 32 zero bytes in base58: what a letter names that is about no one account. */
-const NOWHERE = '1'.repeat(32);
+const NO_ADDRESS = '1'.repeat(32);

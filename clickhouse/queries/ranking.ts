@@ -9,7 +9,7 @@ export interface QuoteRate {
   divisor: bigint;
 }
 
-export interface RankingQuestion {
+export interface RankingSelection {
   sort: Sort;
   order: Order;
   limit: number;
@@ -61,7 +61,7 @@ const FILTERS: Record<'mode' | 'origin' | 'model' | 'quote' | 'locked' | 'paused
  */
 export async function rankedPolicies(
   store: Store,
-  question: RankingQuestion,
+  question: RankingSelection,
 ): Promise<{ total: number; addresses: string[] }> {
   const { join, key, money } = RANKING_KEYS[question.sort];
   const inDollars = money && question.quote === null;
@@ -91,7 +91,7 @@ export async function rankedPolicies(
   return { total: counted?.total ?? 0, addresses: [] };
 }
 
-function parametersOf(question: RankingQuestion): Params {
+function parametersOf(question: RankingSelection): Params {
   const id = (value: number | null) => (value !== null && value >= 0 && value <= 65_535 ? value : NO_ID);
   return {
     limit: question.limit,

@@ -1,3 +1,4 @@
+import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { Store } from '../client.ts';
 import { sharedRows } from '../shared-reads.ts';
 
@@ -24,7 +25,7 @@ export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store
 );
 
 export interface VenueStatusRow {
-  venue: 'perp' | 'options';
+  venue: RemoteVenue;
   ok: number;
   read_at: string;
   error: string | null;
@@ -57,7 +58,7 @@ export async function newestAttestations(
   return store.query(
     `SELECT asset_class, max(v.remote_asof) AS remote_asof
      FROM venue_accounts AS v FINAL
-     WHERE exists = 1 AND kind = 'Remote' AND v.remote_asof != 0
+     WHERE exists = 1 AND revoked = 0 AND kind = 'Remote' AND v.remote_asof != 0
      GROUP BY asset_class`,
     {},
   );

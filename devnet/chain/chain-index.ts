@@ -1,4 +1,4 @@
-import type { Instruction } from '../program/call.ts';
+import type { Instruction } from '../program/instruction-run.ts';
 import type { Key } from '../program/state.ts';
 import type { BlockRecord } from './block-record.ts';
 import { signatureAt } from './transactions.ts';

@@ -1,7 +1,7 @@
 import type { Addresses } from '../program/addresses.ts';
 import { encodeEvent } from '../program/borsh.ts';
-import { type Instruction, type Meta, readonly } from '../program/call.ts';
 import type { TypedEvent } from '../program/events.ts';
+import { type Instruction, type Meta, readonly } from '../program/instruction-run.ts';
 import type { Random } from '../program/random.ts';
 import type { Key } from '../program/state.ts';
 

@@ -1,7 +1,7 @@
 import type { Addresses } from '../program/addresses.ts';
 import { encodeEvent } from '../program/borsh.ts';
-import { type Meta, readonly } from '../program/call.ts';
 import type { TypedEvent } from '../program/events.ts';
+import { type Meta, readonly } from '../program/instruction-run.ts';
 import { seededKey } from '../program/keys.ts';
 import {
   COMPUTE_BUDGET_PROGRAM,

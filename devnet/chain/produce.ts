@@ -1,7 +1,7 @@
 import type { Action } from '../program/actions.ts';
-import { writable } from '../program/call.ts';
 import { applyChanges, type Changes, openDraft } from '../program/draft.ts';
 import { type Execution, execute } from '../program/execute.ts';
+import { writable } from '../program/instruction-run.ts';
 import type { Key, ProgramState, TableName } from '../program/state.ts';
 import { TABLE_NAMES } from '../program/state.ts';
 import { type BlockRecord, blockhashAt, writesOf } from './block-record.ts';

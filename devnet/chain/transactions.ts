@@ -1,8 +1,8 @@
 import type { Addresses } from '../program/addresses.ts';
-import type { Instruction } from '../program/call.ts';
 import { codeOf } from '../program/errors.ts';
 import type { TypedEvent } from '../program/events.ts';
 import type { Execution } from '../program/execute.ts';
+import type { Instruction } from '../program/instruction-run.ts';
 import { keyOf, seededKey } from '../program/keys.ts';
 import { createRandom, type Random, seededBytes } from '../program/random.ts';
 import type { Key } from '../program/state.ts';

@@ -1,3 +1,5 @@
+import { CLASS_BITS } from '../../schemas/asset-classes.ts';
+import { venueOfClass } from '../../schemas/venues/remote.ts';
 import { keyOf, seededKey, ZERO_KEY } from '../program/keys.ts';
 import { seededBytes } from '../program/random.ts';
 import { AGENT, LOCAL, REMOTE } from '../program/state.ts';
@@ -7,10 +9,10 @@ import { drawTerms } from './profile.ts';
 import { MODELS } from './setup.ts';
 import type { Subject, World } from './world.ts';
 
-const PERP = 16;
-const OPTION = 32;
 const MAX_VENUES = 4;
-const CLASSES = [1, 2, 4, 8, PERP, OPTION, 64] as const;
+const CLASSES: readonly number[] = Object.values(CLASS_BITS);
+/** Classes whose accounts a venue may hold. */
+const isRemoteClass = (bit: number) => venueOfClass(bit) !== null;
 
 /** A 20-byte address in the right of 32 bytes. */
 function evmAddress(label: string): string {
@@ -25,12 +27,12 @@ export function registerVenue(world: World, subject: Subject): Choice {
   const { random, state } = world;
   const mask = state.origins.get(policy.origin)?.assetClassMask ?? 0;
   const allowed = CLASSES.filter((bit) => random.chance(0.04) || (mask & bit) !== 0);
-  const favourite = allowed.filter((bit) => bit === PERP || bit === OPTION);
+  const favourite = allowed.filter(isRemoteClass);
   const assetClass =
     favourite.length > 0 && random.chance(0.6)
       ? random.pick(favourite)
       : random.pick(allowed.length > 0 ? allowed : CLASSES);
-  const remote = assetClass === PERP || assetClass === OPTION ? random.chance(0.93) : random.chance(0.05);
+  const remote = random.chance(isRemoteClass(assetClass) ? 0.93 : 0.05);
   const tokenAccount = seededKey(`venue:${policy.mint}:${venues.length}:${random.int(1, 99)}`);
   return [
     {

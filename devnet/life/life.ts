@@ -1,7 +1,6 @@
 import type { Chain } from '../chain/chain.ts';
 import type { Action } from '../program/actions.ts';
 import { createRandom, type Random } from '../program/random.ts';
-import { classicQuote, edge } from './edges.ts';
 import { lock, pause, protocol, registerVenue, revokeVenue, setAgent, setPolicy } from './governance.ts';
 import { market } from './market.ts';
 import {
@@ -18,6 +17,7 @@ import {
   trade,
 } from './money.ts';
 import { launchMint, type Profile, profileOf } from './profile.ts';
+import { classicQuoteAsset, refusedAction } from './refused-actions.ts';
 import { residentOf } from './resident.ts';
 import { officials, setupActions } from './setup.ts';
 import { createVenueLists, type Subject, type World } from './world.ts';
@@ -42,7 +42,7 @@ export interface Life {
 
 type Weighted = readonly [weight: number, choose: (world: World, subject: Subject) => Choice];
 
-const DAY: readonly Weighted[] = [
+const ACTIVITIES: readonly Weighted[] = [
   [15, fees],
   [13, route],
   [13, market],
@@ -56,13 +56,13 @@ const DAY: readonly Weighted[] = [
   [5, credit],
   [4, burnBase],
   [2, setPolicy],
-  [2.5, edge],
+  [2.5, refusedAction],
   [1, setAgent],
   [0.8, revokeVenue],
   [0.5, pause],
   [0.3, lock],
 ];
-const TOTAL = DAY.reduce((sum, [weight]) => sum + weight, 0);
+const TOTAL = ACTIVITIES.reduce((sum, [weight]) => sum + weight, 0);
 
 const GROWTH_CHANCE = 0.2;
 /** Launches that nobody has made a policy for yet; a few stay so for good. */
@@ -71,7 +71,7 @@ const PROTOCOL_CHANCE = 0.004;
 
 function drawn(random: Random): Weighted[1] {
   let lot = random.next() * TOTAL;
-  for (const [weight, choose] of DAY) {
+  for (const [weight, choose] of ACTIVITIES) {
     lot -= weight;
     if (lot < 0) return choose;
   }
@@ -102,7 +102,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
     if (launches < created + SPARE_LAUNCHES) return [profile(launches).launch];
     // The oldest launch without a policy; the policies of a world are made in the order of their launches.
     const next = profile(created);
-    if (world.random.chance(0.04)) return classicQuote(world, next);
+    if (world.random.chance(0.04)) return classicQuoteAsset(world, next);
     return [{ kind: 'init_policy', ...next.init }];
   };
 

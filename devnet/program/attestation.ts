@@ -1,6 +1,16 @@
-import { begin, type Call, configOf, emit, named, policyOf, readonly, signer, writable } from './call.ts';
 import { ASOF_SKEW_S } from './equity.ts';
 import { found, must } from './errors.ts';
+import {
+  begin,
+  configOf,
+  emit,
+  eventHead,
+  type InstructionRun,
+  policyOf,
+  readonly,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import { BY_ATTESTATION } from './pause.ts';
 import { type Key, REMOTE } from './state.ts';
 
@@ -18,36 +28,38 @@ export interface Report {
 }
 
 /** Records what the venue says an account is worth; a jump beyond the band pauses the policy, either way. */
-export function reportRemoteEquity(call: Call, action: Report): void {
-  const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
-  const entry = call.addresses.venue(policyKey, action.tokenAccount).address;
+function reportRemoteEquity(run: InstructionRun, action: Report): void {
+  const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
+  const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
   begin(
-    call,
+    run,
     'report_remote_equity',
     [action.equity, action.notional, action.asof],
-    [signer(action.by), readonly(call.addresses.config.address), writable(policyKey), writable(entry)],
+    [signer(action.by), readonly(run.addresses.config.address), writable(policyKey), writable(entry)],
   );
-  const config = configOf(call);
+  const config = configOf(run);
   must(action.by === config.reporter, 'NotReporter');
-  const venue = found(call.draft.get('venues', entry), 'VenueNotAllowed');
+  const venue = found(run.draft.get('venues', entry), 'VenueNotAllowed');
   must(!venue.revoked, 'VenueNotAllowed');
   must(venue.kind === REMOTE, 'NotRemoteVenue');
-  must(action.asof <= call.now + ASOF_SKEW_S, 'FutureAsof');
+  must(action.asof <= run.now + ASOF_SKEW_S, 'FutureAsof');
   must(action.notional <= MAX_LEVERAGE * action.equity, 'NotionalTooHigh');
   const previous = venue.remoteEquity;
   const change = action.equity > previous ? action.equity - previous : previous - action.equity;
   const paused = previous > 0n && change > (previous * BigInt(config.maxDeviationBps)) / 10_000n;
-  const written = call.draft.edit('venues', entry);
+  const written = run.draft.edit('venues', entry);
   written.remoteEquity = action.equity;
   written.remoteNotional = action.notional;
   written.remoteAsof = action.asof;
-  const policy = policyOf(call, action.mint);
+  const policy = policyOf(run, action.mint);
   const { tokenAccount, equity, notional, asof } = action;
-  emit(call, {
+  emit(run, {
     kind: 'RemoteEquityReported',
-    fields: { ...named(policy), tokenAccount, equity, notional, asof, paused },
+    fields: { ...eventHead(policy), tokenAccount, equity, notional, asof, paused },
   });
   if (!paused) return;
   policy.paused = true;
-  emit(call, { kind: 'PolicyPaused', fields: { ...named(policy), paused: true, by: BY_ATTESTATION } });
+  emit(run, { kind: 'PolicyPaused', fields: { ...eventHead(policy), paused: true, by: BY_ATTESTATION } });
 }
+
+export const ATTESTATION_INSTRUCTIONS = { report_remote_equity: reportRemoteEquity };

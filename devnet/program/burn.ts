@@ -1,18 +1,18 @@
+import { lesser } from './curve.ts';
+import { must } from './errors.ts';
 import {
   balanceOf,
   begin,
-  type Call,
   emit,
+  eventHead,
+  type InstructionRun,
   invoke,
   mustRun,
-  named,
   policyOf,
   readonly,
   signer,
   writable,
-} from './call.ts';
-import { lesser } from './curve.ts';
-import { must } from './errors.ts';
+} from './instruction-run.ts';
 import { seededKey } from './keys.ts';
 import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import { buyOnCurve } from './pools.ts';
@@ -23,15 +23,15 @@ import { burnTokens, transferTokens } from './tokens.ts';
 const AMM_RATE = 37n;
 
 /** Spends staged quote on the token and burns what it bought. */
-export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount: bigint }): void {
-  const at = call.addresses.ofPolicy(action.mint);
-  const policy = policyOf(call, action.mint);
-  const poolKey = call.addresses.pool(policy.mint, policy.quoteMint);
+function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+  const at = run.addresses.ofPolicy(action.mint);
+  const policy = policyOf(run, action.mint);
+  const poolKey = run.addresses.pool(policy.mint, policy.quoteMint);
   const vault = seededKey(`pool-vault:${poolKey}`);
-  const pool = call.draft.get('pools', poolKey);
+  const pool = run.draft.get('pools', poolKey);
   const onCurve = pool?.status === 0;
   begin(
-    call,
+    run,
     'buyback_and_burn',
     [action.amount],
     [
@@ -40,53 +40,55 @@ export function buybackAndBurn(call: Call, action: { mint: Key; by: Key; amount:
       readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
     ],
   );
-  mustRun(call, policy);
-  must(action.amount > 0n && balanceOf(call, at.holderRewards) > 0n, 'NothingToDo');
-  must(balanceOf(call, at.holderRewards) >= action.amount, 'InsufficientFunds');
-  const bought = onCurve ? buyOnCurve(call, poolKey, action.amount) : action.amount * AMM_RATE;
-  const supply = call.draft.get('mints', action.mint)?.supply ?? 0n;
+  mustRun(run, policy);
+  must(action.amount > 0n && balanceOf(run, at.holderRewards) > 0n, 'NothingToDo');
+  must(balanceOf(run, at.holderRewards) >= action.amount, 'InsufficientFunds');
+  const bought = onCurve ? buyOnCurve(run, poolKey, action.amount) : action.amount * AMM_RATE;
+  const supply = run.draft.get('mints', action.mint)?.supply ?? 0n;
   const burned = lesser(bought, supply / 100n);
-  const quote = transferTokens(call, {
+  const quote = transferTokens(run, {
     from: at.holderRewards,
     to: vault,
     mint: policy.quoteMint,
     authority: at.policy,
     amount: action.amount,
   });
-  const base = transferTokens(call, {
+  const base = transferTokens(run, {
     from: vault,
     to: at.baseEscrow,
     mint: policy.mint,
     authority: poolKey,
     amount: burned,
   });
-  invoke(call, {
+  invoke(run, {
     program: onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM,
     name: onCurve ? 'BuyExactIn' : 'SwapBaseInput',
     data: Uint8Array.of(0xfa, 0xea, 0x0d, 0x7b, 0xd5, 0x9c, 0x13, 0xec),
     metas: [at.holderRewards, at.baseEscrow, poolKey, vault].map(writable),
     steps: [quote, base].map((instruction) => ({ type: 'cpi', instruction })),
   });
-  burnTokens(call, { from: at.baseEscrow, mint: policy.mint, authority: at.policy, amount: burned });
+  burnTokens(run, { from: at.baseEscrow, mint: policy.mint, authority: at.policy, amount: burned });
   policy.paidToHolders += action.amount;
   policy.tokensBurned += burned;
-  emit(call, { kind: 'BuybackBurned', fields: { ...named(policy), spent: action.amount, burned } });
+  emit(run, { kind: 'BuybackBurned', fields: { ...eventHead(policy), spent: action.amount, burned } });
 }
 
 /** Burns the base leg of claimed fees, no share taken. */
-export function burnBaseLeg(call: Call, action: { mint: Key; by: Key }): void {
-  const at = call.addresses.ofPolicy(action.mint);
+function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
+  const at = run.addresses.ofPolicy(action.mint);
   begin(
-    call,
+    run,
     'burn_base_leg',
     [],
     [signer(action.by), ...[at.policy, at.baseEscrow, action.mint].map(writable)],
   );
-  const policy = policyOf(call, action.mint);
-  mustRun(call, policy);
-  const burned = balanceOf(call, at.baseEscrow);
+  const policy = policyOf(run, action.mint);
+  mustRun(run, policy);
+  const burned = balanceOf(run, at.baseEscrow);
   must(burned > 0n, 'NothingToDo');
-  burnTokens(call, { from: at.baseEscrow, mint: policy.mint, authority: at.policy, amount: burned });
+  burnTokens(run, { from: at.baseEscrow, mint: policy.mint, authority: at.policy, amount: burned });
   policy.tokensBurned += burned;
-  emit(call, { kind: 'BaseLegBurned', fields: { ...named(policy), burned } });
+  emit(run, { kind: 'BaseLegBurned', fields: { ...eventHead(policy), burned } });
 }
+
+export const BURN_INSTRUCTIONS = { buyback_and_burn: buybackAndBurn, burn_base_leg: burnBaseLeg };

@@ -1,18 +1,28 @@
-import { begin, type Call, emit, named, policyOf, signer, writable } from './call.ts';
 import { must } from './errors.ts';
+import {
+  begin,
+  emit,
+  eventHead,
+  type InstructionRun,
+  policyOf,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import { AGENT, type Key } from './state.ts';
 
 /** The agent's inference spend: a meter, no money moves, so a pause does not stop it. */
-export function noteCredit(call: Call, action: { mint: Key; by: Key; amount: bigint }): void {
+function noteCredit(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   begin(
-    call,
+    run,
     'note_credit',
     [action.amount],
-    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
+    [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)],
   );
-  const policy = policyOf(call, action.mint);
+  const policy = policyOf(run, action.mint);
   must(policy.mode === AGENT, 'WrongMode');
   must(action.by === policy.agent, 'NotAgent');
   policy.creditSpent += action.amount;
-  emit(call, { kind: 'CreditNoted', fields: { ...named(policy), amount: action.amount } });
+  emit(run, { kind: 'CreditNoted', fields: { ...eventHead(policy), amount: action.amount } });
 }
+
+export const CREDIT_INSTRUCTIONS = { note_credit: noteCredit };

@@ -1,5 +1,5 @@
-import { balanceOf, type Call, configOf, type Meta, readonly } from './call.ts';
 import { found, must } from './errors.ts';
+import { balanceOf, configOf, type InstructionRun, type Meta, readonly } from './instruction-run.ts';
 import { compareKeys } from './keys.ts';
 import { type Key, LOCAL, type Policy, type VenueAccount } from './state.ts';
 
@@ -17,10 +17,10 @@ export function pairMetas(pairs: readonly VenuePair[]): Meta[] {
 }
 
 /** Reads one attested number. @throws ProgramError FutureAsof, StaleRemoteEquity */
-function attested(call: Call, venue: VenueAccount): bigint {
-  const age = call.now - venue.remoteAsof;
+function attested(run: InstructionRun, venue: VenueAccount): bigint {
+  const age = run.now - venue.remoteAsof;
   must(age >= -ASOF_SKEW_S, 'FutureAsof');
-  const limit = configOf(call).maxRemoteStaleness;
+  const limit = configOf(run).maxRemoteStaleness;
   if (limit > 0n) must(age <= limit, 'StaleRemoteEquity');
   return venue.remoteEquity;
 }
@@ -30,7 +30,7 @@ function attested(call: Call, venue: VenueAccount): bigint {
  * token accounts.
  * @throws ProgramError VenueSetIncomplete, VenueNotAllowed, WrongMint, FutureAsof, StaleRemoteEquity
  */
-export function readDeployed(call: Call, policy: Policy, pairs: readonly VenuePair[]): bigint {
+export function readDeployed(run: InstructionRun, policy: Policy, pairs: readonly VenuePair[]): bigint {
   must(pairs.length === policy.venueCount, 'VenueSetIncomplete');
   for (let at = 1; at < pairs.length; at += 1) {
     const [before, pair] = [found(pairs[at - 1]), found(pairs[at])];
@@ -38,14 +38,14 @@ export function readDeployed(call: Call, policy: Policy, pairs: readonly VenuePa
   }
   let deployed = 0n;
   for (const pair of pairs) {
-    must(pair.entry === call.addresses.venue(policy.address, pair.tokenAccount).address, 'VenueNotAllowed');
-    const venue = found(call.draft.get('venues', pair.entry), 'VenueNotAllowed');
+    must(pair.entry === run.addresses.venue(policy.address, pair.tokenAccount).address, 'VenueNotAllowed');
+    const venue = found(run.draft.get('venues', pair.entry), 'VenueNotAllowed');
     must(venue.policy === policy.address && !venue.revoked, 'VenueNotAllowed');
     if (venue.kind === LOCAL) {
-      must(call.draft.get('tokens', venue.tokenAccount)?.mint === policy.quoteMint, 'WrongMint');
-      deployed += balanceOf(call, venue.tokenAccount);
+      must(run.draft.get('tokens', venue.tokenAccount)?.mint === policy.quoteMint, 'WrongMint');
+      deployed += balanceOf(run, venue.tokenAccount);
     } else {
-      deployed += attested(call, venue);
+      deployed += attested(run, venue);
     }
   }
   return deployed;

@@ -1,8 +1,8 @@
-import { type Action, RULES, type SingleAction } from './actions.ts';
+import { type Action, INSTRUCTIONS, type SingleAction } from './actions.ts';
 import type { Addresses } from './addresses.ts';
-import { begin, type Call, type Instruction, signer } from './call.ts';
 import type { Draft } from './draft.ts';
 import { ProgramError, type ProgramErrorName } from './errors.ts';
+import { begin, type Instruction, type InstructionRun, signer } from './instruction-run.ts';
 import { seededKey } from './keys.ts';
 import type { Key } from './state.ts';
 
@@ -19,7 +19,7 @@ function policiesIn(draft: Draft, instructions: readonly Instruction[]): Key[] {
   return [...keys].filter((key) => draft.get('policies', key) !== undefined);
 }
 
-type Rule = (call: Call, action: SingleAction) => void;
+type Rule = (run: InstructionRun, action: SingleAction) => void;
 
 /** Runs a transaction over a draft; where it fails the draft holds rubbish and must be thrown away. */
 export function execute(
@@ -29,18 +29,18 @@ export function execute(
 ): Execution {
   const instructions: Instruction[] = [];
   for (const single of action.kind === 'batch' ? action.actions : [action]) {
-    const call: Call = { draft, ...where, instruction: null };
+    const run: InstructionRun = { draft, ...where, instruction: null };
     let error: ProgramErrorName | null = null;
     try {
-      (RULES[single.kind] as Rule)(call, single);
+      (INSTRUCTIONS[single.kind] as Rule)(run, single);
     } catch (thrown) {
       if (!(thrown instanceof ProgramError)) throw thrown;
       error = thrown.rule;
     }
     // A rule that failed before it knew its accounts still leaves a transaction behind.
-    if (call.instruction === null)
-      begin(call, single.kind, [], [signer('by' in single ? single.by : seededKey('somebody'))]);
-    if (call.instruction !== null) instructions.push(call.instruction);
+    if (run.instruction === null)
+      begin(run, single.kind, [], [signer('by' in single ? single.by : seededKey('somebody'))]);
+    if (run.instruction !== null) instructions.push(run.instruction);
     if (error !== null) return { instructions, error, policies: policiesIn(draft, instructions) };
   }
   return { instructions, error: null, policies: policiesIn(draft, instructions) };

@@ -1,5 +1,5 @@
-import { type Call, signer, writable } from './call.ts';
 import { must } from './errors.ts';
+import { type InstructionRun, signer, writable } from './instruction-run.ts';
 import { seededKey } from './keys.ts';
 import type { Key, Mint, TokenMetadata } from './state.ts';
 
@@ -15,14 +15,14 @@ export interface NewMint {
 }
 
 /** Writes a mint and what describes it. */
-export function createMint(call: Call, action: NewMint): Mint {
-  must(call.draft.get('mints', action.mint) === undefined, 'AccountInUse');
+export function createMint(run: InstructionRun, action: NewMint): Mint {
+  must(run.draft.get('mints', action.mint) === undefined, 'AccountInUse');
   const elsewhere = action.metadata !== null && action.metadataIn === 'account';
   const pointer = elsewhere ? seededKey(`metadata:${action.mint}`) : action.mint;
   if (elsewhere && action.metadata !== null) {
-    call.draft.put('metadata', { address: pointer, mint: action.mint, ...action.metadata });
+    run.draft.put('metadata', { address: pointer, mint: action.mint, ...action.metadata });
   }
-  return call.draft.put('mints', {
+  return run.draft.put('mints', {
     address: action.mint,
     program: action.program,
     decimals: action.decimals,
@@ -36,13 +36,15 @@ export function createMint(call: Call, action: NewMint): Mint {
 const INITIALIZE_MINT_2 = 20;
 
 /** A mint of its own, such as a quote asset. */
-export function issueMint(call: Call, action: NewMint): void {
-  call.instruction = {
+function issueMint(run: InstructionRun, action: NewMint): void {
+  run.instruction = {
     program: action.program,
     name: 'InitializeMint2',
     data: Uint8Array.of(INITIALIZE_MINT_2, action.decimals),
     metas: [signer(seededKey('issuer')), writable(action.mint)],
     steps: [],
   };
-  createMint(call, action);
+  createMint(run, action);
 }
+
+export const MINT_INSTRUCTIONS = { issue_mint: issueMint };

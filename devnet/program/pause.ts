@@ -1,5 +1,13 @@
-import { begin, type Call, emit, named, policyOf, signer, writable } from './call.ts';
 import { found, must } from './errors.ts';
+import {
+  begin,
+  emit,
+  eventHead,
+  type InstructionRun,
+  policyOf,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import type { Key } from './state.ts';
 
 export const BY_AUTHORITY = 0;
@@ -7,39 +15,40 @@ export const BY_GUARDIAN = 1;
 export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */
-export function setPaused(call: Call, action: { mint: Key; by: Key; paused: boolean }): void {
+function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: boolean }): void {
   begin(
-    call,
+    run,
     'set_paused',
     [action.paused],
-    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
+    [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)],
   );
-  const policy = policyOf(call, action.mint);
+  const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   policy.paused = action.paused;
-  emit(call, {
+  emit(run, {
     kind: 'PolicyPaused',
-    fields: { ...named(policy), paused: action.paused, by: BY_AUTHORITY },
+    fields: { ...eventHead(policy), paused: action.paused, by: BY_AUTHORITY },
   });
 }
 
-export function guardianPause(call: Call, action: { mint: Key; by: Key }): void {
-  begin(
-    call,
-    'guardian_pause',
-    [],
-    [signer(action.by), writable(call.addresses.ofPolicy(action.mint).policy)],
-  );
-  const policy = policyOf(call, action.mint);
+function guardianPause(run: InstructionRun, action: { mint: Key; by: Key }): void {
+  begin(run, 'guardian_pause', [], [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)]);
+  const policy = policyOf(run, action.mint);
   must(action.by === policy.guardian, 'NotGuardian');
   policy.paused = true;
-  emit(call, { kind: 'PolicyPaused', fields: { ...named(policy), paused: true, by: BY_GUARDIAN } });
+  emit(run, { kind: 'PolicyPaused', fields: { ...eventHead(policy), paused: true, by: BY_GUARDIAN } });
 }
 
-export function setProtocolPaused(call: Call, action: { by: Key; paused: boolean }): void {
-  const { address } = call.addresses.config;
-  begin(call, 'set_protocol_paused', [action.paused], [signer(action.by), writable(address)]);
-  must(found(call.draft.get('configs', address)).admin === action.by, 'NotAdmin');
-  call.draft.edit('configs', address).paused = action.paused;
-  emit(call, { kind: 'ProtocolPaused', fields: { paused: action.paused } });
+function setProtocolPaused(run: InstructionRun, action: { by: Key; paused: boolean }): void {
+  const { address } = run.addresses.config;
+  begin(run, 'set_protocol_paused', [action.paused], [signer(action.by), writable(address)]);
+  must(found(run.draft.get('configs', address)).admin === action.by, 'NotAdmin');
+  run.draft.edit('configs', address).paused = action.paused;
+  emit(run, { kind: 'ProtocolPaused', fields: { paused: action.paused } });
 }
+
+export const PAUSE_INSTRUCTIONS = {
+  set_protocol_paused: setProtocolPaused,
+  set_paused: setPaused,
+  guardian_pause: guardianPause,
+};

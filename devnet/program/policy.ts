@@ -1,16 +1,16 @@
+import { found, must } from './errors.ts';
 import {
   begin,
-  type Call,
   configOf,
   emit,
-  named,
+  eventHead,
+  type InstructionRun,
   openTokenAccount,
   policyOf,
   readonly,
   signer,
   writable,
-} from './call.ts';
-import { found, must } from './errors.ts';
+} from './instruction-run.ts';
 import { ZERO_KEY } from './keys.ts';
 import { TOKEN_2022_PROGRAM } from './known-programs.ts';
 import { AGENT, type Key, type Policy } from './state.ts';
@@ -42,25 +42,25 @@ export interface InitPolicy extends PolicyTerms {
 const BPS = 10_000;
 
 /** The rules of both instructions, in the order they are checked. */
-function mustBeSound(call: Call, terms: PolicyTerms, originId: number, mode: number): void {
-  const origin = found(call.draft.get('origins', call.addresses.origin(originId).address), 'UnknownOrigin');
+function mustBeSound(run: InstructionRun, terms: PolicyTerms, originId: number, mode: number): void {
+  const origin = found(run.draft.get('origins', run.addresses.origin(originId).address), 'UnknownOrigin');
   must(terms.toLpBps + terms.toBankrollBps === BPS, 'SplitNotWhole');
-  must(terms.toBankrollBps <= configOf(call).maxBankrollBps, 'BankrollShareTooHigh');
+  must(terms.toBankrollBps <= configOf(run).maxBankrollBps, 'BankrollShareTooHigh');
   const profit = terms.profitToLpBps + terms.profitToHoldersBps + terms.profitToBankrollBps;
   must(profit === BPS, 'ProfitSplitNotWhole');
   must(terms.risk <= origin.maxRisk, 'RiskAboveOrigin');
   must(terms.targetLeverageX >= 1 && terms.targetLeverageX <= 5, 'InvalidLeverage');
   if (mode !== AGENT) return;
-  const model = call.draft.get('models', call.addresses.model(terms.modelId).address);
+  const model = run.draft.get('models', run.addresses.model(terms.modelId).address);
   must(model?.enabled === true, 'UnknownModel');
 }
 
 /** Creates the policy of a launched mint with its five token accounts, all of the base mint's token program. */
-export function initPolicy(call: Call, action: InitPolicy): void {
-  const at = call.addresses.ofPolicy(action.mint);
-  const origin = call.addresses.origin(action.originId).address;
+function initPolicy(run: InstructionRun, action: InitPolicy): void {
+  const at = run.addresses.ofPolicy(action.mint);
+  const origin = run.addresses.origin(action.originId).address;
   begin(
-    call,
+    run,
     'init_policy',
     [action.originId, action.mode, action.modelId, action.risk],
     [
@@ -69,14 +69,14 @@ export function initPolicy(call: Call, action: InitPolicy): void {
       readonly(action.mint),
       readonly(action.quoteMint),
       readonly(origin),
-      readonly(call.addresses.config.address),
+      readonly(run.addresses.config.address),
       ...[at.bankroll, at.quoteEscrow, at.baseEscrow, at.holderRewards, at.lpQuote].map(writable),
     ],
   );
-  must(call.draft.get('policies', at.policy) === undefined, 'AccountInUse');
-  found(call.draft.get('mints', action.mint));
-  mustBeSound(call, action, action.originId, action.mode);
-  const quote = found(call.draft.get('mints', action.quoteMint));
+  must(run.draft.get('policies', at.policy) === undefined, 'AccountInUse');
+  found(run.draft.get('mints', action.mint));
+  mustBeSound(run, action, action.originId, action.mode);
+  const quote = found(run.draft.get('mints', action.quoteMint));
   must(quote.program === TOKEN_2022_PROGRAM, 'WrongTokenProgram');
   const { originId, mode, ...rest } = action;
   const policy: Policy = {
@@ -99,18 +99,18 @@ export function initPolicy(call: Call, action: InitPolicy): void {
     creditSpent: 0n,
     hwm: 0n,
     venueCount: 0,
-    createdAt: call.now,
+    createdAt: run.now,
     bump: at.bump,
   };
-  call.draft.put('policies', policy);
+  run.draft.put('policies', policy);
   for (const address of [at.bankroll, at.quoteEscrow, at.holderRewards, at.lpQuote]) {
-    openTokenAccount(call, { address, mint: action.quoteMint, owner: at.policy });
+    openTokenAccount(run, { address, mint: action.quoteMint, owner: at.policy });
   }
-  openTokenAccount(call, { address: at.baseEscrow, mint: action.mint, owner: at.policy });
-  emit(call, {
+  openTokenAccount(run, { address: at.baseEscrow, mint: action.mint, owner: at.policy });
+  emit(run, {
     kind: 'PolicyInitialised',
     fields: {
-      ...named(policy),
+      ...eventHead(policy),
       authority: policy.authority,
       agent: policy.agent,
       originId,
@@ -145,32 +145,39 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
 }
 
 /** The authority's own instructions start alike. */
-function byAuthority(call: Call, name: string, mint: Key, by: Key, args: number[] = []): Policy {
-  begin(call, name, args, [signer(by), writable(call.addresses.ofPolicy(mint).policy)]);
-  const policy = policyOf(call, mint);
+function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: number[] = []): Policy {
+  begin(run, name, args, [signer(by), writable(run.addresses.ofPolicy(mint).policy)]);
+  const policy = policyOf(run, mint);
   must(by === policy.authority, 'NotAuthority');
   return policy;
 }
 
-export function setPolicy(call: Call, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
-  const policy = byAuthority(call, 'set_policy', action.mint, action.by, [action.terms.risk]);
+function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
+  const policy = byAuthority(run, 'set_policy', action.mint, action.by, [action.terms.risk]);
   must(!policy.locked, 'PolicyLocked');
-  mustBeSound(call, action.terms, policy.originId, policy.mode);
+  mustBeSound(run, action.terms, policy.originId, policy.mode);
   Object.assign(policy, termsOf(action.terms));
   if (policy.mode === AGENT) policy.modelId = action.terms.modelId;
-  emit(call, { kind: 'PolicyUpdated', fields: named(policy) });
+  emit(run, { kind: 'PolicyUpdated', fields: eventHead(policy) });
 }
 
-export function lockPolicy(call: Call, action: { mint: Key; by: Key }): void {
-  const policy = byAuthority(call, 'lock_policy', action.mint, action.by);
+function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
+  const policy = byAuthority(run, 'lock_policy', action.mint, action.by);
   policy.locked = true;
-  emit(call, { kind: 'PolicyLocked', fields: named(policy) });
+  emit(run, { kind: 'PolicyLocked', fields: eventHead(policy) });
 }
 
 /** Allowed after a lock; the zero key takes the agent away. */
-export function setAgent(call: Call, action: { mint: Key; by: Key; agent: Key }): void {
-  const policy = byAuthority(call, 'set_agent', action.mint, action.by);
+function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
+  const policy = byAuthority(run, 'set_agent', action.mint, action.by);
   const oldAgent = policy.agent;
   policy.agent = action.agent;
-  emit(call, { kind: 'AgentSet', fields: { ...named(policy), oldAgent, newAgent: action.agent } });
+  emit(run, { kind: 'AgentSet', fields: { ...eventHead(policy), oldAgent, newAgent: action.agent } });
 }
+
+export const POLICY_INSTRUCTIONS = {
+  init_policy: initPolicy,
+  set_policy: setPolicy,
+  lock_policy: lockPolicy,
+  set_agent: setAgent,
+};

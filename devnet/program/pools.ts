@@ -1,6 +1,13 @@
-import { type Call, type Instruction, type Meta, readonly, signer, writable } from './call.ts';
 import { curveMaths, lesser, openingReserves } from './curve.ts';
 import { found, must } from './errors.ts';
+import {
+  type Instruction,
+  type InstructionRun,
+  type Meta,
+  readonly,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import { seededKey } from './keys.ts';
 import { LAUNCHPAD_PROGRAM } from './known-programs.ts';
 import { createMint, type NewMint } from './mints.ts';
@@ -25,23 +32,23 @@ export interface NewPool {
 }
 
 /** Makes a mint and, unless it is sold elsewhere, its pool: one transaction that the bankroll program is not in. */
-export function createLaunch(call: Call, action: { mint: NewMint; pool: NewPool | null }): void {
+function createLaunch(run: InstructionRun, action: { mint: NewMint; pool: NewPool | null }): void {
   const instruction = launchpad('InitializeV2', 1, [
     signer(action.pool?.creator ?? seededKey(`creator:${action.mint.mint}`)),
     writable(action.mint.mint),
   ]);
-  call.instruction = instruction;
-  const mint = createMint(call, action.mint);
+  run.instruction = instruction;
+  const mint = createMint(run, action.mint);
   if (action.pool === null) return;
   const { globalConfig, creator, quoteMint, raise } = action.pool;
-  const address = call.addresses.pool(mint.address, quoteMint);
+  const address = run.addresses.pool(mint.address, quoteMint);
   instruction.metas.push(readonly(globalConfig), writable(address), readonly(quoteMint));
-  const { curveType } = found(call.draft.get('curves', globalConfig));
-  call.draft.put('pools', {
+  const { curveType } = found(run.draft.get('curves', globalConfig));
+  run.draft.put('pools', {
     address,
     status: FUND,
     baseDecimals: mint.decimals,
-    quoteDecimals: found(call.draft.get('mints', quoteMint)).decimals,
+    quoteDecimals: found(run.draft.get('mints', quoteMint)).decimals,
     supply: mint.supply,
     realBase: 0n,
     realQuote: 0n,
@@ -53,25 +60,25 @@ export function createLaunch(call: Call, action: { mint: NewMint; pool: NewPool 
   });
 }
 
-export function createCurve(call: Call, action: { address: Key; curveType: number; quoteMint: Key }): void {
-  call.instruction = launchpad('CreateConfig', 2, [
+function createCurve(run: InstructionRun, action: { address: Key; curveType: number; quoteMint: Key }): void {
+  run.instruction = launchpad('CreateConfig', 2, [
     signer(seededKey('launchpad-admin')),
     writable(action.address),
   ]);
   const { address, curveType, quoteMint } = action;
-  call.draft.put('curves', { address, curveType, quoteMint });
+  run.draft.put('curves', { address, curveType, quoteMint });
 }
 
-function curveOf(call: Call, pool: Pool) {
-  return curveMaths(found(call.draft.get('curves', pool.globalConfig)).curveType);
+function curveOf(run: InstructionRun, pool: Pool) {
+  return curveMaths(found(run.draft.get('curves', pool.globalConfig)).curveType);
 }
 
 /** Buys on the curve for somebody's quote; a pool that has raised enough moves on to Migrate. Answers the base bought. */
-export function buyOnCurve(call: Call, address: Key, quoteIn: bigint): bigint {
-  const pool = call.draft.edit('pools', address);
+export function buyOnCurve(run: InstructionRun, address: Key, quoteIn: bigint): bigint {
+  const pool = run.draft.edit('pools', address);
   must(pool.status === FUND, 'PoolClosed');
   const left = pool.totalBaseSell - pool.realBase;
-  const bought = lesser(curveOf(call, pool).buy(pool, quoteIn), left);
+  const bought = lesser(curveOf(run, pool).buy(pool, quoteIn), left);
   pool.realBase += bought;
   pool.realQuote += quoteIn;
   if (pool.realQuote >= pool.totalQuoteFundRaising || bought === left) pool.status = MIGRATE;
@@ -79,43 +86,51 @@ export function buyOnCurve(call: Call, address: Key, quoteIn: bigint): bigint {
 }
 
 /** Somebody trades on the curve: `amount` is quote for a buy and base for a sell. */
-export function tradePool(
-  call: Call,
+function tradePool(
+  run: InstructionRun,
   action: { pool: Key; by: Key; side: 'buy' | 'sell'; amount: bigint },
 ): void {
-  call.instruction = launchpad(action.side === 'buy' ? 'BuyExactIn' : 'SellExactIn', 3, [
+  run.instruction = launchpad(action.side === 'buy' ? 'BuyExactIn' : 'SellExactIn', 3, [
     signer(action.by),
     writable(action.pool),
     writable(seededKey(`pool-vault:${action.pool}`)),
   ]);
   if (action.side === 'buy') {
-    found(call.draft.get('pools', action.pool));
-    buyOnCurve(call, action.pool, action.amount);
+    found(run.draft.get('pools', action.pool));
+    buyOnCurve(run, action.pool, action.amount);
     return;
   }
-  const current = found(call.draft.get('pools', action.pool));
+  const current = found(run.draft.get('pools', action.pool));
   must(current.status === FUND, 'PoolClosed');
   must(current.realBase >= action.amount, 'InsufficientFunds');
-  const pool = call.draft.edit('pools', action.pool);
-  const out = curveOf(call, pool).sell(pool, action.amount);
+  const pool = run.draft.edit('pools', action.pool);
+  const out = curveOf(run, pool).sell(pool, action.amount);
   pool.realBase -= action.amount;
   pool.realQuote -= lesser(out, pool.realQuote);
 }
 
 /** Moves a pool's liquidity to the AMM: from Migrate to Trade. */
-export function migratePool(call: Call, action: { pool: Key }): void {
-  call.instruction = launchpad('MigrateToCpswap', 4, [
+function migratePool(run: InstructionRun, action: { pool: Key }): void {
+  run.instruction = launchpad('MigrateToCpswap', 4, [
     signer(seededKey('launchpad-admin')),
     writable(action.pool),
   ]);
-  const status = call.draft.get('pools', action.pool)?.status;
+  const status = run.draft.get('pools', action.pool)?.status;
   must(status === MIGRATE, 'PoolClosed');
-  call.draft.edit('pools', action.pool).status = TRADE;
+  run.draft.edit('pools', action.pool).status = TRADE;
 }
 
 /** Takes a graduated pool's account away. */
-export function closePool(call: Call, action: { pool: Key }): void {
-  call.instruction = launchpad('ClosePool', 5, [signer(seededKey('launchpad-admin')), writable(action.pool)]);
-  must(call.draft.get('pools', action.pool)?.status === TRADE, 'PoolClosed');
-  call.draft.remove('pools', action.pool);
+function closePool(run: InstructionRun, action: { pool: Key }): void {
+  run.instruction = launchpad('ClosePool', 5, [signer(seededKey('launchpad-admin')), writable(action.pool)]);
+  must(run.draft.get('pools', action.pool)?.status === TRADE, 'PoolClosed');
+  run.draft.remove('pools', action.pool);
 }
+
+export const POOL_INSTRUCTIONS = {
+  create_curve: createCurve,
+  create_launch: createLaunch,
+  trade_pool: tradePool,
+  migrate_pool: migratePool,
+  close_pool: closePool,
+};

@@ -1,6 +1,16 @@
-import { balanceOf, begin, type Call, emit, mustRun, named, policyOf, signer, writable } from './call.ts';
 import { pairMetas, readDeployed, type VenuePair } from './equity.ts';
 import { must } from './errors.ts';
+import {
+  balanceOf,
+  begin,
+  emit,
+  eventHead,
+  type InstructionRun,
+  mustRun,
+  policyOf,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import type { Key } from './state.ts';
 import { moveTokens } from './tokens.ts';
 
@@ -21,10 +31,13 @@ export function splitProfit(
 }
 
 /** Splits what equity holds above the high water mark, and raises the mark to what stays. */
-export function sweepProfit(call: Call, action: { mint: Key; by: Key; venues: readonly VenuePair[] }): void {
-  const at = call.addresses.ofPolicy(action.mint);
+function sweepProfit(
+  run: InstructionRun,
+  action: { mint: Key; by: Key; venues: readonly VenuePair[] },
+): void {
+  const at = run.addresses.ofPolicy(action.mint);
   begin(
-    call,
+    run,
     'sweep_profit',
     [],
     [
@@ -33,23 +46,25 @@ export function sweepProfit(call: Call, action: { mint: Key; by: Key; venues: re
       ...pairMetas(action.venues),
     ],
   );
-  const policy = policyOf(call, action.mint);
-  mustRun(call, policy);
-  const bankroll = balanceOf(call, at.bankroll);
-  const equity = bankroll + readDeployed(call, policy, action.venues);
+  const policy = policyOf(run, action.mint);
+  mustRun(run, policy);
+  const bankroll = balanceOf(run, at.bankroll);
+  const equity = bankroll + readDeployed(run, policy, action.venues);
   must(equity > policy.hwm, 'NothingToDo');
   const profit = equity - policy.hwm;
   const { toLp, toHolders } = splitProfit(profit, bankroll, policy);
   const moved = toLp + toHolders;
   const from = { from: at.bankroll, mint: policy.quoteMint, authority: at.policy };
-  moveTokens(call, { ...from, to: at.lpQuote, amount: toLp });
-  moveTokens(call, { ...from, to: at.holderRewards, amount: toHolders });
+  moveTokens(run, { ...from, to: at.lpQuote, amount: toLp });
+  moveTokens(run, { ...from, to: at.holderRewards, amount: toHolders });
   // The spec has both: the new mark is equity - moved, and the mark never falls. Moving no more than the profit,
   // the first keeps the second.
   policy.hwm = equity - moved;
   policy.profitSwept += moved;
-  emit(call, {
+  emit(run, {
     kind: 'ProfitSwept',
-    fields: { ...named(policy), equity, profit, toLp, toHolders, hwm: policy.hwm },
+    fields: { ...eventHead(policy), equity, profit, toLp, toHolders, hwm: policy.hwm },
   });
 }
+
+export const PROFIT_INSTRUCTIONS = { sweep_profit: sweepProfit };

@@ -1,5 +1,12 @@
-import { type Call, type Instruction, invoke, readonly, signer, writable } from './call.ts';
 import { found, must } from './errors.ts';
+import {
+  type Instruction,
+  type InstructionRun,
+  invoke,
+  readonly,
+  signer,
+  writable,
+} from './instruction-run.ts';
 import type { Key } from './state.ts';
 
 const TRANSFER_CHECKED = 12;
@@ -20,17 +27,17 @@ function amountData(tag: number, amount: bigint, decimals: number): Uint8Array {
  * @throws ProgramError InsufficientFunds
  */
 export function transferTokens(
-  call: Call,
+  run: InstructionRun,
   transfer: { from: Key; to: Key; mint: Key; authority: Key; amount: bigint },
 ): Instruction {
-  const mint = found(call.draft.get('mints', transfer.mint));
-  if (call.draft.get('tokens', transfer.from) !== undefined) {
-    const from = call.draft.edit('tokens', transfer.from);
+  const mint = found(run.draft.get('mints', transfer.mint));
+  if (run.draft.get('tokens', transfer.from) !== undefined) {
+    const from = run.draft.edit('tokens', transfer.from);
     must(from.amount >= transfer.amount, 'InsufficientFunds');
     from.amount -= transfer.amount;
   }
-  if (call.draft.get('tokens', transfer.to) !== undefined) {
-    call.draft.edit('tokens', transfer.to).amount += transfer.amount;
+  if (run.draft.get('tokens', transfer.to) !== undefined) {
+    run.draft.edit('tokens', transfer.to).amount += transfer.amount;
   }
   return {
     program: mint.program,
@@ -47,21 +54,24 @@ export function transferTokens(
 }
 
 /** A transfer made by the instruction that is running; nothing is shown of a transfer of nothing. */
-export function moveTokens(call: Call, transfer: Parameters<typeof transferTokens>[1]): void {
-  if (transfer.amount > 0n) invoke(call, transferTokens(call, transfer));
+export function moveTokens(run: InstructionRun, transfer: Parameters<typeof transferTokens>[1]): void {
+  if (transfer.amount > 0n) invoke(run, transferTokens(run, transfer));
 }
 
 /** Burns tokens of an account: its balance and the mint's supply fall. */
-export function burnTokens(call: Call, burn: { from: Key; mint: Key; authority: Key; amount: bigint }): void {
-  const mint = call.draft.edit('mints', burn.mint);
-  const from = call.draft.get('tokens', burn.from);
+export function burnTokens(
+  run: InstructionRun,
+  burn: { from: Key; mint: Key; authority: Key; amount: bigint },
+): void {
+  const mint = run.draft.edit('mints', burn.mint);
+  const from = run.draft.get('tokens', burn.from);
   if (from !== undefined) {
     must(from.amount >= burn.amount, 'InsufficientFunds');
-    call.draft.edit('tokens', burn.from).amount -= burn.amount;
+    run.draft.edit('tokens', burn.from).amount -= burn.amount;
   }
   must(mint.supply >= burn.amount, 'InsufficientFunds');
   mint.supply -= burn.amount;
-  invoke(call, {
+  invoke(run, {
     program: mint.program,
     name: 'BurnChecked',
     data: amountData(BURN_CHECKED, burn.amount, mint.decimals),
@@ -71,13 +81,13 @@ export function burnTokens(call: Call, burn: { from: Key; mint: Key; authority: 
 }
 
 /** A plain transfer into or out of a token account, of which the bankroll program knows nothing. */
-export function transfer(
-  call: Call,
+function transfer(
+  run: InstructionRun,
   action: { account: Key; amount: bigint; direction: 'in' | 'out' },
 ): void {
-  const account = found(call.draft.get('tokens', action.account));
+  const account = found(run.draft.get('tokens', action.account));
   const outside = `${action.direction === 'in' ? account.mint : account.owner}`;
-  call.instruction = transferTokens(call, {
+  run.instruction = transferTokens(run, {
     from: action.direction === 'in' ? outside : action.account,
     to: action.direction === 'in' ? action.account : outside,
     mint: account.mint,
@@ -87,15 +97,17 @@ export function transfer(
 }
 
 /** Closes an empty token account. */
-export function closeTokenAccount(call: Call, action: { account: Key }): void {
-  const account = found(call.draft.get('tokens', action.account));
+function closeTokenAccount(run: InstructionRun, action: { account: Key }): void {
+  const account = found(run.draft.get('tokens', action.account));
   must(account.amount === 0n, 'InsufficientFunds');
-  call.instruction = {
+  run.instruction = {
     program: account.program,
     name: 'CloseAccount',
     data: Uint8Array.of(CLOSE_ACCOUNT),
     metas: [writable(action.account), writable(account.owner), signer(account.owner)],
     steps: [],
   };
-  call.draft.remove('tokens', action.account);
+  run.draft.remove('tokens', action.account);
 }
+
+export const TOKEN_INSTRUCTIONS = { transfer, close_token_account: closeTokenAccount };

@@ -1,16 +1,16 @@
+import { found, must } from './errors.ts';
 import {
   begin,
-  type Call,
   configOf,
   emit,
-  named,
+  eventHead,
+  type InstructionRun,
   openTokenAccount,
   policyOf,
   readonly,
   signer,
   writable,
-} from './call.ts';
-import { found, must } from './errors.ts';
+} from './instruction-run.ts';
 import { bytesOf, seededKey } from './keys.ts';
 import { type Key, REMOTE } from './state.ts';
 
@@ -27,35 +27,35 @@ export interface RegisterVenue {
 }
 
 /** Puts a token account on the policy's allowlist, opening it where nobody has. */
-export function registerVenue(call: Call, action: RegisterVenue): void {
-  const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
-  const entry = call.addresses.venue(policyKey, action.tokenAccount);
+function registerVenue(run: InstructionRun, action: RegisterVenue): void {
+  const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
+  const entry = run.addresses.venue(policyKey, action.tokenAccount);
   begin(
-    call,
+    run,
     'register_venue_account',
     [action.venueKind, action.assetClass, ...bytesOf(action.remoteAccount)],
     [
       signer(action.by),
-      readonly(call.addresses.config.address),
+      readonly(run.addresses.config.address),
       writable(policyKey),
       writable(entry.address),
       writable(action.tokenAccount),
       readonly(action.assetMint),
     ],
   );
-  const policy = policyOf(call, action.mint);
+  const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   const bit = Math.log2(action.assetClass);
   must(Number.isInteger(bit) && bit >= 0 && bit <= 7, 'InvalidAssetClass');
-  const origin = found(call.draft.get('origins', policy.origin));
+  const origin = found(run.draft.get('origins', policy.origin));
   must((origin.assetClassMask & action.assetClass) !== 0, 'ClassOutsideOrigin');
-  must(policy.risk >= (configOf(call).minRiskForClass[bit] ?? 0), 'RiskBelowAssetClass');
-  must(call.draft.get('venues', entry.address) === undefined, 'AccountInUse');
-  if (call.draft.get('tokens', action.tokenAccount) === undefined) {
+  must(policy.risk >= (configOf(run).minRiskForClass[bit] ?? 0), 'RiskBelowAssetClass');
+  must(run.draft.get('venues', entry.address) === undefined, 'AccountInUse');
+  if (run.draft.get('tokens', action.tokenAccount) === undefined) {
     const owner = action.venueKind === REMOTE ? seededKey(`bridge:${action.assetClass}`) : policyKey;
-    openTokenAccount(call, { address: action.tokenAccount, mint: action.assetMint, owner });
+    openTokenAccount(run, { address: action.tokenAccount, mint: action.assetMint, owner });
   }
-  call.draft.put('venues', {
+  run.draft.put('venues', {
     address: entry.address,
     policy: policyKey,
     tokenAccount: action.tokenAccount,
@@ -72,21 +72,26 @@ export function registerVenue(call: Call, action: RegisterVenue): void {
   });
   policy.venueCount += 1;
   const { tokenAccount, assetMint, venueKind: kind, assetClass } = action;
-  emit(call, {
+  emit(run, {
     kind: 'VenueRegistered',
-    fields: { ...named(policy), tokenAccount, assetMint, kind, assetClass },
+    fields: { ...eventHead(policy), tokenAccount, assetMint, kind, assetClass },
   });
 }
 
 /** Takes an account off the allowlist and out of equity; the entry stays. */
-export function revokeVenue(call: Call, action: { mint: Key; by: Key; tokenAccount: Key }): void {
-  const { policy: policyKey } = call.addresses.ofPolicy(action.mint);
-  const entry = call.addresses.venue(policyKey, action.tokenAccount).address;
-  begin(call, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
-  const policy = policyOf(call, action.mint);
+function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
+  const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
+  const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
+  begin(run, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
+  const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
-  must(call.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');
-  call.draft.edit('venues', entry).revoked = true;
+  must(run.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');
+  run.draft.edit('venues', entry).revoked = true;
   policy.venueCount -= 1;
-  emit(call, { kind: 'VenueRevoked', fields: { ...named(policy), tokenAccount: action.tokenAccount } });
+  emit(run, { kind: 'VenueRevoked', fields: { ...eventHead(policy), tokenAccount: action.tokenAccount } });
 }
+
+export const VENUE_INSTRUCTIONS = {
+  register_venue_account: registerVenue,
+  revoke_venue_account: revokeVenue,
+};

@@ -1,7 +1,9 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/base58.ts';
-import type { Ledger, StoredAccount } from '../chain/ledger.ts';
+import type { Ledger, SignatureEntry, StoredAccount } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
-import { errorJson, transactionJson } from './transaction.ts';
+import type { RpcManners, Spell } from './manners.ts';
+import type { Past } from './past.ts';
+import { errorJson, isVersionOne, transactionJson } from './transaction.ts';
 
 /** An error of the JSON-RPC protocol. */
 export class RpcFault extends Error {
@@ -13,10 +15,15 @@ export class RpcFault extends Error {
   }
 }
 
+/** What one node of the pool answers from. */
 export interface MethodContext {
   ledger: Ledger;
-  /** Slots by which this node says it is behind. */
-  behind(): bigint;
+  past: Past;
+  manners: RpcManners;
+  /** Slots by which this node is behind. */
+  behind: bigint;
+  /** Whether the spell befalls this answer about a transaction; each time counts. */
+  struck(spell: Spell | null, signature: string): boolean;
   withIndex: boolean;
 }
 
@@ -26,7 +33,7 @@ type Config = {
   minContextSlot?: number;
   limit?: number;
   before?: string;
-  until?: string;
+  maxSupportedTransactionVersion?: number;
 };
 
 const TOKEN_ACCOUNT_SIZE = 165;
@@ -38,7 +45,7 @@ function key(value: unknown): Uint8Array {
 }
 
 function contextSlot(context: MethodContext, config: Config | undefined): bigint {
-  const tip = context.ledger.tip().slot - context.behind();
+  const tip = context.ledger.tip().slot - context.behind;
   const slot =
     config?.commitment === 'confirmed' || config?.commitment === 'processed' ? tip : tip - FINALIZED_BEHIND;
   const seen = slot < 0n ? 0n : slot;
@@ -69,7 +76,7 @@ const withContext = (slot: bigint, value: unknown) => ({
 export const METHODS: Record<string, Method> = {
   getAccountInfo: ([address, config], context) => {
     const slot = contextSlot(context, config as Config);
-    return withContext(slot, accountJson(context.ledger.account(key(address))));
+    return withContext(slot, accountJson(context.past.account(key(address), slot)));
   },
   getMultipleAccounts: ([addresses, config], context) => {
     const list = addresses as unknown[];
@@ -78,13 +85,13 @@ export const METHODS: Record<string, Method> = {
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
-      list.map((address) => accountJson(context.ledger.account(key(address)))),
+      list.map((address) => accountJson(context.past.account(key(address), slot))),
     );
   },
   getProgramAccounts: ([program, config], context) => {
     const slot = contextSlot(context, config as Config);
-    const accounts = context.ledger
-      .accountsByOwner(key(program))
+    const accounts = context.past
+      .accountsByOwner(key(program), slot)
       .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }));
     return (config as { withContext?: boolean } | undefined)?.withContext === true
       ? withContext(slot, accounts)
@@ -92,7 +99,7 @@ export const METHODS: Record<string, Method> = {
   },
   getTokenAccountBalance: ([address, config], context) => {
     const slot = contextSlot(context, config as Config);
-    const account = context.ledger.account(key(address));
+    const account = context.past.account(key(address), slot);
     if (account === null || account.data.length < TOKEN_ACCOUNT_SIZE) {
       throw new RpcFault(-32602, 'Invalid param: could not find account');
     }
@@ -103,34 +110,69 @@ export const METHODS: Record<string, Method> = {
   },
   getSignaturesForAddress: ([address, config], context) => {
     const { limit = 1000, before } = (config ?? {}) as Config;
-    const slot = contextSlot(context, config as Config);
+    const { ledger, manners } = context;
+    const indexed = contextSlot(context, config as Config) - BigInt(manners.indexBehind);
     const from = before === undefined ? null : decodeBase58(before);
-    return context.ledger
-      .signaturesFor(key(address), from, Math.min(limit, 1000))
-      .filter((entry) => entry.slot <= slot)
-      .map((entry) => ({
-        signature: encodeBase58(entry.signature),
-        slot: Number(entry.slot),
-        err: errorJson(entry),
-        memo: null,
-        blockTime: entry.blockTime,
-        confirmationStatus: 'confirmed',
-      }));
+    // A node that has not seen where the list is to go on says that there is nothing more.
+    const place = from === null ? null : ledger.transaction(from);
+    if (from !== null && (place === null || place.block.slot > indexed)) return [];
+    const most = Math.min(limit, 1000);
+    const listed = (): SignatureEntry[] => {
+      const found: SignatureEntry[] = [];
+      for (let next = from; found.length < most; ) {
+        const page = ledger.signaturesFor(key(address), next, most);
+        found.push(...page.filter(({ slot }) => slot <= indexed && slot >= (manners.firstBlock ?? 0n)));
+        if (page.length < most) break;
+        next = page.at(-1)?.signature ?? null;
+      }
+      return found.slice(0, most);
+    };
+    return listed().map((entry) => ({
+      signature: encodeBase58(entry.signature),
+      slot: Number(entry.slot),
+      err: errorJson(entry),
+      memo: null,
+      blockTime: manners.withoutTimes ? null : entry.blockTime,
+      confirmationStatus: entry.slot <= ledger.tip().slot - FINALIZED_BEHIND ? 'finalized' : 'confirmed',
+    }));
   },
   getTransaction: ([signature, config], context) => {
     const bytes = typeof signature === 'string' ? decodeBase58(signature) : null;
     if (bytes?.length !== 64) throw new RpcFault(-32602, 'Invalid param: WrongSize');
+    const { manners } = context;
+    const most = (config as Config | undefined)?.maxSupportedTransactionVersion;
+    if (most !== undefined && most > manners.mostVersion)
+      throw new RpcFault(-32602, 'Invalid params: maxSupportedTransactionVersion is not supported');
     const found = context.ledger.transaction(bytes);
     if (found === null || found.block.slot > contextSlot(context, config as Config)) return null;
-    return transactionJson(found.block, found.tx, context.withIndex);
+    if (manners.firstBlock !== null && found.block.slot < manners.firstBlock) return null;
+    if (context.struck(manners.withheld, signature as string)) return null;
+    if (manners.versionOne && isVersionOne(found.tx) && (most ?? -1) < 1) {
+      throw new RpcFault(
+        -32015,
+        'Transaction version (1) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 1',
+      );
+    }
+    return transactionJson(found.block, found.tx, {
+      withIndex: context.withIndex,
+      versionOne: manners.versionOne,
+      withTime: !manners.withoutTimes,
+      bare: context.struck(manners.bare, signature as string),
+    });
   },
   getSlot: ([config], context) => Number(contextSlot(context, config as Config)),
   getBlockTime: ([slot], context) => {
+    const { ledger, manners } = context;
     const wanted = BigInt(slot as number);
-    if (wanted > context.ledger.tip().slot)
+    if (manners.firstBlock !== null && wanted < manners.firstBlock)
+      throw new RpcFault(
+        -32001,
+        `Block ${wanted} cleaned up, does not exist on node. First available block: ${manners.firstBlock}`,
+      );
+    if (wanted > ledger.tip().slot - context.behind)
       throw new RpcFault(-32004, `Block not available for slot ${wanted}`);
-    if (context.ledger.block(wanted) === null) throw new RpcFault(-32009, `Slot ${wanted} was skipped`);
-    return context.ledger.timeOf(wanted);
+    if (ledger.block(wanted) === null) throw new RpcFault(-32009, `Slot ${wanted} was skipped`);
+    return manners.withoutTimes ? null : ledger.timeOf(wanted);
   },
-  getFirstAvailableBlock: (_, context) => Number(context.ledger.firstSlot),
+  getFirstAvailableBlock: (_, { ledger, manners }) => Number(manners.firstBlock ?? ledger.firstSlot),
 };

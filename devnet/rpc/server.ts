@@ -1,6 +1,9 @@
 import http from 'node:http';
 import type { Ledger } from '../chain/ledger.ts';
-import { METHODS, RpcFault } from './methods.ts';
+import { answering } from '../http/answering.ts';
+import { POLITE, type RpcManners, type Spell } from './manners.ts';
+import { METHODS, type MethodContext, RpcFault } from './methods.ts';
+import { createPast } from './past.ts';
 
 /** What a test may do to the node. */
 export interface RpcFaults {
@@ -8,11 +11,15 @@ export interface RpcFaults {
   lag(slots: number): void;
   /** `refuse` closes connections, `busy` answers 503, `hang` answers nothing. */
   down(how: 'refuse' | 'busy' | 'hang' | null): void;
+  /** Replaces these of its manners; what is counted of spells begins anew. */
+  behave(manners: Partial<RpcManners>): void;
 }
 
 export interface RpcServer {
   url: string;
   faults: RpcFaults;
+  /** How many requests came by method, refused ones under `429`. */
+  asked(method: string): number;
   close(): Promise<void>;
 }
 
@@ -22,6 +29,7 @@ export interface RpcOptions {
   port: number;
   /** Whether getTransaction tells the index in the block, as newer nodes do. */
   withIndex?: boolean;
+  manners?: Partial<RpcManners>;
 }
 
 const MAX_BODY = 1_000_000;
@@ -36,11 +44,40 @@ interface Request {
 /** Serves the chain over JSON-RPC. */
 export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
   const { host = '127.0.0.1' } = options;
-  let behind = 0n;
+  const { ledger, withIndex = true } = options;
   let down: 'refuse' | 'busy' | 'hang' | null = null;
-  const context = { ledger: options.ledger, behind: () => behind, withIndex: options.withIndex ?? true };
+  let manners: RpcManners = { ...POLITE, ...options.manners };
+  let behavedAt = performance.now();
+  let turn = 0;
+  let replies = 0;
+  const past = createPast(ledger);
+  const counts = new Map<string, number>();
+  let strikes = new Map<Spell, Map<string, number>>();
 
-  const answer = ({ id, method, params = [] }: Request): object => {
+  const count = (method: string) => counts.set(method, (counts.get(method) ?? 0) + 1);
+  const struck = (spell: Spell | null, signature: string) => {
+    if (spell === null || !spell.befalls(signature)) return false;
+    const of = strikes.get(spell) ?? new Map<string, number>();
+    strikes.set(spell, of);
+    const before = of.get(signature) ?? 0;
+    of.set(signature, before + 1);
+    return before < spell.times;
+  };
+  /** The node of the pool whose turn it is. */
+  const nextNode = (): MethodContext => {
+    const behind = BigInt(manners.pool[turn % manners.pool.length] ?? 0);
+    turn += 1;
+    return { ledger, past, manners, behind, struck, withIndex };
+  };
+  /** Milliseconds for which requests are refused still. */
+  const refusedFor = (): number => {
+    if (manners.limited === null) return 0;
+    const { everyMs, forMs } = manners.limited;
+    return forMs - ((performance.now() - behavedAt) % everyMs);
+  };
+
+  const answer = ({ id, method, params = [] }: Request, context: MethodContext): object => {
+    count(method);
     try {
       const run = METHODS[method];
       if (run === undefined) throw new RpcFault(-32601, 'Method not found');
@@ -50,28 +87,41 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
       return { jsonrpc: '2.0', id, error: { code, message: (error as Error).message } };
     }
   };
+  const reply = (response: http.ServerResponse, body: object) => {
+    const text = JSON.stringify(body);
+    replies += 1;
+    const cut = manners.cutOneIn > 0 && replies % manners.cutOneIn === 0;
+    response.end(cut ? text.slice(0, Math.ceil(text.length / 2)) : text);
+  };
 
-  const server = http.createServer(async (request, response) => {
-    if (down === 'refuse') return void request.socket.destroy();
-    if (down === 'hang') return;
-    if (down === 'busy') return void response.writeHead(503).end('busy');
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of request) {
-      size += (chunk as Buffer).length;
-      if (size > MAX_BODY) return void response.writeHead(413).end();
-      chunks.push(chunk as Buffer);
-    }
-    response.setHeader('content-type', 'application/json');
-    try {
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
-      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
-    } catch {
-      response.end(
-        JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }),
-      );
-    }
-  });
+  const server = http.createServer(
+    answering(async (request, response) => {
+      if (down === 'refuse') return void request.socket.destroy();
+      if (down === 'hang') return;
+      if (down === 'busy') return void response.writeHead(503).end('busy');
+      const waitMs = refusedFor();
+      if (waitMs > 0) {
+        count('429');
+        response.setHeader('retry-after', String(Math.ceil(waitMs / 1000)));
+        return void response.writeHead(429).end('Too many requests');
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of request) {
+        size += (chunk as Buffer).length;
+        if (size > MAX_BODY) return void response.writeHead(413).end();
+        chunks.push(chunk as Buffer);
+      }
+      response.setHeader('content-type', 'application/json');
+      try {
+        const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
+        const node = nextNode();
+        reply(response, Array.isArray(body) ? body.map((one) => answer(one, node)) : answer(body, node));
+      } catch {
+        reply(response, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
+      }
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, host, resolve);
@@ -81,13 +131,20 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
     url: `http://${host}:${port}`,
     faults: {
       lag: (slots) => {
-        behind = BigInt(slots);
+        manners = { ...manners, pool: [slots] };
       },
       down: (how) => {
         down = how;
         if (how !== null) server.closeIdleConnections();
       },
+      behave: (changed) => {
+        manners = { ...manners, ...changed };
+        behavedAt = performance.now();
+        strikes = new Map();
+        replies = 0;
+      },
     },
+    asked: (method) => counts.get(method) ?? 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,38 +1,29 @@
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
+/** Whether a transaction stands for one of version 1, which knows no lookup tables, where there are such. */
+export function isVersionOne({ message, signature }: LedgerTransaction): boolean {
+  return (message.lookups?.length ?? 0) === 0 && (signature[0] as number) % 2 === 0;
+}
+
+export interface Told {
+  withIndex: boolean;
+  versionOne: boolean;
+  withTime: boolean;
+  /** Without its meta. */
+  bare: boolean;
+}
+
 /** A transaction as getTransaction answers it with encoding json. */
-export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: boolean): object {
-  const { message, loaded } = tx;
-  const err = errorJson(tx);
+export function transactionJson(block: Block, tx: LedgerTransaction, told: Told): object {
+  const { message } = tx;
+  const version = message.lookups === undefined ? 'legacy' : 0;
   return {
     slot: Number(block.slot),
-    blockTime: block.blockTime,
-    ...(withIndex ? { transactionIndex: tx.index } : {}),
-    version: message.lookups === undefined ? 'legacy' : 0,
-    meta: {
-      err,
-      status: err === null ? { Ok: null } : { Err: err },
-      fee: 5000,
-      innerInstructions: tx.inner.map(({ index, instructions }) => ({
-        index,
-        instructions: instructions.map((inner) => ({
-          ...instructionJson(inner),
-          stackHeight: inner.stackHeight,
-        })),
-      })),
-      logMessages: tx.logs,
-      loadedAddresses: {
-        writable: loaded.writable.map(encodeBase58),
-        readonly: loaded.readonly.map(encodeBase58),
-      },
-      preBalances: [],
-      postBalances: [],
-      preTokenBalances: [],
-      postTokenBalances: [],
-      rewards: [],
-      computeUnitsConsumed: 50000,
-    },
+    blockTime: told.withTime ? block.blockTime : null,
+    ...(told.withIndex ? { transactionIndex: tx.index } : {}),
+    version: told.versionOne && isVersionOne(tx) ? 1 : version,
+    meta: told.bare ? null : metaJson(tx),
     transaction: {
       signatures: [encodeBase58(tx.signature)],
       message: {
@@ -58,6 +49,34 @@ export function transactionJson(block: Block, tx: LedgerTransaction, withIndex: 
             }),
       },
     },
+  };
+}
+
+function metaJson(tx: LedgerTransaction): object {
+  const { loaded } = tx;
+  const err = errorJson(tx);
+  return {
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    fee: 5000,
+    innerInstructions: tx.inner.map(({ index, instructions }) => ({
+      index,
+      instructions: instructions.map((inner) => ({
+        ...instructionJson(inner),
+        stackHeight: inner.stackHeight,
+      })),
+    })),
+    logMessages: tx.logs,
+    loadedAddresses: {
+      writable: loaded.writable.map(encodeBase58),
+      readonly: loaded.readonly.map(encodeBase58),
+    },
+    preBalances: [],
+    postBalances: [],
+    preTokenBalances: [],
+    postTokenBalances: [],
+    rewards: [],
+    computeUnitsConsumed: 50000,
   };
 }
 

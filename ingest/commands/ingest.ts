@@ -1,8 +1,8 @@
 import '../../runtime/node-version.ts';
-import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
 import { required } from '../../runtime/config.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
 import { openKafka } from '../log/kafka/open.ts';
@@ -26,8 +26,8 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;
   const metrics = streamMetrics(registry);
@@ -36,11 +36,11 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
   needs('stream', async () => {
     if (!metrics.connected()) throw new Error('the stream is not connected');
   });
-  const partitions = await untilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
+  const partitions = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
     logger,
     signal,
   });
-  needs('ClickHouse', unopened);
+  needs('ClickHouse', notOpenedYet);
   if (partitions !== null) {
     const log = createKafkaWriter(kafka, prefix);
     await followConfigured(config, { logger, signal }, (store, stop) => {

@@ -1,13 +1,13 @@
 import '../../runtime/node-version.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import { runService, type Service } from '../../runtime/service.ts';
 import { decodeKey } from '../../schemas/base58.ts';
 import type { KafkaClient } from '../log/kafka/cluster.ts';
-import { mustGoOnWith } from '../log/kafka/log-identity.ts';
+import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
 import { materialiserGroup, partitionsOf, topicName, topicOf } from '../log/kafka/topics.ts';
@@ -34,7 +34,7 @@ await runService('materialise', COMMAND, async (service) => {
   });
   let current: Store | null = null;
   letterMetrics(registry, () => current);
-  needs('ClickHouse', unopened);
+  needs('ClickHouse', notOpenedYet);
   await followConfigured(config, { logger, signal }, (store, stop) => {
     current = store;
     needs('ClickHouse', () => store.query('SELECT 1'));
@@ -51,18 +51,18 @@ async function consume(
   metrics: MaterialiseMetrics,
 ): Promise<void> {
   const prefix = config.kafkaTopicPrefix;
-  const counted = await untilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
+  const counted = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
     logger,
     signal,
   });
   if (counted === null) return;
   const { accounts, transactions } = counted;
-  await untilDone(
+  await retryUntilDone(
     'comparing the log with the database',
-    async () => mustGoOnWith(kafka, prefix, store.database, await appliedOffsets(store)),
+    async () => mustBeSameLog(kafka, prefix, store.database, await appliedOffsets(store)),
     { logger, signal },
   );
-  await untilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
+  await retryUntilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
     logger,
     signal,
   });

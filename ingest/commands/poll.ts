@@ -1,5 +1,5 @@
 import '../../runtime/node-version.ts';
-import { followConfigured, unopened } from '../../clickhouse/follow-serving.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { required } from '../../runtime/config.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
@@ -16,17 +16,17 @@ const COMMAND = {
 };
 
 await runService('poll', COMMAND, async ({ config, logger, registry, signal, needs }) => {
-  const rpcUrl = required(
+  const rpcUrls = required(
     config.solanaRpcUrl,
     'SOLANA_RPC_URL',
     'the programs of the venues are looked up over it',
   );
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
   const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
   const log = countingReadings(writer, registry);
-  needs('ClickHouse', unopened);
+  needs('ClickHouse', notOpenedYet);
   await followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
     return runPollers({ config, store, log, rpc, logger, signal: stop });

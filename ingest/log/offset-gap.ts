@@ -2,8 +2,8 @@
  * A batch that does not follow on what its reader has applied, as where a database was lost or restored while its
  * group's place in the log was kept: what is between would never be read.
  */
-export class NotNextError extends Error {
-  override name = 'NotNextError';
+export class OffsetGapError extends Error {
+  override name = 'OffsetGapError';
   /** The offset that is to be read next. */
   readonly next: bigint;
 

@@ -35,7 +35,7 @@ const HASH_ALONE = /^sha256 [0-9a-f]{64}, \d+ bytes$/;
  * Whether a letter is all that the log has of its matter: a venue's reply, or the hash of what was too large. Any other
  * was found in a record of the log, and whoever reads that record finds it again, or finds that it decodes.
  */
-export function standsAlone({ source, bytes }: DeadLetterRecord): boolean {
+export function hasNoSourceRecord({ source, bytes }: DeadLetterRecord): boolean {
   return source === 'poll' || (bytes.length < 200 && HASH_ALONE.test(Buffer.from(bytes).toString()));
 }
 

@@ -1,5 +1,13 @@
+import {
+  CHANGE_KEYS,
+  type ChangedTable,
+  type Changes,
+  noteKeys,
+  noteRows,
+} from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
+import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
 import type { StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type {
@@ -9,13 +17,13 @@ import type {
   RecomputeRecord,
   TransactionRecord,
 } from '../../schemas/records.ts';
-import { NotNextError } from '../log/offset-gap.ts';
+import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
-import { deadLetterRow, letterSources, standsAlone } from './dead-letters.ts';
+import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
-import { spanOf, type Touched } from './rollups/slot-intervals.ts';
+import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
@@ -26,6 +34,8 @@ export interface MaterialiserOptions {
   programId: Uint8Array;
   /** Called after a batch shows in every figure. */
   onApplied?: (batch: LogBatch) => void;
+  /** Told which rows a batch wrote, once they stand and before what makes sums over them present again. */
+  onChanged?: (changes: Changes) => void;
   /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
   keepDeadLetters?: (letters: readonly DeadLetterRecord[]) => Promise<void>;
   /** Called with every dead letter that was kept. */
@@ -36,6 +46,9 @@ export interface MaterialiserOptions {
    */
   recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
 }
+
+/** @param keys what changed, where the rows do not say it. */
+type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;
 
 /** The list travels as a bound parameter, in the address of the request. */
 const ADDRESSES_PER_QUESTION = 1_000;
@@ -54,6 +67,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   // Partitions are written side by side.
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
+  // Where one process owns the engine nobody else reads.
+  const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
 
   return async (batch) => {
@@ -64,13 +79,16 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
-      throw new NotNextError(place, before.offset + 1n, first.offset);
+      throw new OffsetGapError(place, before.offset + 1n, first.offset);
     const checkOwned = () => {
       if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
     };
-    const insert = async (table: string, rows: readonly object[]) => {
+    const changes: Changes = new Map();
+    const insert: Insert = async (table, rows, keys) => {
       if (rows.length === 0) return;
       checkOwned();
+      if (keys === undefined) noteRows(changes, table, rows);
+      else noteKeys(changes, table as ChangedTable, keys);
       await store.insert(table, rows);
     };
 
@@ -88,8 +106,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('policy_transactions', facts.policyTransactions),
     ]);
     const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
-    if (touched.spans.size > 0) {
+    if (touched.intervals.size > 0) {
       checkOwned();
+      noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
       await (reread?.(partition, touched) ??
         recompute({ ...touched, partition, offset: last.offset, owned }));
@@ -109,11 +128,16 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       'dead_letters',
       letters.map((letter) => deadLetterRow(letter, now)),
     );
-    // 4. What makes sums present again comes after the sums.
+    // 4. Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
+    if (changes.size > 0) {
+      await announce?.(changes);
+      options.onChanged?.(changes);
+    }
+    // 5. What makes sums present again comes after the sums.
     await insert('transactions', facts.transactions);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
-      // 5. The partition's place in the log: whoever reads it finds all of the above.
+      // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
       await insert('applied', [progressRow(progress, now)]);
       known.set(place, progress);
@@ -145,7 +169,7 @@ function sort(batch: LogBatch): Parts {
     else if (record.kind === 'recompute') parts.recomputes.push(record);
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || standsAlone(record) || isOwn(batch, offset, record))
+    else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
       parts.deadLetters.push(record);
   }
   return parts;
@@ -165,27 +189,26 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, o
 function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
   return {
     mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
-    spans: new Set([...facts.touchedSpans, ...asked.flatMap(({ slots }) => slots.map(spanOf))]),
+    intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
   };
 }
 
 /** A known account that no longer exists is closed in the table that holds it. */
-async function closeGone(
-  store: Store,
-  gone: ReadonlyMap<string, StateRow>,
-  insert: (table: string, rows: readonly object[]) => Promise<void>,
-): Promise<void> {
+async function closeGone(store: Store, gone: ReadonlyMap<string, StateRow>, insert: Insert): Promise<void> {
   const all = [...gone.keys()];
   for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
     const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
     for (const table of LATEST_TABLES) {
-      const held = await store.query<{ address: string }>(
-        `SELECT DISTINCT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
+      const held = await store.query<{ address: string; key: string }>(
+        `SELECT DISTINCT address, ${CHANGE_KEYS[table]} AS key FROM ${table}
+         WHERE address IN {addresses:Array(String)}`,
         { addresses },
       );
+      const known = [...new Set(held.map(({ address }) => address))];
       await insert(
         table,
-        held.map(({ address }) => gone.get(address) as StateRow),
+        known.map((address) => gone.get(address) as StateRow),
+        held.map(({ key }) => key),
       );
     }
   }

@@ -76,7 +76,7 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
  * out twice.
  * @param most entries of a batch.
  */
-export async function passCutOff(store: Store, most: number): Promise<void> {
+export async function skipCutOffBatch(store: Store, most: number): Promise<void> {
   const progress = await readProgress(store, 'transactions', 0);
   const passed = { ...progress, offset: progress.offset + BigInt(most) };
   // Nothing was applied: when something last was is served.

@@ -1,9 +1,10 @@
+import { type EquityVenue, type RemoteVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import { documentsRound } from './documents.ts';
 import { programsRound } from './launch-programs.ts';
-import { perpAccountsRound } from './perp-accounts.ts';
 import { catalogueRound, usedPricesRound } from './prices.ts';
-import { every, type PollOptions, type Round } from './round.ts';
-import { readOptionsVenue } from './venues/options.ts';
+import { remoteAccountsRound } from './remote-accounts.ts';
+import { type PollOptions, type Round, repeatRounds } from './round.ts';
+import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
 
 /** The catalogue and documents change slowly. */
 const SLOW_FACTOR = 20;
@@ -13,18 +14,22 @@ export async function runPollers(options: PollOptions): Promise<void> {
   const fast = options.config.pollIntervalMs;
   const slow = fast * SLOW_FACTOR;
   await Promise.all([
-    every('venue accounts', fast, options, perpAccountsRound(options)),
-    every('options venue', fast, options, optionsVenueRound(options)),
-    every('prices in use', fast, options, usedPricesRound(options)),
-    every('launchpad and amm', fast, options, programsRound(options)),
-    every('catalogue', slow, options, catalogueRound(options)),
+    ...namesOf(ACCOUNT_READERS).map((venue) =>
+      repeatRounds(`accounts at ${venue}`, fast, options, remoteAccountsRound(venue, options)),
+    ),
+    ...namesOf(VENUE_READERS).map((venue) => repeatRounds(venue, fast, options, venueRound(venue, options))),
+    repeatRounds('prices in use', fast, options, usedPricesRound(options)),
+    repeatRounds('launchpad and amm', fast, options, programsRound(options)),
+    repeatRounds('catalogue', slow, options, catalogueRound(options)),
     // New mints are looked for often; a document is read again slowly.
-    every('documents', fast, options, documentsRound(options, slow)),
+    repeatRounds('documents', fast, options, documentsRound(options, slow)),
   ]);
 }
 
-function optionsVenueRound({ config, signal }: PollOptions): Round {
-  const { optionsVenueUrl } = config;
-  if (optionsVenueUrl === null) return async () => {};
-  return async (emit) => emit(await readOptionsVenue(optionsVenueUrl, signal));
+const namesOf = <Name extends string>(adapters: Record<Name, unknown>) => Object.keys(adapters) as Name[];
+
+function venueRound(venue: Exclude<RemoteVenue, EquityVenue>, { config, signal }: PollOptions): Round {
+  const url = config[urlSetting(venue)];
+  if (url === null) return async () => {};
+  return async (emit) => emit(await VENUE_READERS[venue](url, signal));
 }

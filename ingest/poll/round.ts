@@ -27,7 +27,7 @@ const WARM_UP_MS = 2_000;
 const WARM_UP_ROUNDS = 5;
 
 /** Runs a round, then waits, until the signal is given. */
-export async function every(
+export async function repeatRounds(
   name: string,
   intervalMs: number,
   { log, logger, signal }: Pick<PollOptions, 'log' | 'logger' | 'signal'>,

@@ -24,14 +24,14 @@ export interface CutTransaction {
   blockTime: number | null;
 }
 
-export interface Reread {
+export interface CutLogsReader {
   add(update: TransactionUpdate, blockTime: number | null): void;
   addKnown(transaction: CutTransaction): void;
   /** Transactions that were not read again yet. */
   waiting(): number;
 }
 
-export interface RereadOptions {
+export interface CutLogsOptions {
   rpc: Rpc;
   send(records: readonly LogRecord[]): Promise<void>;
   logger: Logger;
@@ -48,7 +48,7 @@ interface Task {
  * Reads transactions with cut logs again over RPC, whose logs may be whole. One that the node does not have goes to
  * the end of the queue, so that it holds nothing up.
  */
-export function createReread(options: RereadOptions): Reread {
+export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   const queue: Task[] = [];
   const known = new Set<string>();

@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/log.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { recordBytes } from '../log/size.ts';
@@ -41,9 +41,9 @@ export function createOutbox(log: LogWriter, options: { logger: Logger; signal: 
 
   const send = async () => {
     while (waiting.length > 0 && !options.signal.aborted) {
-      const parcels = together(waiting);
+      const parcels = nextBatch(waiting);
       const all = parcels.flatMap((parcel) => parcel.records);
-      const done = await untilDone(
+      const done = await retryUntilDone(
         'appending to the log',
         async () => {
           await log.append(all);
@@ -90,7 +90,7 @@ export function createOutbox(log: LogWriter, options: { logger: Logger; signal: 
   };
 }
 
-function together(waiting: readonly Parcel[]): Parcel[] {
+function nextBatch(waiting: readonly Parcel[]): Parcel[] {
   let count = 0;
   const end = waiting.findIndex(({ records }) => {
     count += records.length;

@@ -1,9 +1,9 @@
 import { pause } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/log.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
-import type { Reread } from './cut-logs.ts';
-import type { Following } from './following/addresses.ts';
+import type { CutLogsReader } from './cut-logs.ts';
+import type { FollowedAddresses } from './following/addresses.ts';
 import type { StreamStore } from './stored-state.ts';
 
 const LOOK_AGAIN_MS = 250;
@@ -12,10 +12,10 @@ export interface ResumeOptions {
   store: StreamStore;
   /** Where the log ended when the stream began. */
   position: bigint | null;
-  following: Following;
+  following: FollowedAddresses;
   newcomers: { add(addresses: readonly string[]): void };
   gaps: GapCloser;
-  reread: Reread;
+  reread: CutLogsReader;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -30,16 +30,17 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
   const { applied } = store;
   if (applied !== undefined && position !== null) {
     const caughtUp = async () => ((await applied()) ?? -1n) >= position;
-    while (!signal.aborted && !(await untilDone('reading what is applied', caughtUp, options))) {
+    while (!signal.aborted && !(await retryUntilDone('reading what is applied', caughtUp, options))) {
       await pause(LOOK_AGAIN_MS, signal);
     }
-    const known = (await untilDone('reading known accounts', () => store.knownAccounts(), options)) ?? [];
+    const known =
+      (await retryUntilDone('reading known accounts', () => store.knownAccounts(), options)) ?? [];
     newcomers.add(
       known.filter(({ address, expected }) => following.add(address, expected)).map(({ address }) => address),
     );
   }
-  for (const gap of (await untilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
+  for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
     gaps.add(gap);
-  const cut = await untilDone('reading cut transactions', () => store.incompleteTransactions(), options);
+  const cut = await retryUntilDone('reading cut transactions', () => store.incompleteTransactions(), options);
   for (const transaction of cut ?? []) reread.addKnown(transaction);
 }

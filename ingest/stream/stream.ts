@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/log.ts';
-import { untilDone } from '../../runtime/retry.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeKey } from '../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
@@ -9,8 +9,8 @@ import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
 import type { Followed } from './beside/stream.ts';
-import { createReread, mayBeCut } from './cut-logs.ts';
-import { createFollowing } from './following/addresses.ts';
+import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import { createFollowedAddresses } from './following/addresses.ts';
 import { createSweeper } from './following/sweep.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
@@ -56,8 +56,8 @@ export type StreamEvent =
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId } = options;
   const report = (event: StreamEvent) => options.onEvent?.(event);
-  const known = await untilDone('reading known accounts', () => store.knownAccounts(), options);
-  const stored = await untilDone(
+  const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
+  const stored = await retryUntilDone(
     'reading the position',
     async () => ({ position: await store.position() }),
     options,
@@ -66,7 +66,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const { position } = stored;
 
   const program = decodeKey(programId) as Uint8Array;
-  const following = createFollowing(program, decodeKey(options.launchpadProgramId) as Uint8Array);
+  const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
   for (const { address, expected } of known) following.add(address, expected);
   const slots = new Slots(commitment, position);
   const outbox = createOutbox(log, { logger, signal });
@@ -78,7 +78,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ reader, programId, addresses: following.addresses, send, logger, signal },
     learn: (records) => records.forEach(learn),
   });
-  const reread = createReread({ rpc, send, logger, signal });
+  const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
     ...{ rpc, log, programId, logger, signal },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),

@@ -33,7 +33,7 @@ const gap = (fromSlot: string, change: object = {}) => gapRow('999', { from_slot
 /** What was read, and how often, where this happens behind the first `times` reads. */
 async function settledAfter(times: number, happens: () => Promise<void>) {
   let reads = 0;
-  const reason = await index.settled(store, async (state) => {
+  const reason = await index.readAsOne(store, async (state) => {
     reads += 1;
     if (reads <= times) await happens();
     return state.historyReason;
@@ -42,9 +42,9 @@ async function settledAfter(times: number, happens: () => Promise<void>) {
 }
 
 test('where nothing changes it is read once, and the state is shared until the index goes on', async () => {
-  expect(await index.settled(store, historyReason)).toBeNull();
+  expect(await index.readAsOne(store, historyReason)).toBeNull();
   const first = asked.length;
-  expect(await index.settled(store, historyReason)).toBeNull();
+  expect(await index.readAsOne(store, historyReason)).toBeNull();
   expect(asked.length - first).toBeLessThan(first);
 });
 
@@ -76,7 +76,7 @@ test('so is a transaction that becomes incomplete, and the state is the newer on
     policies: [key('p')],
   };
   let reads = 0;
-  const policies = await index.settled(store, async ({ incomplete }) => {
+  const policies = await index.readAsOne(store, async ({ incomplete }) => {
     reads += 1;
     if (reads === 1) await store.insert('incomplete_transactions', [row]);
     return incomplete.policies;
@@ -95,6 +95,6 @@ test('where it changes without end, sums are absent with that reason', async () 
 });
 
 test('many at the same time share what they look at', async () => {
-  await Promise.all(Array.from({ length: 50 }, () => index.settled(store, historyReason)));
+  await Promise.all(Array.from({ length: 50 }, () => index.readAsOne(store, historyReason)));
   expect(asked.length).toBeLessThan(15);
 });

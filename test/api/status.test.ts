@@ -152,6 +152,7 @@ describe('status', () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('a', 'p1', { remote_asof: TIME + 400 }),
       venueAccountRow('b', 'p2', { remote_asof: TIME + 450 }),
+      venueAccountRow('b', 'p3', { remote_asof: TIME + 480, revoked: 1 }),
       venueAccountRow('b', 'o1', { asset_class: 32 }),
     ]);
     await held.api.insert('events', [eventRow('a', 'RemoteEquityReported', 1, { actor: 'reporter' })]);

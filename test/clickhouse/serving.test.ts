@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { beginReplay, finishReplay, giveUpReplay, unfinishedReplay } from '../../clickhouse/replays.ts';
+import { abandonReplay, beginReplay, finishReplay, unfinishedReplay } from '../../clickhouse/replays.ts';
 import { openServing, readServing, replayNumber, switchServing } from '../../clickhouse/serving.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { type Databases, openDatabases } from '../support/databases.ts';
@@ -71,7 +71,7 @@ test('an unfinished replay is gone on with, and no name is given twice', async (
   expect(await unfinishedReplay(home)).toBe(null);
   expect(await beginReplay(home)).toBe(named(1));
   expect(await unfinishedReplay(home)).toBe(named(1));
-  await giveUpReplay(home, named(1));
+  await abandonReplay(home, named(1));
   expect(await unfinishedReplay(home)).toBe(null);
   expect(await beginReplay(home)).toBe(named(2));
   await finishReplay(home, named(2));

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { atMost } from '../../runtime/lifecycle.ts';
+import { doneWithin } from '../../runtime/lifecycle.ts';
 
 const STOP_LIMIT_MS = 30_000;
 
@@ -28,7 +28,7 @@ export async function startClickHouse(directory?: string, port = 0): Promise<Cli
     stop: async () => {
       child.kill('SIGTERM');
       // A question that the engine never answers keeps the process from ending.
-      if (!(await atMost(STOP_LIMIT_MS, ended))) child.kill('SIGKILL');
+      if (!(await doneWithin(STOP_LIMIT_MS, ended))) child.kill('SIGKILL');
       await ended;
     },
   };

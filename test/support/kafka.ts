@@ -101,10 +101,7 @@ async function launchCluster(
   const directory = mkdtempSync(path.join(tmpdir(), 'kafka-'));
   const log4j = path.join(directory, 'log4j2.xml');
   writeFileSync(log4j, LOG4J);
-  const id = randomBytes(16);
-  // With the first bit set it may begin with a hyphen, which the tool takes for a flag.
-  id.writeUInt8(id.readUInt8() & 0x7f);
-  const clusterId = id.toString('base64url');
+  const clusterId = randomBytes(16).toString('base64url');
   const plans = [];
   for (let id = 1; id <= count; id += 1) {
     const clients = await freePort();
@@ -128,9 +125,15 @@ async function launchCluster(
   for (const plan of plans) {
     const home = path.join(directory, String(plan.id));
     mkdirSync(home);
+    // All that the broker's own format tool writes and a broker needs, without a JVM of its own.
+    const data = path.join(home, 'data');
+    mkdirSync(data);
+    writeFileSync(
+      path.join(data, 'meta.properties'),
+      `version=1\ncluster.id=${clusterId}\nnode.id=${plan.id}\ndirectory.id=${randomBytes(16).toString('base64url')}\n`,
+    );
     const properties = path.join(home, 'server.properties');
-    writeFileSync(properties, serverProperties({ ...plan, voters, count, data: path.join(home, 'data') }));
-    await run('java', java('kafka.tools.StorageTool', ['format', '-t', clusterId, '-c', properties]));
+    writeFileSync(properties, serverProperties({ ...plan, voters, count, data }));
     const launch = () => spawn('java', [...flags, ...java('kafka.Kafka', [properties])], { stdio: 'ignore' });
     let child = launch();
     const ended = async () => {

@@ -9,7 +9,7 @@ import { topicName } from './topics.ts';
  * would lose against what is there; and what retention has deleted before it was applied is nowhere.
  * @throws ConfigError that says what to do.
  */
-export async function mustGoOnWith(
+export async function mustBeSameLog(
   client: KafkaClient,
   prefix: string,
   database: string,

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../runtime/errors.ts';
 import { aborted, pause } from '../../../runtime/lifecycle.ts';
 import type { Logger } from '../../../runtime/log.ts';
-import { backoffMs, untilDone } from '../../../runtime/retry.ts';
+import { backoffMs, retryUntilDone } from '../../../runtime/retry.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
-import { NotNextError } from '../offset-gap.ts';
+import { OffsetGapError } from '../offset-gap.ts';
 import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
@@ -33,7 +33,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
         /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
         let generation = 0;
         const crash = Promise.withResolvers<void>();
-        const consumer = await untilDone<WireConsumer>(
+        const consumer = await retryUntilDone<WireConsumer>(
           'joining the group',
           () =>
             client.consume({
@@ -116,7 +116,7 @@ async function applyUntilDone(
       return batch.owned();
     } catch (error) {
       const { topic, partition } = batch;
-      if (error instanceof NotNextError) {
+      if (error instanceof OffsetGapError) {
         logger.error(
           { error: error.message },
           'the database has less than its group has read; reading that again',

@@ -59,6 +59,6 @@ export const selected = (figures: readonly Figure[], from: 'ofFacts' | 'ofSums')
  * version `offset` holds every fact of its partition up to that offset, so that of two writers the one that has seen
  * more wins.
  */
-export const OF_PARTITIONS = (table: 'e' | 's') => `has({partitions:Array(UInt32)}, ${table}.log_partition)`;
-export const OFFSET = (table: 'e' | 's') =>
+export const inPartitions = (table: 'e' | 's') => `has({partitions:Array(UInt32)}, ${table}.log_partition)`;
+export const upToOffset = (table: 'e' | 's') =>
   `{offsets:Array(UInt64)}[indexOf({partitions:Array(UInt32)}, ${table}.log_partition)]`;

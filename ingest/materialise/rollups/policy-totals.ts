@@ -1,6 +1,6 @@
 import type { Params } from '../../../clickhouse/client.ts';
-import { columns, OF_PARTITIONS, OFFSET, POLICY_FIGURES, selected } from './figures.ts';
-import { NARROWEST, type Touched, WIDTHS, widened } from './slot-intervals.ts';
+import { columns, inPartitions, POLICY_FIGURES, selected, upToOffset } from './figures.ts';
+import { enclosingIntervals, NARROWEST, type Touched, WIDTHS } from './slot-intervals.ts';
 
 /** Mints in one statement: the list travels as a bound parameter. */
 const MINTS_PER_STATEMENT = 500;
@@ -9,34 +9,34 @@ const WIDEST = WIDTHS[WIDTHS.length - 1] as number;
 const OF_FACTS = `
 INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columns(POLICY_FIGURES)})
 SELECT
-  e.mint, ${NARROWEST}, intDiv(e.slot, ${NARROWEST}) AS span, e.log_partition, ${OFFSET('e')} AS log_offset,
+  e.mint, ${NARROWEST}, intDiv(e.slot, ${NARROWEST}) AS span, e.log_partition, ${upToOffset('e')} AS log_offset,
   ${selected(POLICY_FIGURES, 'ofFacts')}
 FROM events_by_slot AS e FINAL
 WHERE intDiv(e.slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND e.mint IN {mints:Array(String)}
-  AND ${OF_PARTITIONS('e')}
+  AND ${inPartitions('e')}
 GROUP BY e.mint, span, e.log_partition`;
 
 /** Spans of a width from those of the one before. */
 const OF_SPANS = `
 INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columns(POLICY_FIGURES)})
 SELECT
-  s.mint, {width:UInt32}, intDiv(s.span, {each:UInt32}) AS wide, s.log_partition, ${OFFSET('s')} AS log_offset,
+  s.mint, {width:UInt32}, intDiv(s.span, {each:UInt32}) AS wide, s.log_partition, ${upToOffset('s')} AS log_offset,
   ${selected(POLICY_FIGURES, 'ofSums')}
 FROM policy_spans AS s FINAL
 WHERE s.mint IN {mints:Array(String)} AND s.width = {narrow:UInt32}
-  AND intDiv(s.span, {each:UInt32}) IN {spans:Array(UInt64)} AND ${OF_PARTITIONS('s')}
+  AND intDiv(s.span, {each:UInt32}) IN {spans:Array(UInt64)} AND ${inPartitions('s')}
 GROUP BY s.mint, wide, s.log_partition`;
 
 const TOTALS = `
 INSERT INTO policy_totals (mint, log_partition, log_offset, ${columns(POLICY_FIGURES)})
 SELECT
-  s.mint, s.log_partition, ${OFFSET('s')} AS log_offset,
+  s.mint, s.log_partition, ${upToOffset('s')} AS log_offset,
   ${selected(POLICY_FIGURES, 'ofSums')}
 FROM policy_spans AS s FINAL
-WHERE s.mint IN {mints:Array(String)} AND s.width = ${WIDEST} AND ${OF_PARTITIONS('s')}
+WHERE s.mint IN {mints:Array(String)} AND s.width = ${WIDEST} AND ${inPartitions('s')}
 GROUP BY s.mint, s.log_partition`;
 
-/** Works out the touched spans of the touched policies from the facts, the wider ones over them, and their totals. */
+/** Works out the touched intervals of the touched policies from the facts, the wider ones over them, and their totals. */
 export async function recomputePolicyTotals(
   write: (sql: string, params: Params) => Promise<void>,
   touched: Touched,
@@ -44,11 +44,17 @@ export async function recomputePolicyTotals(
   const all = [...touched.mints];
   for (let start = 0; start < all.length; start += MINTS_PER_STATEMENT) {
     const mints = all.slice(start, start + MINTS_PER_STATEMENT);
-    await write(OF_FACTS, { mints, spans: [...touched.spans] });
+    await write(OF_FACTS, { mints, spans: [...touched.intervals] });
     let narrow: number = NARROWEST;
     for (const width of WIDTHS.slice(1)) {
       const each = width / narrow;
-      await write(OF_SPANS, { mints, spans: widened(touched.spans, width), width, narrow, each });
+      await write(OF_SPANS, {
+        mints,
+        spans: enclosingIntervals(touched.intervals, width),
+        width,
+        narrow,
+        each,
+      });
       narrow = width;
     }
     await write(TOTALS, { mints });

@@ -1,6 +1,6 @@
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { isRefusal } from '../../../clickhouse/coalesce.ts';
-import { together } from '../../../runtime/batcher.ts';
+import { createBatcher } from '../../../runtime/batcher.ts';
 import { recomputePolicyTotals } from './policy-totals.ts';
 import { recomputeQuoteDays } from './quote-days.ts';
 import type { Touched } from './slot-intervals.ts';
@@ -22,9 +22,9 @@ const MOST_TOUCHED = 10_000;
  * written up to its offset.
  */
 export function createRollups(store: Store): (one: Recompute) => Promise<void> {
-  return together({
+  return createBatcher({
     work: (all: readonly Recompute[]) => recompute(store, all),
-    sizeOf: ({ mints, spans }) => mints.size + spans.size,
+    sizeOf: ({ mints, intervals }) => mints.size + intervals.size,
     most: MOST_TOUCHED,
     isOfOne: isRefusal,
   });
@@ -33,7 +33,7 @@ export function createRollups(store: Store): (one: Recompute) => Promise<void> {
 async function recompute(store: Store, all: readonly Recompute[]): Promise<void> {
   const touched: Touched = {
     mints: new Set(all.flatMap(({ mints }) => [...mints])),
-    spans: new Set(all.flatMap(({ spans }) => [...spans])),
+    intervals: new Set(all.flatMap(({ intervals }) => [...intervals])),
   };
   const write = async (sql: string, params: Params) => {
     const owned = all.filter((one) => one.owned());

@@ -1,4 +1,4 @@
-/** Slots of the narrowest spans, and how many of one width make one of the next. */
+/** Slots of the narrowest intervals, and how many of one width make one of the next. */
 export const NARROWEST = 512;
 const NEXT = 64;
 
@@ -8,16 +8,16 @@ export const WIDTHS = [NARROWEST, NARROWEST * NEXT, NARROWEST * NEXT * NEXT] as 
 /** What sums have to be worked out again for. */
 export interface Touched {
   mints: ReadonlySet<string>;
-  /** Narrowest spans: a slot divided by their width. */
-  spans: ReadonlySet<bigint>;
+  /** Narrowest intervals: a slot divided by their width. */
+  intervals: ReadonlySet<bigint>;
 }
 
-export const spanOf = (slot: bigint): bigint => slot / BigInt(NARROWEST);
+export const intervalOf = (slot: bigint): bigint => slot / BigInt(NARROWEST);
 
-export const firstSlotOf = (span: bigint): bigint => span * BigInt(NARROWEST);
+export const firstSlotOfInterval = (interval: bigint): bigint => interval * BigInt(NARROWEST);
 
-/** The spans of `width` that hold these. */
-export function widened(spans: Iterable<bigint>, width: number): bigint[] {
+/** The intervals of `width` that hold these. */
+export function enclosingIntervals(intervals: Iterable<bigint>, width: number): bigint[] {
   const each = BigInt(width / NARROWEST);
-  return [...new Set([...spans].map((span) => span / each))];
+  return [...new Set([...intervals].map((interval) => interval / each))];
 }

@@ -11,7 +11,7 @@ import { extractEvents } from '../../../schemas/extract.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { readTransaction } from '../../../schemas/transaction.ts';
-import { spanOf } from '../rollups/slot-intervals.ts';
+import { intervalOf } from '../rollups/slot-intervals.ts';
 
 /** What a batch of transactions says, and which rollups it touches. */
 export interface Facts {
@@ -21,7 +21,7 @@ export interface Facts {
   incomplete: IncompleteRow[];
   deadLetters: DeadLetterRecord[];
   touchedMints: Set<string>;
-  touchedSpans: Set<bigint>;
+  touchedIntervals: Set<bigint>;
 }
 
 export function factsOf(
@@ -36,7 +36,7 @@ export function factsOf(
     incomplete: [],
     deadLetters: [],
     touchedMints: new Set(),
-    touchedSpans: new Set(),
+    touchedIntervals: new Set(),
   };
   for (const record of records) {
     try {
@@ -82,7 +82,7 @@ function addTransaction(
       policies.add(row.policy);
       facts.touchedMints.add(row.mint);
     }
-    facts.touchedSpans.add(spanOf(record.slot));
+    facts.touchedIntervals.add(intervalOf(record.slot));
     facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });

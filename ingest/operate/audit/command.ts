@@ -8,7 +8,7 @@ import { lockDataDir } from '../../../runtime/data-lock.ts';
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import { readFlags } from '../../../runtime/flags.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
-import { paced } from './gentle-store.ts';
+import { gentleStore } from './gentle-store.ts';
 import { createReport } from './report.ts';
 import { runAudit } from './run.ts';
 
@@ -48,7 +48,7 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
   if (clickhouseUrl !== null) {
     const store = await openServing(clickhouseUrl, clickhouseCluster);
     await mustBeCurrent(store);
-    return { store: paced(store, signal), close: () => store.close() };
+    return { store: gentleStore(store, signal), close: () => store.close() };
   }
   const directory = path.resolve(config.dataDir, 'clickhouse');
   if (!existsSync(directory)) {

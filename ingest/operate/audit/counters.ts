@@ -8,7 +8,7 @@ import {
 import type { Term } from '../../../clickhouse/queries/audit-first-slot.ts';
 import { pause } from '../../../runtime/lifecycle.ts';
 import type { AuditContext } from './context.ts';
-import { firstPart } from './divergence.ts';
+import { firstDivergence } from './divergence.ts';
 import { historyState, missingBefore } from './history-state.ts';
 
 const POLICIES_AT_ONCE = 200;
@@ -94,7 +94,7 @@ async function tell(
       ['chain', values.other],
       ['events', values.events],
     ],
-    slot: await firstPart(context, events, COUNTERS[name], values),
+    slot: await firstDivergence(context, events, COUNTERS[name], values),
   });
 }
 

@@ -6,12 +6,12 @@ import {
   storedDays,
 } from '../../../clickhouse/queries/audit-days.ts';
 import type { Term } from '../../../clickhouse/queries/audit-first-slot.ts';
-import { unsettledOfDays } from '../../../clickhouse/queries/audit-settled.ts';
-import { secondLook } from './consistent-read.ts';
+import { unappliedOfDays } from '../../../clickhouse/queries/audit-unapplied.ts';
+import { readConsistently } from './consistent-read.ts';
 import type { AuditContext } from './context.ts';
-import { firstPart } from './divergence.ts';
+import { firstDivergence } from './divergence.ts';
 
-const DAY = 86_400;
+const DAY_SECONDS = 86_400;
 const DAYS_AT_ONCE = 16;
 
 type Figure = Exclude<keyof PartitionDay, 'day' | 'quote_mint' | 'log_partition'>;
@@ -32,8 +32,8 @@ export async function auditDays(context: AuditContext): Promise<void> {
   const { store, report, signal } = context;
   const all = await allDays(store);
   if (all === null) return;
-  for (let from = all.from; from < all.to && !signal.aborted; from += DAYS_AT_ONCE * DAY) {
-    const range = { from, to: Math.min(all.to, from + DAYS_AT_ONCE * DAY) };
+  for (let from = all.from; from < all.to && !signal.aborted; from += DAYS_AT_ONCE * DAY_SECONDS) {
+    const range = { from, to: Math.min(all.to, from + DAYS_AT_ONCE * DAY_SECONDS) };
     const pairs = paired(await storedDays(store, range), await recomputedDays(store, range));
     const suspects = new Set(pairs.filter((pair) => differing(pair).length > 0).map(({ day }) => day));
     report.compared('days', pairs.filter(({ day }) => !suspects.has(day)).length);
@@ -44,17 +44,17 @@ export async function auditDays(context: AuditContext): Promise<void> {
 async function lookAgain(context: AuditContext, day: string): Promise<void> {
   const { store, report } = context;
   const from = Date.parse(`${day}T00:00:00Z`) / 1000;
-  const range: DayRange = { from, to: from + DAY };
-  const look = await secondLook(
+  const range: DayRange = { from, to: from + DAY_SECONDS };
+  const read = await readConsistently(
     {
       facts: () => recomputedDays(store, range),
-      unsettled: () => unsettledOfDays(store, range),
+      unapplied: () => unappliedOfDays(store, range),
       stored: () => storedDays(store, range),
     },
     context,
   );
-  if (!look.still) return report.notComparable('days', look.reason);
-  const pairs = paired(look.stored, look.facts);
+  if (!read.consistent) return report.notComparable('days', read.reason);
+  const pairs = paired(read.stored, read.facts);
   report.compared('days', pairs.length);
   for (const pair of pairs) {
     const { quoteMint, partition } = pair;
@@ -67,7 +67,7 @@ async function lookAgain(context: AuditContext, day: string): Promise<void> {
           ['served', values.other],
           ['events', values.events],
         ],
-        slot: await firstPart(
+        slot: await firstDivergence(
           context,
           { of: 'day', ...range, quoteMint, partition },
           FIGURES[figure],

@@ -9,7 +9,7 @@ import type { AuditContext } from './context.ts';
  * The first slot at which a sum of events and another account of it part. Events that sum to more part from it where
  * their running sum passes it; events that sum to less lack one, and the chain is asked for the first that it has.
  */
-export async function firstPart(
+export async function firstDivergence(
   context: AuditContext,
   events: SummedEvents,
   terms: readonly Term[] | null,

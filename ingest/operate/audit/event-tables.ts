@@ -1,6 +1,6 @@
 import { differingMints, firstDifferingEvent } from '../../../clickhouse/queries/audit-event-tables.ts';
 import { mintRanges } from '../../../clickhouse/queries/audit-ranges.ts';
-import { unsettledOfTransaction } from '../../../clickhouse/queries/audit-settled.ts';
+import { unappliedOfTransaction } from '../../../clickhouse/queries/audit-unapplied.ts';
 import { pause } from '../../../runtime/lifecycle.ts';
 import type { AuditContext } from './context.ts';
 
@@ -26,7 +26,7 @@ async function lookAgain(context: AuditContext, mint: string): Promise<void> {
     if (attempt > 0) await pause(pauseMs, signal);
     const first = await firstDifferingEvent(store, mint);
     if (first === null) return report.compared('event tables', 1);
-    if ((await unsettledOfTransaction(store, { mint, slot: first.slot, signature: first.signature })) > 0)
+    if ((await unappliedOfTransaction(store, { mint, slot: first.slot, signature: first.signature })) > 0)
       continue;
     const again = await firstDifferingEvent(store, mint);
     if (again?.signature !== first.signature || again.slot !== first.slot) continue;

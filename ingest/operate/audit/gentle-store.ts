@@ -6,7 +6,7 @@ const REST = 9;
 const LONGEST_REST_MS = 5_000;
 
 /** A store that is asked one question at a time and then left alone for nine times as long: readers come first. */
-export function paced(store: Store, signal: AbortSignal): Store {
+export function gentleStore(store: Store, signal: AbortSignal): Store {
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...store,

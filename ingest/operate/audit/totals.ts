@@ -1,14 +1,14 @@
 import type { Term } from '../../../clickhouse/queries/audit-first-slot.ts';
 import { mintRanges } from '../../../clickhouse/queries/audit-ranges.ts';
-import { unsettledOfMint } from '../../../clickhouse/queries/audit-settled.ts';
 import {
   type PartitionTotals,
   recomputedTotals,
   storedTotals,
 } from '../../../clickhouse/queries/audit-totals.ts';
-import { secondLook } from './consistent-read.ts';
+import { unappliedOfMint } from '../../../clickhouse/queries/audit-unapplied.ts';
+import { readConsistently } from './consistent-read.ts';
 import type { AuditContext } from './context.ts';
-import { firstPart } from './divergence.ts';
+import { firstDivergence } from './divergence.ts';
 
 const MINTS_AT_ONCE = 200;
 
@@ -50,16 +50,16 @@ export async function auditTotals(context: AuditContext): Promise<void> {
 async function lookAgain(context: AuditContext, mint: string): Promise<void> {
   const { store, report } = context;
   const only = { first: mint, last: mint };
-  const look = await secondLook(
+  const read = await readConsistently(
     {
       facts: () => recomputedTotals(store, only),
-      unsettled: () => unsettledOfMint(store, mint),
+      unapplied: () => unappliedOfMint(store, mint),
       stored: () => storedTotals(store, only),
     },
     context,
   );
-  if (!look.still) return report.notComparable('policy totals', look.reason);
-  const pairs = paired(look.stored, look.facts);
+  if (!read.consistent) return report.notComparable('policy totals', read.reason);
+  const pairs = paired(read.stored, read.facts);
   report.compared('policy totals', pairs.length);
   for (const pair of pairs) {
     for (const figure of differing(pair)) {
@@ -71,7 +71,7 @@ async function lookAgain(context: AuditContext, mint: string): Promise<void> {
           ['served', values.other],
           ['events', values.events],
         ],
-        slot: await firstPart(
+        slot: await firstDivergence(
           context,
           { of: 'mint', mint, partition: pair.partition, upTo: null },
           FIGURES[figure],

@@ -4,7 +4,7 @@ import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { ADDRESSES_PER_READ, createAccountReader } from '../../history/account-reader.ts';
 import type { LogWriter } from '../../log/port.ts';
-import { createFollowing } from '../../stream/following/addresses.ts';
+import { createFollowedAddresses } from '../../stream/following/addresses.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -28,7 +28,7 @@ export interface BackfillAccountsOptions {
  */
 export async function backfillAccounts(options: BackfillAccountsOptions): Promise<number> {
   const { rpc, log, programId, notBefore, signal } = options;
-  const following = createFollowing(
+  const following = createFollowedAddresses(
     decodeKey(programId) as Uint8Array,
     decodeKey(options.launchpadProgramId) as Uint8Array,
   );

@@ -1,7 +1,7 @@
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import type { Progress } from '../../../runtime/progress.ts';
-import { untilDone } from '../../../runtime/retry.ts';
+import { retryUntilDone } from '../../../runtime/retry.ts';
 import type { Rpc } from '../../../runtime/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
@@ -45,7 +45,7 @@ export interface Backfilled {
  */
 export async function runBackfill(options: BackfillOptions): Promise<Backfilled | null> {
   const { rpc, store, fromSlot, cursor, signal } = options;
-  const retry = <T>(what: string, task: () => Promise<T>) => untilDone(what, task, options);
+  const retry = <T>(what: string, task: () => Promise<T>) => retryUntilDone(what, task, options);
   const begun = await retry('reading where to begin', async () => ({
     tip: await rpc.getSlot(),
     earlier: cursor.read(await options.logEnds()),

@@ -1,9 +1,10 @@
 import type { Config } from '../../../runtime/config.ts';
-import { createRpc } from '../../../runtime/rpc.ts';
+import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import { checkKafka } from './kafka.ts';
+import { checkRpc } from './rpc.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
-import { checkCatalogue, checkGateway, checkOptionsVenue, checkPerpVenue, checkPrices } from './venues.ts';
+import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
 
 /** One endpoint that the configuration may name. */
 export interface Check {
@@ -25,25 +26,19 @@ export function checksOf(config: Config): Check[] {
     check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
       checkStream(endpoint, config, signal),
     ),
-    check('SOLANA_RPC_URL', config.solanaRpcUrl, (url) => checkRpc(url, config)),
+    ...(config.solanaRpcUrl ?? [null]).map((one) =>
+      check('SOLANA_RPC_URL', one, (url) => checkRpc(url, config)),
+    ),
     check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
       checkKafka(brokers, config.kafkaTls, signal),
     ),
     check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
     check('POSTGRES_URL', config.postgresUrl, checkPostgres),
-    check('PERP_VENUE_URL', config.perpVenueUrl, checkPerpVenue),
-    check('OPTIONS_VENUE_URL', config.optionsVenueUrl, checkOptionsVenue),
+    ...REMOTE_VENUE_NAMES.map((venue) =>
+      check(urlVariable(venue), config[urlSetting(venue)], VENUE_CHECKS[venue]),
+    ),
     check('LAUNCHPAD_CATALOGUE_URL', config.launchpadCatalogueUrl, checkCatalogue),
     check('PRICE_URL', config.priceUrl, checkPrices),
     check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
   ];
-}
-
-async function checkRpc(url: string, { programId, commitment }: Config): Promise<string> {
-  const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
-  const [slot, first] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
-  const found = `at slot ${slot}, history from slot ${first}`;
-  const { account } = await rpc.getAccountInfo(programId);
-  if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
-  return `${found}, has the program`;
 }

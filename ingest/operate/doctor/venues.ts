@@ -4,7 +4,8 @@ import { readPairs } from '../../../schemas/venues/catalogue.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
 import { readClearinghouseState } from '../../../schemas/venues/perp.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { NOWHERE, type Polled, poll } from '../../poll/venues/call.ts';
+import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
+import { NO_ADDRESS, type Polled, poll } from '../../poll/venues/call.ts';
 
 const NOBODY = `0x${'0'.repeat(40)}`;
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
@@ -13,21 +14,26 @@ const EMPTY_DOCUMENT = 'bafkqaaa';
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1024 * 1024;
 
-export async function checkPerpVenue(base: string, signal: AbortSignal): Promise<string> {
+async function checkPerpVenue(base: string, signal: AbortSignal): Promise<string> {
   const body = { type: 'clearinghouseState', user: NOBODY };
-  const call = { url: `${base}/info`, what: 'clearinghouseState', where: NOWHERE, body, signal };
+  const call = { url: `${base}/info`, what: 'clearinghouseState', where: NO_ADDRESS, body, signal };
   soundValue(await poll(call, readClearinghouseState));
   return 'answers an account state';
 }
 
-export async function checkOptionsVenue(base: string, signal: AbortSignal): Promise<string> {
+async function checkOptionsVenue(base: string, signal: AbortSignal): Promise<string> {
   const currencies = readCurrencies(await askOptionsVenue(base, 'get_all_currencies', {}, { signal }));
   return `${currencies.length} currencies with options`;
 }
 
+export const VENUE_CHECKS: Record<RemoteVenue, (base: string, signal: AbortSignal) => Promise<string>> = {
+  perp: checkPerpVenue,
+  options: checkOptionsVenue,
+};
+
 export async function checkCatalogue(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/pairs?launchable=true&launchLabReady=true`;
-  const polled = await poll({ url, what: 'pairs', where: NOWHERE, signal }, (reply) =>
+  const polled = await poll({ url, what: 'pairs', where: NO_ADDRESS, signal }, (reply) =>
     readPairs(reply, base),
   );
   const { rows, bad } = soundValue(polled);
@@ -36,7 +42,7 @@ export async function checkCatalogue(base: string, signal: AbortSignal): Promise
 
 export async function checkPrices(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/mint/price?mints=${WRAPPED_SOL}`;
-  const polled = await poll({ url, what: 'prices', where: NOWHERE, signal }, (reply) =>
+  const polled = await poll({ url, what: 'prices', where: NO_ADDRESS, signal }, (reply) =>
     readPrices(reply, [WRAPPED_SOL]),
   );
   const price = soundValue(polled).get(WRAPPED_SOL);

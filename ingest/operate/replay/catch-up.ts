@@ -1,7 +1,7 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
 import { pause } from '../../../runtime/lifecycle.ts';
-import { untilDone } from '../../../runtime/retry.ts';
+import { retryUntilDone } from '../../../runtime/retry.ts';
 import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
 import { materialiserGroup, topicName } from '../../log/kafka/topics.ts';
 import { TOPICS } from '../../log/port.ts';
@@ -9,32 +9,32 @@ import type { ReplayContext } from './context.ts';
 
 const LOOK_EVERY_MS = 200;
 /** The new database is level once it has all that the serving one had so short a time ago. */
-const LEVEL_MS = 2_000;
+const CAUGHT_UP_WITHIN_MS = 2_000;
 
 /**
  * Resolves once `store` has what the log held when this began, and all that `former` had a moment ago; or the signal
  * was given.
  */
-export async function untilLevel(context: ReplayContext, former: Store, store: Store): Promise<void> {
+export async function untilCaughtUp(context: ReplayContext, former: Store, store: Store): Promise<void> {
   const { kafka, prefix, signal, progress } = context;
-  const held = await untilDone('reading where the log ends', () => logRanges(kafka, prefix), context);
+  const held = await retryUntilDone('reading where the log ends', () => logRanges(kafka, prefix), context);
   if (held === null) return;
   let target: { offsets: Offsets; at: number } | null = {
     offsets: lastOffsets(held),
     at: Number.NEGATIVE_INFINITY,
   };
   while (!signal.aborted) {
-    const offsets = await untilDone('reading how far it is', () => appliedOffsets(store), context);
+    const offsets = await retryUntilDone('reading how far it is', () => appliedOffsets(store), context);
     if (offsets === null) return;
-    const total = await untilDone('reading where the log ends', () => logRanges(kafka, prefix), context);
+    const total = await retryUntilDone('reading where the log ends', () => logRanges(kafka, prefix), context);
     progress.update(countOf(offsets), total === null ? null : recordsIn(total));
     if (target !== null && reaches(offsets, target.offsets)) {
-      if (performance.now() - target.at < LEVEL_MS) return;
+      if (performance.now() - target.at < CAUGHT_UP_WITHIN_MS) return;
       target = null;
     }
     if (target === null) {
       const at = performance.now();
-      const served = await untilDone(
+      const served = await retryUntilDone(
         'reading how far live is',
         () => servedOffsets(context, former),
         context,

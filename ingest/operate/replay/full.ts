@@ -2,14 +2,14 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/migrate.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
 import { declarePartitions } from '../../../clickhouse/queries/log-partitions.ts';
-import { beginReplay, finishReplay, giveUpReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
+import { abandonReplay, beginReplay, finishReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/lifecycle.ts';
 import { createKafkaReader } from '../../log/kafka/reader.ts';
 import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';
-import { committedOffsets, untilLevel } from './catch-up.ts';
+import { committedOffsets, untilCaughtUp } from './catch-up.ts';
 import type { ReplayContext } from './context.ts';
 import { checkWhole } from './whole-log.ts';
 
@@ -35,7 +35,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       const stop = new AbortController();
       const reading = fill(context, store, stop.signal);
       try {
-        await untilLevel(context, former, store);
+        await untilCaughtUp(context, former, store);
         context.progress.end();
         if (signal.aborted)
           throw new ConfigError(
@@ -75,7 +75,7 @@ async function databaseToFill(
     return unfinished;
   }
   if (unfinished !== null) {
-    await giveUpReplay(home, unfinished);
+    await abandonReplay(home, unfinished);
     say(`${unfinished} is given up: DROP DATABASE ${unfinished} frees its space`);
   }
   const database = await beginReplay(home);

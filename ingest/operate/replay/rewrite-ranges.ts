@@ -9,7 +9,7 @@ import { topicName } from '../../log/kafka/topics.ts';
 import { createKafkaWriter } from '../../log/kafka/writer.ts';
 import type { LogBatch, LogWriter } from '../../log/port.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';
-import { firstSlotOf, type Touched } from '../../materialise/rollups/slot-intervals.ts';
+import { firstSlotOfInterval, type Touched } from '../../materialise/rollups/slot-intervals.ts';
 import type { ReplayContext } from './context.ts';
 
 const LOOK_EVERY_MS = 50;
@@ -79,7 +79,7 @@ function createRereader(context: ReplayContext, store: Store, log: LogWriter): W
 
 function recomputesOf(partition: number, touched: Touched): RecomputeRecord[] {
   const records: RecomputeRecord[] = [];
-  for (const slots of parts([...touched.spans].map(firstSlotOf), SLOTS_PER_RECORD))
+  for (const slots of parts([...touched.intervals].map(firstSlotOfInterval), SLOTS_PER_RECORD))
     for (const mints of parts([...touched.mints], MINTS_PER_RECORD))
       records.push({ kind: 'recompute', partition, mints, slots });
   return records;

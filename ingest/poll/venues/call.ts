@@ -42,7 +42,9 @@ export async function pollReply<T>(call: VenueCall, read: (reply: VenueReply) =>
     return {
       error: reason,
       letter:
-        error instanceof MalformedError ? letterOf(call, reason, reply?.bytes ?? new Uint8Array(0)) : null,
+        error instanceof MalformedError
+          ? deadLetterOf(call, reason, reply?.bytes ?? new Uint8Array(0))
+          : null,
       retryAfterMs: reply?.retryAfterMs ?? null,
       status: reply?.status ?? null,
     };
@@ -55,7 +57,7 @@ class HttpFailure extends Error {
   }
 }
 
-export function letterOf(
+export function deadLetterOf(
   { what, where }: Pick<VenueCall, 'what' | 'where'>,
   reason: string,
   bytes: Uint8Array,
@@ -64,4 +66,4 @@ export function letterOf(
 }
 
 /** An address of 32 zero bytes: where a letter is about no account. */
-export const NOWHERE = encodeBase58(new Uint8Array(32));
+export const NO_ADDRESS = encodeBase58(new Uint8Array(32));

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../../schemas/records.ts';
 import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { letterOf, NOWHERE, type PollFailure, poll } from './call.ts';
+import { deadLetterOf, NO_ADDRESS, type PollFailure, poll } from './call.ts';
 
 /** Records of a read, with the failure where nothing sound came. */
 export interface CatalogueRead {
@@ -16,7 +16,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const call = {
     url: `${base}/pairs?launchable=true&launchLabReady=true`,
     what: 'reading:catalogue',
-    where: NOWHERE,
+    where: NO_ADDRESS,
     signal,
   };
   const polled = await poll(call, (reply) => readPairs(reply, base));
@@ -28,7 +28,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const [first] = bad;
   if (first !== undefined) {
     const bytes = Buffer.from(JSON.stringify(bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => row)));
-    records.push(letterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
+    records.push(deadLetterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
   }
   return { records, failure: null };
 }
@@ -63,7 +63,7 @@ export async function readSecondPrices(
   signal: AbortSignal,
 ): Promise<CatalogueRead> {
   const url = `${base}/mint/price?mints=${mints.map(encodeURIComponent).join(',')}`;
-  const polled = await poll({ url, what: 'reading:price', where: NOWHERE, signal }, (reply) =>
+  const polled = await poll({ url, what: 'reading:price', where: NO_ADDRESS, signal }, (reply) =>
     readPrices(reply, mints),
   );
   if ('error' in polled) return failed(polled);

@@ -1,7 +1,7 @@
 import { optionsResult } from '../../../runtime/venue-call.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
-import { NOWHERE, pollReply } from './call.ts';
+import { NO_ADDRESS, pollReply } from './call.ts';
 
 /** The options venue's currencies, and with them whether it answers. */
 export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
@@ -9,7 +9,7 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
     url: `${base}/public/get_all_currencies`,
     body: {},
     what: 'reading:currencies',
-    where: NOWHERE,
+    where: NO_ADDRESS,
     signal,
   };
   const polled = await pollReply(call, (reply) => readCurrencies(optionsResult(reply)));

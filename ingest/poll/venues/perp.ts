@@ -1,28 +1,22 @@
 import type { RemoteAccount } from '../../../clickhouse/queries/poll-targets.ts';
-import type { Bucket } from '../../../runtime/bucket.ts';
-import type { LogRecord, Reading } from '../../../schemas/records.ts';
+import { type Bucket, createBucket } from '../../../runtime/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
-import { type PollFailure, poll } from './call.ts';
+import { poll } from './call.ts';
+import { accountLetter, accountReading, failedReading, type RemoteAccountReader } from './remote-account.ts';
 
+/** The venue allows 1200 weight a minute for each address: 200 at once and 15 a second stay below it. */
+const WEIGHT_PER_SECOND = 15;
+const WEIGHT_BURST = 200;
 const STATE_WEIGHT = 2;
 const MODE_WEIGHT = 20;
 const MODE_VALID_MS = 3_600_000;
 
-type AccountReading = Extract<Reading, { type: 'venue_account' }>;
-
-/** One reading of an account, with the failure where the venue did not answer soundly. */
-export interface PerpReading {
-  records: LogRecord[];
-  failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
-}
-
-export interface PerpReader {
-  /** Asks the venue for one account; null where the signal was given meanwhile. */
-  read(account: RemoteAccount, signal: AbortSignal): Promise<PerpReading | null>;
-}
-
 /** @param weight a token for each unit of weight that the venue counts. */
-export function createPerpReader(base: string, weight: Bucket, clock: () => number = Date.now): PerpReader {
+export function createPerpReader(
+  base: string,
+  weight: Bucket = createBucket(WEIGHT_PER_SECOND, WEIGHT_BURST),
+  clock: () => number = Date.now,
+): RemoteAccountReader {
   const modes = new Map<string, { isEquity: boolean; at: number }>();
   const ask = async <T>(
     user: string,
@@ -33,7 +27,7 @@ export function createPerpReader(base: string, weight: Bucket, clock: () => numb
     for (let unit = 0; unit < question.weight; unit += 1) await weight.take(signal);
     const body = { type: question.type, user };
     return poll(
-      { url: `${base}/info`, what: 'reading:perp', where: tokenAccount, body, signal },
+      { url: `${base}/info`, what: accountLetter('perp'), where: tokenAccount, body, signal },
       question.read,
     );
   };
@@ -43,21 +37,21 @@ export function createPerpReader(base: string, weight: Bucket, clock: () => numb
       const user = perpAddress(account.remoteAccount);
       if (user === null) {
         const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';
-        return { records: [accountReading(account, clock(), { reason })], failure: null };
+        return { records: [accountReading('perp', account, clock(), { reason })], failure: null };
       }
       let mode = modes.get(user);
       if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
         const question = { type: 'userAbstraction', weight: MODE_WEIGHT, read: valueIsEquity };
         const polled = await ask(user, account, question, signal);
         if (signal.aborted) return null;
-        if ('error' in polled) return failed(account, clock(), polled);
+        if ('error' in polled) return failedReading('perp', account, clock(), polled);
         mode = { isEquity: polled.value, at: clock() };
         modes.set(user, mode);
       }
       const question = { type: 'clearinghouseState', weight: STATE_WEIGHT, read: readClearinghouseState };
       const polled = await ask(user, account, question, signal);
       if (signal.aborted) return null;
-      if ('error' in polled) return failed(account, clock(), polled);
+      if ('error' in polled) return failedReading('perp', account, clock(), polled);
       const { equity, notional, time } = polled.value;
       const numbers = mode.isEquity
         ? {
@@ -66,44 +60,10 @@ export function createPerpReader(base: string, weight: Bucket, clock: () => numb
             reason: time === null ? 'the venue gave no time' : null,
           }
         : { reason: 'the account is unified at the venue: its account value understates equity' };
-      return { records: [accountReading(account, clock(), { ...numbers, venueTime: time })], failure: null };
-    },
-  };
-}
-
-/** The reading of an account that the venue did not answer for. */
-export function unreachable(account: RemoteAccount, readAt: number, error: string): LogRecord {
-  return accountReading(account, readAt, { reachable: false, error });
-}
-
-function failed(
-  account: RemoteAccount,
-  readAt: number,
-  { error, letter, retryAfterMs }: PollFailure,
-): PerpReading {
-  const reading = unreachable(account, readAt, error);
-  return { records: letter === null ? [reading] : [reading, letter], failure: { error, retryAfterMs } };
-}
-
-function accountReading(
-  { tokenAccount }: RemoteAccount,
-  readAt: number,
-  more: Partial<AccountReading>,
-): LogRecord {
-  return {
-    kind: 'reading',
-    readAt,
-    reading: {
-      type: 'venue_account',
-      tokenAccount,
-      venue: 'perp',
-      equity: null,
-      notional: null,
-      reason: null,
-      reachable: true,
-      error: null,
-      venueTime: null,
-      ...more,
+      return {
+        records: [accountReading('perp', account, clock(), { ...numbers, venueTime: time })],
+        failure: null,
+      };
     },
   };
 }

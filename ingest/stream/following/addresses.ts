@@ -7,7 +7,7 @@ import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts
 import { decodeMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenProgramKind } from '../../../schemas/token.ts';
 
 /** The addresses that the stream follows beyond what the program owns, and what stands at each. */
-export interface Following {
+export interface FollowedAddresses {
   /** Learns from a state what else to follow; answers the addresses that are new, base58. */
   learn(record: AccountRecord): string[];
   /** Follows an address that is known from before. False where it was followed already. */
@@ -33,11 +33,11 @@ const latin1 = (bytes: Uint8Array) =>
 const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
 /** @param launchpad the launchpad's program until ProtocolConfig names another. */
-export function createFollowing(programId: Uint8Array, launchpad: Uint8Array): Following {
+export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8Array): FollowedAddresses {
   /** By address, latin1 of its bytes: ten times cheaper than base58 for every update. */
   const known = new Map<string, ExpectedAccount>();
   /** Accounts whose addresses of interest can never change, and were learned. */
-  const settled = new Set<string>();
+  const learned = new Set<string>();
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
   let launchpadProgram = launchpad;
 
@@ -53,7 +53,7 @@ export function createFollowing(programId: Uint8Array, launchpad: Uint8Array): F
     const account = decodeAccount(record.data);
     // An owner filter does not show a closing: the program's own accounts are followed by address too.
     follow(found, record.address, 'program');
-    if (account.type !== 'ProtocolConfig') settled.add(latin1(record.address));
+    if (account.type !== 'ProtocolConfig') learned.add(latin1(record.address));
     if (account.type === 'Policy') {
       const { mint, quoteMint } = account;
       const tokens = policyTokenAccounts(programId, record.address);
@@ -93,8 +93,8 @@ export function createFollowing(programId: Uint8Array, launchpad: Uint8Array): F
       const found: string[] = [];
       const { address, data } = record;
       // A closed account may stand there again later, as another one.
-      if (record.lamports === 0n) settled.delete(latin1(address));
-      if (record.lamports === 0n || settled.has(latin1(address))) return found;
+      if (record.lamports === 0n) learned.delete(latin1(address));
+      if (record.lamports === 0n || learned.has(latin1(address))) return found;
       try {
         if (same(record.owner, programId)) learnProgram(record, found);
         else if (isPool(data)) follow(found, decodePool(data).globalConfig, 'curve_config');

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../runtime/log.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
-import { untilDone } from '../../../runtime/retry.ts';
+import { retryUntilDone } from '../../../runtime/retry.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
@@ -38,7 +38,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const read = async (addresses: readonly string[], notBefore: bigint) => {
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
-      const records = await untilDone('reading accounts', () => reader.read(some, notBefore), options);
+      const records = await retryUntilDone('reading accounts', () => reader.read(some, notBefore), options);
       if (records === null) return;
       learn(records);
       await send(records);
@@ -48,7 +48,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const sweep = async (notBefore: bigint) => {
     // Addresses that come up on the way are newcomers, and read when the filter has them.
     const followed = options.addresses();
-    const owned = await untilDone(
+    const owned = await retryUntilDone(
       'reading the accounts of the program',
       () => reader.readProgram(options.programId, notBefore),
       options,

@@ -1,5 +1,5 @@
 import type { AccountRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
-import type { Following } from '../following/addresses.ts';
+import type { FollowedAddresses } from '../following/addresses.ts';
 import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 import type { SlotsOutput } from './machine.ts';
 
@@ -10,7 +10,7 @@ import type { SlotsOutput } from './machine.ts';
 export function recordsOf(
   output: Exclude<SlotsOutput, { type: 'begun' }>,
   learn: (record: AccountRecord) => void,
-  following: Pick<Following, 'expectedAt'>,
+  following: Pick<FollowedAddresses, 'expectedAt'>,
 ): LogRecord[] {
   if (output.type === 'late') return [recordOf(output.update, output.blockTime, learn, following)];
   const { slot, parent, blockTime, accounts, transactions } = output.slot;
@@ -25,7 +25,7 @@ function recordOf(
   update: AccountUpdate | TransactionUpdate,
   blockTime: number | null,
   learn: (record: AccountRecord) => void,
-  following: Pick<Following, 'expectedAt'>,
+  following: Pick<FollowedAddresses, 'expectedAt'>,
 ): AccountRecord | TransactionRecord {
   if (update.type === 'transaction') return transactionRecord(update, blockTime);
   const { slot, address, owner, lamports, data, writeVersion, signature } = update;

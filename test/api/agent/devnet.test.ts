@@ -56,7 +56,7 @@ describe('an agent on the local chain', () => {
       rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 1000 }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
-      venue: { url: venues.optionsUrl },
+      venue: { url: venues.remote.options },
     });
     const app = createApp({
       currentStore: () => {

@@ -5,7 +5,7 @@ import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
 import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
-import { NotNextError } from '../../../ingest/log/offset-gap.ts';
+import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { brokerMissing } from '../../support/kafka.ts';
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
       const place = `${topic}/${partition}`;
       const next = (database.get(place) ?? -1n) + 1n;
       const first = entries[0]?.offset as bigint;
-      if (first > next) throw new NotNextError(place, next, first);
+      if (first > next) throw new OffsetGapError(place, next, first);
       database.set(place, entries.at(-1)?.offset as bigint);
     };
     const first = read('lost', keep);

@@ -188,7 +188,7 @@ describe('the order of a batch', () => {
       expect([...sums].sort()).toEqual(['policy_spans', 'policy_totals', 'quote_days', 'quote_spans']);
       expect(sums.indexOf('policy_spans')).toBeLessThan(sums.indexOf('policy_totals'));
       expect(sums.indexOf('quote_spans')).toBeLessThan(sums.indexOf('quote_days'));
-      expect(order.slice(6)).toEqual(['transactions', 'applied']);
+      expect(order.slice(6)).toEqual(['changes', 'transactions', 'applied']);
     });
   });
 });

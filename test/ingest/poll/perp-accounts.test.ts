@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readPerpAccounts } from '../../../ingest/poll/perp-accounts.ts';
+import { readRemoteAccounts } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/bucket.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
@@ -31,7 +31,7 @@ async function readAt(
   const log = captureLog();
   const reader = createPerpReader(server.url, createBucket(1e6, 1e6));
   const { signal } = new AbortController();
-  await readPerpAccounts(reader, accounts, (records) => log.append(records), signal);
+  await readRemoteAccounts('perp', reader, accounts, (records) => log.append(records), signal);
   return log;
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { runPollers } from '../../../ingest/poll/pollers.ts';
-import { countFailures, every } from '../../../ingest/poll/round.ts';
+import { countFailures, repeatRounds } from '../../../ingest/poll/round.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
@@ -20,7 +20,7 @@ test('a round that fails is tried again, and what it had read by then is kept', 
   const stop = new AbortController();
   const log = captureLog();
   let rounds = 0;
-  await every('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
+  await repeatRounds('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
     rounds += 1;
     await emit([STATUS]);
     if (rounds === 3) stop.abort();
@@ -33,7 +33,7 @@ test('a round that fails is tried again, and what it had read by then is kept', 
 test('nothing is appended once the signal was given', async () => {
   const stop = new AbortController();
   const log = captureLog();
-  await every('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
+  await repeatRounds('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
     stop.abort();
     await emit([STATUS]);
   });

@@ -3,7 +3,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { firstSlotOf, type Touched } from '../../../ingest/materialise/rollups/slot-intervals.ts';
+import { firstSlotOfInterval, type Touched } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { RecomputeRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
@@ -33,8 +33,8 @@ const older = (batch: LogBatch): LogBatch => ({
 const live = () => createMaterialiser({ store, programId: PROGRAM });
 const rereader = (recomputeByOwner: (partition: number, touched: Touched) => Promise<void>) =>
   createMaterialiser({ store, programId: PROGRAM, recomputeByOwner });
-const recomputeAt = (offset: bigint, { mints, spans }: Touched) => {
-  const slots = [...spans].map(firstSlotOf);
+const recomputeAt = (offset: bigint, { mints, intervals }: Touched) => {
+  const slots = [...intervals].map(firstSlotOfInterval);
   const record: RecomputeRecord = { kind: 'recompute', partition: 0, mints: [...mints], slots };
   return batchOf('transactions', [{ offset, record }]);
 };

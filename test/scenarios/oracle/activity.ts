@@ -22,7 +22,7 @@ export function actorOf({ kind, fields }: PlacedEvent): string {
 }
 
 /** The fields that spec Part 6 lists; every other kind carries all of its own. */
-const SHOWN: Partial<Record<PlacedEvent['kind'], readonly string[]>> = {
+const SUMMARY_FIELDS: Partial<Record<PlacedEvent['kind'], readonly string[]>> = {
   PolicyInitialised: ['mode'],
   VenueRegistered: ['kind', 'tokenAccount'],
   Routed: ['toLp', 'toBankroll'],
@@ -45,7 +45,7 @@ function worded(name: string, value: unknown): unknown {
 
 function summaryOf({ kind, fields }: PlacedEvent): Record<string, unknown> {
   const own = Object.keys(fields).filter((name) => !['policy', 'mint', 'quoteMint'].includes(name));
-  return Object.fromEntries((SHOWN[kind] ?? own).map((name) => [name, worded(name, fields[name])]));
+  return Object.fromEntries((SUMMARY_FIELDS[kind] ?? own).map((name) => [name, worded(name, fields[name])]));
 }
 
 /** All items of `/coins/:mint/activity`, newest first. */

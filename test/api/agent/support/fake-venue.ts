@@ -10,6 +10,8 @@ export interface FakeVenue {
   ticker: Json;
   version: 2 | 3;
   fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | null;
+  /** What happens between a question for a quote and its answer; once. */
+  beforeTicker: (() => Promise<void>) | null;
   /** The method that says it knows no such instrument. */
   unknown: 'get_instrument' | 'get_ticker' | null;
   /** Methods asked so far. */
@@ -61,6 +63,11 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const method = (request.url ?? '').split('/').at(-1) ?? '';
     venue.asked.push(method);
+    if (method === 'get_ticker' && venue.beforeTicker !== null) {
+      const happens = venue.beforeTicker;
+      venue.beforeTicker = null;
+      await happens();
+    }
     if (venue.fault === 'refuse') return void request.socket.destroy();
     if (venue.fault === 'busy') return void response.writeHead(503).end('busy');
     if (venue.fault === 'hang') return;
@@ -84,10 +91,19 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     ticker: {},
     version: 3,
     fault: null,
+    beforeTicker: null,
     unknown: null,
     asked: [],
     reset: () =>
-      Object.assign(venue, { instrument: {}, ticker: {}, version: 3, fault: null, unknown: null, asked: [] }),
+      Object.assign(venue, {
+        instrument: {},
+        ticker: {},
+        version: 3,
+        fault: null,
+        beforeTicker: null,
+        unknown: null,
+        asked: [],
+      }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

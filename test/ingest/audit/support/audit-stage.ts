@@ -13,7 +13,7 @@ import { runAudit } from '../../../../ingest/operate/audit/run.ts';
 import { storedState } from '../../../../ingest/stream/stored-state.ts';
 import { runStream } from '../../../../ingest/stream/stream.ts';
 import { createLogger } from '../../../../runtime/log.ts';
-import { untilDone } from '../../../../runtime/retry.ts';
+import { retryUntilDone } from '../../../../runtime/retry.ts';
 import { createRpc, type Rpc } from '../../../../runtime/rpc.ts';
 import { decodeKey } from '../../../../schemas/base58.ts';
 import { freshDatabase } from '../../../support/database.ts';
@@ -65,7 +65,7 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
   const stopLog = new AbortController();
   const writing = [
     log.run(async (batch) => {
-      await untilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
+      await retryUntilDone('writing a batch', () => materialise(batch), { signal: stopLog.signal, logger });
     }, stopLog.signal),
     runStream({
       ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment: 'confirmed', log, rpc, logger },

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { mustGoOnWith } from '../../../ingest/log/kafka/log-identity.ts';
-import { NotNextError } from '../../../ingest/log/offset-gap.ts';
+import { mustBeSameLog } from '../../../ingest/log/kafka/log-identity.ts';
+import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
@@ -22,7 +22,7 @@ test('a batch that leaves something of history out is refused with what is to be
   const materialise = createMaterialiser({ store, programId: PROGRAM });
   await materialise(at('a', 0n));
   await expect(materialise(at('c', 2n))).rejects.toMatchObject({
-    constructor: NotNextError,
+    constructor: OffsetGapError,
     next: 1n,
     message: 'transactions/0 goes on at 2, and only what is before 1 is applied',
   });
@@ -45,20 +45,20 @@ const applied = new Map([
 ]);
 
 test('a log that goes on where the database ends is the right one', async () => {
-  await expect(mustGoOnWith(log(0n, 3n), 'x', 'index', applied)).resolves.toBeUndefined();
-  await expect(mustGoOnWith(log(3n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
-  await expect(mustGoOnWith(log(0n, 0n), 'x', 'index', new Map())).resolves.toBeUndefined();
+  await expect(mustBeSameLog(log(0n, 3n), 'x', 'index', applied)).resolves.toBeUndefined();
+  await expect(mustBeSameLog(log(3n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
+  await expect(mustBeSameLog(log(0n, 0n), 'x', 'index', new Map())).resolves.toBeUndefined();
 });
 
 test('a log that ends before what is applied is another log, and is refused', async () => {
-  await expect(mustGoOnWith(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(
+  await expect(mustBeSameLog(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(
     /^index was filled from another log: it has applied 2 of x-accounts\/0, which ends at 2\./,
   );
 });
 
 test('a log whose beginning is deleted before it was applied is refused', async () => {
-  await expect(mustGoOnWith(log(4n, 9n), 'x', 'index', applied)).rejects.toThrow(
+  await expect(mustBeSameLog(log(4n, 9n), 'x', 'index', applied)).rejects.toThrow(
     /^index has nothing of x-accounts\/0 from 3 on, and retention has deleted what is before 4\./,
   );
-  await expect(mustGoOnWith(log(1n, 9n), 'x', 'index', new Map())).rejects.toThrow(/from 0 on/);
+  await expect(mustBeSameLog(log(1n, 9n), 'x', 'index', new Map())).rejects.toThrow(/from 0 on/);
 });

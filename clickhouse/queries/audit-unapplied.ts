@@ -1,19 +1,19 @@
 import type { Store } from '../client.ts';
 import type { DayRange } from './audit-days.ts';
-import { GENTLY } from './audit-ranges.ts';
+import { AT_LOW_COST } from './audit-ranges.ts';
 
 /**
  * A batch writes its events first, then the sums over them, then its rows of `transactions`. An event that no row of
  * `transactions` has as it is belongs to a batch under way or broken off, whose sums need not be there yet.
  */
-export async function unsettledOfMint(store: Store, mint: string): Promise<number> {
+export async function unappliedOfMint(store: Store, mint: string): Promise<number> {
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM events FINAL
      WHERE mint = {mint:String} AND (signature, has_index, ifNull(block_time, -1)) NOT IN (
        SELECT signature, has_index, ifNull(block_time, -1) FROM transactions FINAL
        WHERE signature IN (SELECT signature FROM events WHERE mint = {mint:String})
      )
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { mint },
   );
   return Number(row?.count ?? 0);
@@ -23,7 +23,7 @@ export async function unsettledOfMint(store: Store, mint: string): Promise<numbe
 const LARGEST_CORRECTION_SECONDS = 3_600;
 
 /** The same of the events of some days, those that may have left them included. */
-export async function unsettledOfDays(store: Store, { from, to }: DayRange): Promise<number> {
+export async function unappliedOfDays(store: Store, { from, to }: DayRange): Promise<number> {
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM events_by_slot FINAL
      WHERE block_time >= {from:Int64} AND block_time < {to:Int64}
@@ -32,14 +32,14 @@ export async function unsettledOfDays(store: Store, { from, to }: DayRange): Pro
          WHERE signature IN (
            SELECT signature FROM events_by_slot WHERE block_time >= {from:Int64} AND block_time < {to:Int64})
        )
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     { from: from - LARGEST_CORRECTION_SECONDS, to: to + LARGEST_CORRECTION_SECONDS },
   );
   return Number(row?.count ?? 0);
 }
 
 /** The same of one transaction, in either table of events. */
-export async function unsettledOfTransaction(
+export async function unappliedOfTransaction(
   store: Store,
   at: { mint: string; slot: string; signature: string },
 ): Promise<number> {
@@ -53,7 +53,7 @@ export async function unsettledOfTransaction(
      )
      WHERE (has_index, ifNull(block_time, -1)) NOT IN (
        SELECT has_index, ifNull(block_time, -1) FROM transactions FINAL WHERE signature = {signature:String})
-     ${GENTLY}`,
+     ${AT_LOW_COST}`,
     at,
   );
   return Number(row?.count ?? 0);

@@ -30,7 +30,7 @@ export interface Instruction {
 }
 
 /** One run of one instruction: rules read and write the draft, and leave behind what the transaction shows. */
-export interface Call {
+export interface InstructionRun {
   draft: Draft;
   /** Unix seconds of the block. */
   now: bigint;
@@ -45,13 +45,13 @@ export function camelName(snake: string): string {
 
 /** Opens the program's instruction; what its rules throw after this fails a transaction that shows it. */
 export function begin(
-  call: Call,
+  run: InstructionRun,
   name: string,
   args: readonly (bigint | number | boolean)[],
   metas: Meta[],
 ): void {
-  call.instruction = {
-    program: call.programId,
+  run.instruction = {
+    program: run.programId,
     name: camelName(name),
     data: encodeInstruction(name, args),
     metas,
@@ -59,50 +59,50 @@ export function begin(
   };
 }
 
-function stepsOf(call: Call): Step[] {
-  return found(call.instruction).steps;
+function stepsOf(run: InstructionRun): Step[] {
+  return found(run.instruction).steps;
 }
 
-export function emit(call: Call, event: TypedEvent): void {
-  stepsOf(call).push({ type: 'event', event });
+export function emit(run: InstructionRun, event: TypedEvent): void {
+  stepsOf(run).push({ type: 'event', event });
 }
 
 /** Calls another program from this instruction. */
-export function invoke(call: Call, instruction: Instruction): void {
-  stepsOf(call).push({ type: 'cpi', instruction });
+export function invoke(run: InstructionRun, instruction: Instruction): void {
+  stepsOf(run).push({ type: 'cpi', instruction });
 }
 
-export function configOf(call: Call): ProtocolConfig {
-  return found(call.draft.get('configs', call.addresses.config.address));
+export function configOf(run: InstructionRun): ProtocolConfig {
+  return found(run.draft.get('configs', run.addresses.config.address));
 }
 
 /** The policy of a launched mint, to be written to. */
-export function policyOf(call: Call, mint: Key): Policy {
-  const address = call.addresses.ofPolicy(mint).policy;
-  must(call.draft.get('policies', address) !== undefined, 'AccountMissing');
-  return call.draft.edit('policies', address);
+export function policyOf(run: InstructionRun, mint: Key): Policy {
+  const address = run.addresses.ofPolicy(mint).policy;
+  must(run.draft.get('policies', address) !== undefined, 'AccountMissing');
+  return run.draft.edit('policies', address);
 }
 
 /** What each event of a policy starts with. */
-export function named(policy: Policy): { policy: Key; mint: Key; quoteMint: Key } {
+export function eventHead(policy: Policy): { policy: Key; mint: Key; quoteMint: Key } {
   return { policy: policy.address, mint: policy.mint, quoteMint: policy.quoteMint };
 }
 
 /** Money moves only while neither switch is set; the protocol's is looked at first. */
-export function mustRun(call: Call, policy: Policy): void {
-  must(!configOf(call).paused, 'ProtocolPaused');
+export function mustRun(run: InstructionRun, policy: Policy): void {
+  must(!configOf(run).paused, 'ProtocolPaused');
   must(!policy.paused, 'PolicyPaused');
 }
 
 /** Balance of a token account; one that does not exist holds nothing. */
-export function balanceOf(call: Call, address: Key): bigint {
-  return call.draft.get('tokens', address)?.amount ?? 0n;
+export function balanceOf(run: InstructionRun, address: Key): bigint {
+  return run.draft.get('tokens', address)?.amount ?? 0n;
 }
 
 export function openTokenAccount(
-  call: Call,
+  run: InstructionRun,
   account: Omit<TokenAccount, 'amount' | 'program'>,
 ): TokenAccount {
-  const program = found(call.draft.get('mints', account.mint)).program;
-  return call.draft.put('tokens', { ...account, program, amount: 0n });
+  const program = found(run.draft.get('mints', account.mint)).program;
+  return run.draft.put('tokens', { ...account, program, amount: 0n });
 }

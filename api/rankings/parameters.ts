@@ -10,7 +10,7 @@ import {
 import { pageOf } from '../http/paging.ts';
 
 /** A ranking as asked for, its page as it is used. */
-export interface RankingRequest {
+export interface RankingParameters {
   sort: Sort;
   order: Order;
   limit: number;
@@ -22,14 +22,14 @@ const MODES: readonly Mode[] = ['Passive', 'Agent'];
 const FLAGS = ['true', 'false'] as const;
 
 /** Reads the query of `/rankings`: the request, or the sentence of a 400. */
-export function rankingRequest(query: URLSearchParams): RankingRequest | { error: string } {
+export function readRankingParameters(query: URLSearchParams): RankingParameters | { error: string } {
   try {
     return {
-      sort: listed(query.get('sort'), SORTS, 'ranking') ?? 'marketCap',
-      order: listed(query.get('order'), ORDERS, 'order') ?? 'desc',
+      sort: oneOf(query.get('sort'), SORTS, 'ranking') ?? 'marketCap',
+      order: oneOf(query.get('order'), ORDERS, 'order') ?? 'desc',
       ...pageOf(query, { fallback: 50, max: 200 }),
       filters: {
-        mode: listed(query.get('mode'), MODES, 'mode'),
+        mode: oneOf(query.get('mode'), MODES, 'mode'),
         origin: integer(query.get('origin'), 'origin'),
         model: integer(query.get('model'), 'model'),
         quote: key(query.get('quote'), 'quote'),
@@ -44,7 +44,7 @@ export function rankingRequest(query: URLSearchParams): RankingRequest | { error
   }
 }
 
-function listed<T extends string>(text: string | null, valid: readonly T[], what: string): T | null {
+function oneOf<T extends string>(text: string | null, valid: readonly T[], what: string): T | null {
   if (text === null) return null;
   const found = valid.find((value) => value === text);
   if (found === undefined) throw new RangeError(`unknown ${what} "${text}". Valid: ${valid.join(', ')}`);
@@ -52,7 +52,7 @@ function listed<T extends string>(text: string | null, valid: readonly T[], what
 }
 
 function flag(text: string | null, what: string): boolean | null {
-  const value = listed(text, FLAGS, what);
+  const value = oneOf(text, FLAGS, what);
   return value === null ? null : value === 'true';
 }
 

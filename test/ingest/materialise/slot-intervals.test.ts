@@ -4,7 +4,7 @@ import type { Params, Store } from '../../../clickhouse/client.ts';
 import { daySeries } from '../../../clickhouse/queries/day-series.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { createRollups } from '../../../ingest/materialise/rollups/recompute.ts';
-import { spanOf, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
+import { intervalOf, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { TransactionRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, EVENING, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
@@ -53,11 +53,11 @@ const readings: fc.Arbitrary<Reading[]> = fc.array(
   { maxLength: 15 },
 );
 
-const DAY = 86_400;
-/** Days between two runs of the property, which share the database and its spans. */
+const DAY_SECONDS = 86_400;
+/** Days between two runs of the property, which share the database and its intervals. */
 const APART = 10;
 
-describe(`sums of spans (seed ${SEED})`, () => {
+describe(`sums of slot intervals (seed ${SEED})`, () => {
   test('add up, wherever slots lie, batches are cut and midnight falls', async () => {
     const materialise = createMaterialiser({ store, programId: PROGRAM });
     const next = Array.from({ length: PARTITIONS }, () => 0n);
@@ -65,7 +65,7 @@ describe(`sums of spans (seed ${SEED})`, () => {
 
     const run = async (facts: Fact[], again: Reading[]) => {
       runs += 1;
-      const since = runs * APART * DAY;
+      const since = runs * APART * DAY_SECONDS;
       const nameOf = (mint: string) => `${mint} of run ${runs}`;
       const logs = Array.from({ length: PARTITIONS }, () => [[]] as TransactionRecord[][]);
       const append = (at: number, { partition, slot, mint, amount, blockTime }: Fact, index: number | null) =>
@@ -109,7 +109,7 @@ describe(`sums of spans (seed ${SEED})`, () => {
           sum === undefined ? undefined : { routed: String(sum.routed), events: String(sum.events) },
         );
       }
-      const from = new Date((EVENING + since - 3 * DAY) * 1000).toISOString().slice(0, 10);
+      const from = new Date((EVENING + since - 3 * DAY_SECONDS) * 1000).toISOString().slice(0, 10);
       const series = (await daySeries(store)).filter(({ day }) => day >= from);
       expect(series.map((row) => [row.day, row.routed_to_lp])).toEqual(
         [...days].map(([day, sum]) => [day, String(sum)]).sort(),
@@ -121,7 +121,7 @@ describe(`sums of spans (seed ${SEED})`, () => {
     });
   });
 
-  test('are worked out from the facts of the spans that a batch touched, and no others', async () => {
+  test('are worked out from the facts of the intervals that a batch touched, and no others', async () => {
     const materialise = createMaterialiser({ store, programId: PROGRAM });
     const far = WIDTHS.map((width, at) => transaction(`far${at}`, BigInt(width) * 3n, [routed(10n)]));
     await materialise(batchOf('transactions', logOf([transaction('near', 1n, [routed(1n)]), ...far])));
@@ -146,7 +146,7 @@ describe('what several partitions touched at once', () => {
   };
   const touched = (partition: number, mint: string, owned = true) => ({
     mints: new Set([mint]),
-    spans: new Set([spanOf(5n)]),
+    intervals: new Set([intervalOf(5n)]),
     partition,
     offset: BigInt(partition + 10),
     owned: () => owned,

@@ -5,12 +5,12 @@ import { type Choice, reports } from './money.ts';
 import { quoteAssets } from './quote-assets.ts';
 import { livePairs, type Subject, type World } from './world.ts';
 
-type Edge = (world: World, subject: Subject) => Action | null;
+type RefusedAction = (world: World, subject: Subject) => Action | null;
 
 const stranger = seededKey('stranger');
 
 /** Things that people try and the program refuses. */
-const EDGES: readonly Edge[] = [
+const REFUSED_ACTIONS: readonly RefusedAction[] = [
   (_, { policy }) => ({ kind: 'set_paused', mint: policy.mint, by: policy.guardian, paused: false }),
   (_, { policy }) => ({ kind: 'set_agent', mint: policy.mint, by: stranger, agent: stranger }),
   (_, { policy }) => ({ kind: 'note_credit', mint: policy.mint, by: stranger, amount: 5n }),
@@ -62,13 +62,13 @@ const EDGES: readonly Edge[] = [
   },
 ];
 
-export function edge(world: World, subject: Subject): Choice {
-  const action = world.random.pick(EDGES)(world, subject);
+export function refusedAction(world: World, subject: Subject): Choice {
+  const action = world.random.pick(REFUSED_ACTIONS)(world, subject);
   return action === null ? [] : [action];
 }
 
 /** A policy with a quote asset of the classic token program, which cannot be. */
-export function classicQuote(world: World, profile: Subject['profile']): Choice {
+export function classicQuoteAsset(world: World, profile: Subject['profile']): Choice {
   const classic = quoteAssets(world.seed).find((asset) => asset.program === TOKEN_PROGRAM);
   return classic === undefined ? [] : [{ kind: 'init_policy', ...profile.init, quoteMint: classic.mint }];
 }

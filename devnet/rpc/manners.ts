@@ -1,0 +1,68 @@
+/** How the node behaves beside answering; all of it may be changed while it runs. */
+export interface RpcManners {
+  /** Slots by which each node of the pool is behind; they answer in turn. */
+  pool: readonly number[];
+  /** Slots by which the address index is behind its node. */
+  indexBehind: number;
+  /** Every request of so many milliseconds is answered 429, again and again. Null: none. */
+  limited: { everyMs: number; forMs: number } | null;
+  /** One in so many replies breaks off in the middle; 0 is none. */
+  cutOneIn: number;
+  /** Transactions, by base58 signature, that are answered with null though they exist; with how often, each. */
+  withheld: Spell | null;
+  /** Likewise those that come without their meta. */
+  bare: Spell | null;
+  /** What was before this slot is not kept. */
+  firstBlock: bigint | null;
+  /** Some transactions are of version 1: told to those who take it, refused to others. */
+  versionOne: boolean;
+  /** The highest maxSupportedTransactionVersion that is taken. */
+  mostVersion: number;
+  /** No block time is known. */
+  withoutTimes: boolean;
+}
+
+/** What befalls some transactions, each so often. */
+export interface Spell {
+  befalls(signature: string): boolean;
+  times: number;
+}
+
+export const POLITE: RpcManners = {
+  pool: [0],
+  indexBehind: 0,
+  limited: null,
+  cutOneIn: 0,
+  withheld: null,
+  bare: null,
+  firstBlock: null,
+  versionOne: false,
+  mostVersion: 1,
+  withoutTimes: false,
+};
+
+/** One transaction in so many, the same ones always. */
+const oneIn = (share: number, times: number): Spell => ({
+  befalls: (signature) => Buffer.from(signature).reduce((sum, byte) => sum + byte, 0) % share === 0,
+  times,
+});
+
+/** Bad manners by name, as they are seen on public nodes. */
+export const RPC_MANNERS = {
+  pool: { pool: [0, 17, 40] },
+  'late-index': { indexBehind: 12 },
+  limits: { limited: { everyMs: 20_000, forMs: 2_000 } },
+  cut: { cutOneIn: 7 },
+  withheld: { withheld: oneIn(11, 2) },
+  bare: { bare: oneIn(13, 2) },
+  'version-1': { versionOne: true },
+  'old-node': { mostVersion: 0 },
+  'no-times': { withoutTimes: true },
+} as const satisfies Record<string, Partial<RpcManners>>;
+
+export type RpcMannersName = keyof typeof RPC_MANNERS;
+
+/** Several at once. */
+export function mannersNamed(names: readonly RpcMannersName[]): Partial<RpcManners> {
+  return Object.assign({}, ...names.map((name) => RPC_MANNERS[name]));
+}

@@ -1,0 +1,67 @@
+import type { Ledger, StoredAccount } from '../chain/ledger.ts';
+
+/** Accounts as they were at a slot that a node is at. */
+export interface Past {
+  account(address: Uint8Array, slot: bigint): StoredAccount | null;
+  /** Those that exist at the slot and belong to `owner`. */
+  accountsByOwner(owner: Uint8Array, slot: bigint): StoredAccount[];
+}
+
+/** More than a node is ever behind. */
+const BACK = 600n;
+
+const nameOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
+
+/** Looks writes up in the blocks themselves, from the first time that somebody asks for the past on. */
+export function createPast(ledger: Ledger): Past {
+  const writes = new Map<string, StoredAccount[]>();
+  let next: bigint | null = null;
+
+  const collect = () => {
+    const tip = ledger.tip().slot;
+    const oldest = tip - BACK > ledger.firstSlot ? tip - BACK : ledger.firstSlot;
+    for (let slot = next ?? oldest; slot <= tip; slot += 1n) {
+      for (const write of ledger.block(slot)?.writes ?? []) {
+        const name = nameOf(write.address);
+        const known = writes.get(name);
+        if (known === undefined) writes.set(name, [{ ...write, slot }]);
+        else known.push({ ...write, slot });
+      }
+    }
+    next = tip + 1n;
+  };
+
+  /** The last write before those that are collected. */
+  const before = (address: Uint8Array, from: bigint): StoredAccount | null => {
+    for (let slot = from; slot >= ledger.firstSlot; slot -= 1n) {
+      const write = ledger.block(slot)?.writes.findLast((one) => Buffer.compare(one.address, address) === 0);
+      if (write !== undefined) return { ...write, slot };
+    }
+    return null;
+  };
+
+  const account = (address: Uint8Array, slot: bigint): StoredAccount | null => {
+    const latest = ledger.account(address);
+    if (latest === null || latest.slot <= slot) return latest;
+    collect();
+    const known = writes.get(nameOf(address))?.findLast((write) => write.slot <= slot);
+    return known ?? before(address, slot);
+  };
+
+  return {
+    account,
+    accountsByOwner: (owner, slot) => {
+      const now = ledger.accountsByOwner(owner);
+      if (slot >= ledger.tip().slot) return now;
+      collect();
+      const addresses = new Map(now.map(({ address }) => [nameOf(address), address]));
+      for (const [name, [write]] of writes) if (write !== undefined) addresses.set(name, write.address);
+      return [...addresses.values()].flatMap((address) => {
+        const found = account(address, slot);
+        return found !== null && found.lamports > 0n && Buffer.compare(found.owner, owner) === 0
+          ? [found]
+          : [];
+      });
+    },
+  };
+}

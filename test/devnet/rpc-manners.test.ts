@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
+import { readOptions } from '../../devnet/options.ts';
+import { mannersNamed, POLITE } from '../../devnet/rpc/manners.ts';
+import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+
+let chain: Chain;
+let server: RpcServer;
+const POLICIES = 5;
+
+beforeAll(async () => {
+  chain = createChain({ dir: null, seed: 'manners', genesisTime: 1_760_000_000_000, skipChance: 0 });
+  const life = createLife(chain, { seed: 'manners', policies: POLICIES });
+  for (let made = 0; made < 60; made += 1) await chain.produce(life.next());
+  server = await serveRpc({ ledger: chain, port: 0 });
+});
+beforeEach(() => server.faults.behave(POLITE));
+afterAll(async () => {
+  await server.close();
+  chain.close();
+});
+
+const post = (method: string, params: unknown[]) =>
+  fetch(server.url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+async function ask(method: string, ...params: unknown[]) {
+  const { result, error } = (await (await post(method, params)).json()) as {
+    result: unknown;
+    error?: { code: number; message: string };
+  };
+  return error === undefined ? result : error;
+}
+const confirmed = { commitment: 'confirmed' };
+const listed = (config = {}) =>
+  ask('getSignaturesForAddress', chain.programId, { ...confirmed, ...config }) as Promise<
+    { signature: string; slot: number; blockTime: number | null }[]
+  >;
+const transaction = (signature: string, config = {}) =>
+  ask('getTransaction', signature, { ...confirmed, maxSupportedTransactionVersion: 1, ...config });
+
+describe('a pool', () => {
+  test('answers from nodes in turn that are at other slots, and refuses a minContextSlot that one is before', async () => {
+    server.faults.behave({ pool: [0, 10, 40] });
+    const tip = Number(chain.tip().slot);
+    const slots = [];
+    for (let at = 0; at < 6; at += 1) slots.push(await ask('getSlot', confirmed));
+    expect(slots).toEqual([tip, tip - 10, tip - 40, tip, tip - 10, tip - 40]);
+    const codes = [];
+    const wanted = { ...confirmed, minContextSlot: tip - 10 };
+    for (let at = 0; at < 3; at += 1) codes.push(await ask('getSlot', wanted));
+    expect(codes).toEqual([tip, tip - 10, expect.objectContaining({ code: -32016 })]);
+  });
+
+  test('shows accounts as they were where a node is', async () => {
+    const address = encodeBase58(chain.tip().writes.at(-1)?.address as Uint8Array);
+    const now = (await ask('getAccountInfo', address, confirmed)) as { value: unknown };
+    server.faults.behave({ pool: [1] });
+    const before = (await ask('getAccountInfo', address, confirmed)) as { value: unknown };
+    expect(before.value).not.toEqual(now.value);
+    const all = (await ask('getProgramAccounts', chain.programId, confirmed)) as unknown[];
+    server.faults.behave({ pool: [59] });
+    const earlier = (await ask('getProgramAccounts', chain.programId, confirmed)) as unknown[];
+    expect(earlier.length).toBeLessThan(all.length);
+  });
+});
+
+test('an address index that is behind lists less than the node has, and does not know what it has not indexed', async () => {
+  const [newest] = await listed();
+  server.faults.behave({ indexBehind: 10 });
+  const behind = await listed();
+  expect(behind[0]?.slot).toBeLessThanOrEqual(Number(chain.tip().slot) - 10);
+  expect(await listed({ before: newest?.signature })).toEqual([]);
+  expect(await transaction(newest?.signature as string)).toMatchObject({ slot: newest?.slot });
+});
+
+test('too many requests are answered 429 with the seconds to wait, and counted', async () => {
+  server.faults.behave({ limited: { everyMs: 60_000, forMs: 30_000 } });
+  const before = server.asked('getSlot');
+  const response = await post('getSlot', []);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, '30']);
+  expect([server.asked('429'), server.asked('getSlot')]).toEqual([1, before]);
+});
+
+test('some replies break off', async () => {
+  server.faults.behave({ cutOneIn: 2 });
+  expect(await ask('getSlot', confirmed)).toBe(Number(chain.tip().slot));
+  await expect(ask('getSlot', confirmed)).rejects.toThrow(SyntaxError);
+});
+
+test('a transaction is withheld, or comes without its meta, as often as it was said', async () => {
+  const [{ signature } = { signature: '' }] = await listed();
+  const befalls = (one: string) => one === signature;
+  server.faults.behave({ withheld: { befalls, times: 2 }, bare: { befalls, times: 1 } });
+  const answers = [];
+  for (let at = 0; at < 4; at += 1) answers.push(await transaction(signature));
+  expect(answers).toEqual([
+    null,
+    null,
+    expect.objectContaining({ meta: null }),
+    expect.objectContaining({ meta: expect.objectContaining({ err: null }) }),
+  ]);
+});
+
+test('what was pruned is in no answer', async () => {
+  const firstBlock = chain.tip().slot - 20n;
+  const before = await listed();
+  server.faults.behave({ firstBlock });
+  const after = await listed();
+  expect(after).toEqual(before.filter(({ slot }) => slot >= firstBlock));
+  expect(await transaction(before.at(-1)?.signature as string)).toBeNull();
+  expect(await ask('getFirstAvailableBlock')).toBe(Number(firstBlock));
+  expect(await ask('getBlockTime', 1)).toMatchObject({ code: -32001 });
+});
+
+test('version 1 is refused to who does not take it, and by a node that does not know it', async () => {
+  server.faults.behave({ versionOne: true });
+  const answers = new Map<unknown, string>();
+  for (const { signature } of await listed()) {
+    const answer = (await transaction(signature)) as { version: unknown };
+    answers.set(answer.version, signature);
+  }
+  const one = answers.get(1) as string;
+  expect(await transaction(one, { maxSupportedTransactionVersion: 0 })).toMatchObject({ code: -32015 });
+  server.faults.behave({ versionOne: false, mostVersion: 0 });
+  expect(await transaction(one)).toMatchObject({ code: -32602 });
+});
+
+test('block times may be unknown', async () => {
+  server.faults.behave({ withoutTimes: true });
+  const [newest] = await listed();
+  expect(newest?.blockTime).toBeNull();
+  expect(await ask('getBlockTime', newest?.slot)).toBeNull();
+  expect(await transaction(newest?.signature as string)).toMatchObject({ blockTime: null });
+});
+
+test('manners are named by a flag, several at once', () => {
+  expect(readOptions(['--rpc-manners', 'pool,cut'], 0)?.rpcManners).toEqual(['pool', 'cut']);
+  expect(mannersNamed(['pool', 'cut'])).toEqual({ pool: [0, 17, 40], cutOneIn: 7 });
+  expect(() => readOptions(['--rpc-manners', 'rude'], 0)).toThrow(/--rpc-manners knows no "rude"/);
+});
