@@ -71,7 +71,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const slots = new Slots(commitment, position);
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
-  const learn = (record: AccountRecord) => beside.add(following.learn(record));
+  const learn = (record: AccountRecord) => {
+    beside.told(record);
+    beside.add(following.learn(record));
+  };
 
   const reader = createAccountReader(rpc, following.expectedAt);
   const sweeper = createSweeper({

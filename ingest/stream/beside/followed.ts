@@ -28,8 +28,13 @@ export interface FollowedOptions {
   signal: AbortSignal;
 }
 
+export interface FollowedStates extends Beside {
+  /** A state that goes into the log, whoever found it. */
+  told(record: AccountRecord): void;
+}
+
 /** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
-export function createFollowed(options: FollowedOptions): Beside {
+export function createFollowed(options: FollowedOptions): FollowedStates {
   const { slots, programId, handle, logger, signal } = options;
   const rota = createRota({
     reader: options.reader,
@@ -41,7 +46,7 @@ export function createFollowed(options: FollowedOptions): Beside {
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
-  return createBeside({
+  const beside = createBeside({
     ...options,
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
     onLate: (update) => handle(lateOutput(slots, update)),
@@ -53,6 +58,7 @@ export function createFollowed(options: FollowedOptions): Beside {
       options.onFollowed(followed);
     },
   });
+  return { ...beside, told: rota.told };
 }
 
 export const lateOutput = (slots: Slots, update: AccountUpdate): SlotsOutput => ({

@@ -23,6 +23,13 @@ export interface RotaOptions {
 export interface Rota {
   /** The addresses that are read in turns from now on. */
   set(addresses: readonly string[]): void;
+  /** Somebody else has told of a state: what is read next is compared with that. */
+  told(record: AccountRecord): void;
+}
+
+interface Told {
+  slot: bigint;
+  state: string;
 }
 
 const stateOf = ({ lamports, owner, data }: AccountRecord) =>
@@ -30,26 +37,31 @@ const stateOf = ({ lamports, owner, data }: AccountRecord) =>
 
 /**
  * Reads addresses that no stream carries over RPC, in turns and within a budget, for as long as there are any. A state
- * that is as it was read before is not told again.
+ * that is as it was told before is not told again.
  */
 export function createRota(options: RotaOptions): Rota {
   const { reader, onRead, logger, signal, everyMs = ROTA_EVERY_MS } = options;
-  /** By address, the state that was read last; the next to read come first. */
-  let states = new Map<string, string | null>();
+  let states = new Map<string, Told | null>();
+  /** The next to read come first. */
   let queue: string[] = [];
   let running = false;
 
+  const isNews = (record: AccountRecord) => {
+    const address = encodeBase58(record.address);
+    const known = states.get(address);
+    const { slot } = record;
+    if (known === undefined || (known !== null && slot < known.slot)) return false;
+    const state = stateOf(record);
+    states.set(address, { slot, state });
+    return known?.state !== state;
+  };
   const turn = async () => {
     const some = queue.slice(0, ADDRESSES_PER_READ);
+    const taken = new Set(some);
+    // To the end first: what is set meanwhile finds everything in the queue.
+    queue = [...queue.filter((address) => !taken.has(address)), ...some];
     const records = await reader.read(some, options.notBefore());
-    queue = [...queue.slice(some.length), ...some].filter((address) => states.has(address));
-    const changed = records.filter((record) => {
-      const address = encodeBase58(record.address);
-      const state = stateOf(record);
-      if (!states.has(address) || states.get(address) === state) return false;
-      states.set(address, state);
-      return true;
-    });
+    const changed = records.filter(isNews);
     if (changed.length > 0) await onRead(changed);
   };
   const run = async () => {
@@ -70,6 +82,7 @@ export function createRota(options: RotaOptions): Rota {
   };
 
   return {
+    told: (record) => void (states.size > 0 && isNews(record)),
     set: (addresses) => {
       const fresh = addresses.filter((address) => !states.has(address));
       states = new Map(addresses.map((address) => [address, states.get(address) ?? null]));

@@ -169,7 +169,7 @@ export function createBeside(options: BesideOptions): Beside {
       if (tried !== null) ask = askAfter(ask, tried, ended);
       if (ask.cap !== before.cap) refusal = ended.message;
       if (ask.cap === 0) refusedAt = performance.now();
-      failures = tried === null ? 0 : failures + 1;
+      failures = tried === null || ask.cap !== before.cap ? 0 : failures + 1;
       // What follows is soon here again, or the core goes on without it.
       holding = tried === null;
       tellCeiling();
