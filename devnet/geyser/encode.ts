@@ -5,6 +5,7 @@ import {
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
 import { encodeBase58 } from '../../schemas/base58.ts';
+import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
 /** An update without its filter names, ready to be sent to any subscriber. */
@@ -135,6 +136,8 @@ export function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedT
           instructions: instructions.map((inner) => ({ ...compiled(inner), stackHeight: inner.stackHeight })),
         })),
         logMessages: tx.streamLogs,
+        preTokenBalances: heldAs(tx, 'before'),
+        postTokenBalances: heldAs(tx, 'after'),
         loadedWritableAddresses: loaded.writable,
         loadedReadonlyAddresses: loaded.readonly,
         returnDataNone: true,
@@ -145,6 +148,16 @@ export function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedT
   const accounts = [...message.accountKeys, ...loaded.writable, ...loaded.readonly].map(latin1);
   const bytes = field(4, SubscribeUpdateTransaction.encode(update).finish());
   return { bytes, field: 4, accounts: new Set(accounts), failed: tx.failed !== null };
+}
+
+function heldAs({ tokenBalances }: LedgerTransaction, when: 'before' | 'after') {
+  return tokenBalances.flatMap((held) => {
+    const amount = held[when];
+    if (amount === null) return [];
+    const { accountIndex, mint, owner, program: programId, decimals } = held;
+    const uiTokenAmount = { ...tokenAmount(amount, decimals), uiAmount: Number(amount) / 10 ** decimals };
+    return [{ accountIndex, mint, owner, programId, uiTokenAmount }];
+  });
 }
 
 /** TransactionError::InstructionError(index, Custom(code)), as bincode writes it. */
