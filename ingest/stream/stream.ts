@@ -17,6 +17,7 @@ import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
+import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
 
@@ -55,7 +56,12 @@ export type StreamEvent =
  */
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId } = options;
-  const report = (event: StreamEvent) => options.onEvent?.(event);
+  const teller = createStateTeller({ log, logger, signal });
+  const report = (event: StreamEvent) => {
+    teller.onEvent(event);
+    options.onEvent?.(event);
+  };
+  const telling = teller.run();
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
     'reading the position',
@@ -170,7 +176,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     },
     onEnd: (reason) => report({ type: 'disconnected', reason }),
   });
-  await streamingBeside;
+  await Promise.all([streamingBeside, telling]);
   client.close();
   await outbox.drained();
 }

@@ -18,6 +18,7 @@ import { useApi } from './support/use-api.ts';
 
 const held = useApi();
 const ASOF = isoTime(TIME);
+const NOW_S = Math.floor(NOW / 1000);
 const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
 
@@ -47,6 +48,37 @@ describe('status', () => {
       paused: true,
       source: 'chain:ProtocolConfig account',
       asOf: ASOF,
+    });
+  });
+
+  test('the stream is connected as long as ingestion says so, and history is complete only then', async () => {
+    const told = {
+      connected: 1,
+      since: String((NOW_S - 60) * 1000),
+      reason: null,
+      addresses: 9,
+      over_rpc: 0,
+    };
+    const tell = (row: object) => held.api.insert('stream_state', [{ ...told, ...row }]);
+    expect((await status()).indexer).toMatchObject({
+      stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
+      followed: { addresses: null, overRpc: null },
+    });
+    await tell({ read_at: String(NOW_S * 1000 - 60_000) });
+    expect((await status()).indexer).toMatchObject({
+      stream: {
+        connected: false,
+        since: isoTime(NOW_S - 60),
+        reason: 'ingestion has told nothing since then',
+      },
+      history: { complete: false },
+    });
+    await tell({ read_at: String(NOW_S * 1000 - 5_000), connected: 0, reason: 'refused' });
+    expect((await status()).indexer.stream).toMatchObject({ connected: false, reason: 'refused' });
+    await tell({ read_at: String(NOW_S * 1000 - 1_000), over_rpc: 4 });
+    expect((await status()).indexer).toMatchObject({
+      stream: { connected: true, since: isoTime(NOW_S - 60), reason: null },
+      followed: { addresses: 9, overRpc: 4 },
     });
   });
 
