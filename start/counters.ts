@@ -1,6 +1,6 @@
 import type { LogBatch } from '../ingest/log/port.ts';
+import type { StreamEvent } from '../ingest/stream/event.ts';
 import { stateAfter, unconnected } from '../ingest/stream/state.ts';
-import type { StreamEvent } from '../ingest/stream/stream.ts';
 import type { StreamState } from '../schemas/stream-state.ts';
 
 /** What the first screen shows of a running system. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StreamState } from '../../schemas/stream-state.ts';
+import type { StreamEvent } from './event.ts';
 import { stateAfter, unconnected } from './state.ts';
-import type { StreamEvent } from './stream.ts';
 
 /** The stream's figures for Prometheus, told by its events. */
 export function streamMetrics(registry: Registry): {

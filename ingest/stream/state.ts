@@ -3,7 +3,7 @@ import { pause } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
-import type { StreamEvent } from './stream.ts';
+import type { StreamEvent } from './event.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;

@@ -8,8 +8,8 @@ import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
-import type { Followed } from './beside/stream.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
 import { createSweeper } from './following/sweep.ts';
 import { createGeyserClient } from './geyser/client.ts';
@@ -38,16 +38,6 @@ export interface StreamOptions {
   rotaMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
-
-/** What a person or a metric wants to know of the stream. */
-export type StreamEvent =
-  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
-  | { type: 'late' }
-  | { type: 'tip'; slot: bigint }
-  | { type: 'connected' }
-  | { type: 'disconnected'; reason: string }
-  | ({ type: 'followed' } & Followed)
-  | { type: 'gap'; gap: Gap; open: boolean };
 
 /**
  * Streams the chain into the log until the signal is given: subscribes from where the log ends, orders slots, sends

@@ -19,6 +19,10 @@ import { useApi } from './support/use-api.ts';
 const held = useApi();
 const ASOF = isoTime(TIME);
 const NOW_S = Math.floor(NOW / 1000);
+const streamRow = (changes: object = {}) => ({
+  ...{ read_at: String(NOW - 1_000), connected: 1, since: String((NOW_S - 60) * 1000), reason: null },
+  ...{ addresses: 9, over_rpc: 0, ...changes },
+});
 const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
 
@@ -52,14 +56,7 @@ describe('status', () => {
   });
 
   test('the stream is connected as long as ingestion says so, and history is complete only then', async () => {
-    const told = {
-      connected: 1,
-      since: String((NOW_S - 60) * 1000),
-      reason: null,
-      addresses: 9,
-      over_rpc: 0,
-    };
-    const tell = (row: object) => held.api.insert('stream_state', [{ ...told, ...row }]);
+    const tell = (row: object) => held.api.insert('stream_state', [streamRow(row)]);
     expect((await status()).indexer).toMatchObject({
       stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
       followed: { addresses: null, overRpc: null },
@@ -84,6 +81,7 @@ describe('status', () => {
 
   test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
     const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
+    await held.api.insert('stream_state', [streamRow()]);
     await held.api.insert('applied', [
       appliedRow('transactions', 0),
       appliedRow('transactions', 1, {
@@ -106,6 +104,7 @@ describe('status', () => {
   });
 
   test('history says how far back it is whole', async () => {
+    await held.api.insert('stream_state', [streamRow()]);
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999')]);
     expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '1000', source: 'rpc' });

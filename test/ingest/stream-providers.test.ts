@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ProviderModes, REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/random.ts';
-import type { StreamEvent } from '../../ingest/stream/stream.ts';
+import type { StreamEvent } from '../../ingest/stream/event.ts';
 import { ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from './support/stream-stage.ts';
 

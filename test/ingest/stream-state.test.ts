@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { StreamEvent } from '../../ingest/stream/event.ts';
 import { createStateTeller, stateAfter, streamWords, unconnected } from '../../ingest/stream/state.ts';
-import type { StreamEvent } from '../../ingest/stream/stream.ts';
 import { createLogger } from '../../runtime/log.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { StreamState } from '../../schemas/stream-state.ts';
