@@ -22,6 +22,7 @@ import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
@@ -67,6 +68,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   // Partitions are written side by side.
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
+  const live = createLiveSums(options.store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
@@ -76,7 +78,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (last === undefined) return;
     const place = `${batch.topic}/${batch.partition}`;
     const stored = known.get(place);
-    const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const goesOn = follows(stored, batch);
+    const before = goesOn ? stored : await readProgress(store, batch.topic, batch.partition);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
@@ -110,8 +113,15 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
-      await (reread?.(partition, touched) ??
-        recompute({ ...touched, partition, offset: last.offset, owned }));
+      const { offset } = last;
+      // Who was away, or is asked for a recompute, does not know what others have written meanwhile.
+      if (!goesOn || parts.recomputes.length > 0) live.forget(partition);
+      if (reread !== undefined) await reread(partition, touched);
+      else if (
+        parts.recomputes.length > 0 ||
+        !(await live.write({ partition, offset, facts: facts.events, touched }, insert))
+      )
+        await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
