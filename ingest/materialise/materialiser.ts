@@ -10,17 +10,13 @@ import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
 import type { StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
-import type {
-  AccountRecord,
-  DeadLetterRecord,
-  GapRecord,
-  RecomputeRecord,
-  TransactionRecord,
-} from '../../schemas/records.ts';
+import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
-import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
+import { createAppliedRows, type UnderWay } from './applied-rows.ts';
+import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
+import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
@@ -28,7 +24,6 @@ import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
-import { readingRow } from './rows/reading.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -72,10 +67,20 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
+  const places = createAppliedRows((rows) => store.insert('applied', rows));
 
   return async (batch) => {
     const last = batch.entries.at(-1);
     if (last === undefined) return;
+    const underWay = places.begin();
+    try {
+      await write(batch, last, underWay);
+    } finally {
+      underWay.over();
+    }
+  };
+
+  async function write(batch: LogBatch, last: LogEntry, underWay: UnderWay): Promise<void> {
     const place = `${batch.topic}/${batch.partition}`;
     const stored = known.get(place);
     const goesOn = follows(stored, batch);
@@ -149,51 +154,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await insert('gaps', gaps.progressed);
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
-      await insert('applied', [progressRow(progress, now)]);
+      const quiet = batch.entries.every(({ record }) => record.kind === 'marker');
+      const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
+      if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
       known.set(place, progress);
     }
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
-  };
-}
-
-type Parts = {
-  accounts: AccountRecord[];
-  transactions: TransactionRecord[];
-  gaps: { offset: bigint; gap: GapRecord }[];
-  readings: ReturnType<typeof readingRow>[];
-  recomputes: RecomputeRecord[];
-  deadLetters: DeadLetterRecord[];
-};
-
-function sort(batch: LogBatch): Parts {
-  const parts: Parts = {
-    ...{ accounts: [], transactions: [], gaps: [] },
-    ...{ readings: [], recomputes: [], deadLetters: [] },
-  };
-  for (const { offset, record } of batch.entries) {
-    if (record.kind === 'account') parts.accounts.push(record);
-    else if (record.kind === 'transaction') parts.transactions.push(record);
-    else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
-    else if (record.kind === 'reading') parts.readings.push(readingRow(record));
-    else if (record.kind === 'recompute') parts.recomputes.push(record);
-    else if (record.kind !== 'dead-letter') continue;
-    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
-      parts.deadLetters.push(record);
   }
-  return parts;
-}
-
-/** Whether a letter is about the very message that it came from. */
-function isOwn({ topic, partition }: LogBatch, offset: bigint, { where }: DeadLetterRecord): boolean {
-  return where === `${topic}/${partition}/${offset}`;
-}
-
-function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, object[]> {
-  const tables = new Map<string, object[]>();
-  for (const { table, row } of rows) tables.set(table, [...(tables.get(table) ?? []), row]);
-  return tables;
 }
 
 function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {

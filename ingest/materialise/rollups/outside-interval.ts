@@ -70,7 +70,7 @@ export async function policyRests(
     for (const row of rows) {
       const of = rests.get(row.mint) ?? none();
       rests.set(row.mint, of);
-      of[WIDTHS.findIndex((width) => width === row.width)] = sumsFrom(POLICY_FIGURES, row);
+      of[WIDTHS.indexOf(row.width)] = sumsFrom(POLICY_FIGURES, row);
     }
   }
   return (mint) => rests.get(mint) ?? none();
