@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
@@ -23,5 +24,5 @@ export function createApp(options: AppOptions): Koa {
   });
   routes.push(...(options.agentRoutes ?? []));
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
-  return createHttp(routes, options);
+  return createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
 }

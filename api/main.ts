@@ -21,7 +21,7 @@ const APPLIED_POLL_MS = 50;
 
 await runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
-  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
+  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
   required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
   const api = await bind(config.host, config.port);
   const serving = serveFrom({
@@ -41,7 +41,7 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
     onError: (error) => logger.debug({ reason: messageOf(error) }, 'the applied marker was not read'),
   });
   const publicUrl = publicUrlOf(config, api.port);
-  const agents = await openAgentSide({ config, publicUrl, rpcUrl, currentStore, logger });
+  const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
   serveApi({ config, currentStore, applied, agents, logger, registry, bound: api });
   logger.info({ host: config.host, port: api.port }, 'serving');

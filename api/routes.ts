@@ -7,7 +7,7 @@ import { FeesResponse } from '../schemas/responses/fees.ts';
 import { HealthResponse } from '../schemas/responses/health.ts';
 import { HoldersResponse } from '../schemas/responses/holders.ts';
 import { LoopResponse } from '../schemas/responses/loop.ts';
-import { ErrorBody } from '../schemas/responses/parts.ts';
+import { BusyBody, ErrorBody } from '../schemas/responses/parts.ts';
 import { PositionsResponse } from '../schemas/responses/positions.ts';
 import { PostsResponse } from '../schemas/responses/posts.ts';
 import { RankingsQuery, RankingsResponse } from '../schemas/responses/rankings.ts';
@@ -53,15 +53,18 @@ export function readRoutes(deps: ReadDeps): Route[] {
     method: 'GET',
     path,
     summary,
-    responses: { 200: response },
+    responses: { 200: response, 503: BusyBody },
     cached: true,
+    readsStore: true,
     handler: async (context) => ({ status: 200, body: await answer(context) }),
   });
   const alive = (path: string): Route => ({
-    ...list(path, 'Whether the process answers; no database work.', HealthResponse, async () =>
-      health(serviceName),
-    ),
+    method: 'GET',
+    path,
+    summary: 'Whether the process answers; no database work.',
+    responses: { 200: HealthResponse },
     cached: false,
+    handler: async () => ({ status: 200, body: health(serviceName) }),
   });
   const ofCoin = (
     path: string,
@@ -72,8 +75,9 @@ export function readRoutes(deps: ReadDeps): Route[] {
     method: 'GET',
     path: `/coins/:mint${path}`,
     summary,
-    responses: { 200: response, 404: ErrorBody },
+    responses: { 200: response, 404: ErrorBody, 503: BusyBody },
     cached: true,
+    readsStore: true,
     handler: coinHandler(deps, answer),
   });
   return [
@@ -108,10 +112,11 @@ export function readRoutes(deps: ReadDeps): Route[] {
     {
       method: 'GET',
       path: '/rankings',
-      summary: 'The policies, by one of seven sorts, through any of seven filters.',
+      summary: 'The policies, by one of the sorts, through any of the filters.',
       query: RankingsQuery,
-      responses: { 200: RankingsResponse, 400: ErrorBody },
+      responses: { 200: RankingsResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,
+      readsStore: true,
       handler: (context) => rankings(deps, context),
     },
     list(

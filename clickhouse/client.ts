@@ -6,7 +6,7 @@ import {
 } from '@clickhouse/client';
 import { onClusterClause } from './cluster.ts';
 import { embeddedConnection } from './embedded/connection.ts';
-import { openSessions } from './embedded/sessions.ts';
+import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 
 export type Params = Record<
   string,
@@ -25,6 +25,11 @@ export interface Store {
   readonly database: string;
   /** Set where one process owns the engine. */
   readonly exclusive?: true;
+  /**
+   * The same database over so many connections of its own: nobody who asks there waits for those who ask here. Closed
+   * with this one.
+   */
+  aside?(connections: number): Store;
   close(): Promise<void>;
 }
 
@@ -42,14 +47,43 @@ const CLUSTER_SETTINGS: ClickHouseSettings = {
 /** Errors are thrown with all the client would print. */
 const QUIET = { log: { level: ClickHouseLogLevel.OFF } };
 
+const CONNECTIONS = 16;
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** The engine on a directory of this machine; one process owns it. */
 export async function openEmbedded(path: string, database = 'bankroll'): Promise<Store> {
   if (!NAME.test(database)) throw new TypeError(`no database name: ${database}`);
-  const sessions = await openSessions(path, database, 4);
-  const client = createClient({ ...QUIET, connection: embeddedConnection(sessions) });
-  return { ...storeOf(client, database), exclusive: true };
+  const over = (sessions: Sessions): Store => {
+    const client = createClient({ ...QUIET, connection: embeddedConnection(sessions) });
+    return { ...storeOf(client, database), exclusive: true };
+  };
+  const store = over(await openSessions(path, database, 4));
+  return withAsides(store, (connections) => over(opened(openSessions(path, database, connections))));
+}
+
+/** The same database over connections of its own, where the store has such; the same ones at every call. */
+export function asideOf(store: Store, connections: number): Store {
+  const known = asides.get(store) ?? store.aside?.(connections) ?? store;
+  asides.set(store, known);
+  return known;
+}
+
+const asides = new WeakMap<Store, Store>();
+
+function withAsides(store: Store, open: (connections: number) => Store): Store {
+  const opened: Store[] = [];
+  return {
+    ...store,
+    aside: (connections) => {
+      const aside = open(connections);
+      opened.push(aside);
+      return aside;
+    },
+    close: async () => {
+      await Promise.all([...opened, store].map((one) => one.close()));
+    },
+  };
 }
 
 /** A server: http(s)://user:password@host:port/database. The database is made where it is missing. */
@@ -63,7 +97,7 @@ export async function openServer(url: string, cluster: string | null = null): Pr
     username: decodeURIComponent(parsed.username) || 'default',
     password: decodeURIComponent(parsed.password),
     request_timeout: 60_000,
-    max_open_connections: 16,
+    max_open_connections: CONNECTIONS,
   };
   const first = createClient(options);
   try {
@@ -72,9 +106,10 @@ export async function openServer(url: string, cluster: string | null = null): Pr
   } finally {
     await first.close();
   }
-  return storeOf(
+  const connected = (connections: number) =>
     createClient({
       ...options,
+      max_open_connections: connections,
       database,
       clickhouse_settings: {
         output_format_json_quote_64bit_integers: 1,
@@ -86,9 +121,9 @@ export async function openServer(url: string, cluster: string | null = null): Pr
         async_insert: 0,
         ...(cluster === null ? {} : CLUSTER_SETTINGS),
       },
-    }),
-    database,
-  );
+    });
+  const over = (connections: number) => storeOf(connected(connections), database);
+  return withAsides(over(CONNECTIONS), over);
 }
 
 function storeOf(client: ClickHouseClient, database: string): Store {

@@ -1,3 +1,5 @@
+import type { AccountColumns } from '../schemas/account-fields.ts';
+
 /**
  * Rows as they are inserted, one interface per table of the migrations: integers over 32 bits are decimal strings,
  * flags 0 or 1, keys and signatures base58, times unix seconds unless the column says otherwise.
@@ -13,58 +15,13 @@ export interface StateRow {
   exists: 0 | 1;
 }
 
-export interface PolicyColumns {
+/** Beside the account's fields: the transaction that wrote it, and its token accounts. */
+export interface PolicyColumns extends AccountColumns<'Policy'> {
   signature: string | null;
-  mint: string;
-  quote_mint: string;
-  fee_key_mint: string;
-  authority: string;
-  agent: string | null;
-  guardian: string;
-  origin: string;
-  origin_id: number;
-  mode: string;
-  model_id: number;
-  to_lp_bps: number;
-  to_bankroll_bps: number;
-  profit_to_lp_bps: number;
-  profit_to_holders_bps: number;
-  profit_to_bankroll_bps: number;
-  risk: number;
-  target_asset: string;
-  target_leverage_x: number;
-  locked: 0 | 1;
-  paused: 0 | 1;
-  fees_claimed: string;
-  protocol_fees: string;
-  routed_to_lp: string;
-  routed_to_bankroll: string;
-  profit_swept: string;
-  paid_to_holders: string;
-  tokens_burned: string;
-  credit_spent: string;
-  hwm: string;
-  venue_count: number;
-  created_at: string;
   bankroll: string;
   quote_escrow: string;
   base_escrow: string;
   holder_rewards: string;
-}
-
-export interface VenueAccountColumns {
-  policy: string;
-  token_account: string;
-  asset_mint: string;
-  kind: string;
-  asset_class: number;
-  revoked: 0 | 1;
-  /** 64 hex digits. */
-  remote_account: string;
-  remote_equity: string;
-  remote_notional: string;
-  remote_asof: string;
-  bridged_out: string;
 }
 
 export interface TokenAccountColumns {
@@ -109,50 +66,26 @@ export interface CurveConfigColumns {
   curve_type: number;
 }
 
-export interface ProtocolConfigColumns {
-  admin: string;
-  reporter: string;
-  fee_destination: string;
-  launchpad_program: string;
-  amm_program: string;
-  paused: 0 | 1;
-  protocol_fee_bps: number;
-  max_bankroll_bps: number;
-  max_deviation_bps: number;
-  max_remote_staleness: string;
-  min_risk_for_class: number[];
-}
-
-export interface OriginColumns {
-  id: number;
-  name: string;
-  asset_class_mask: number;
-  max_risk: number;
-}
-
-export interface ModelColumns {
-  id: number;
-  name: string;
-  provider: string;
-  enabled: 0 | 1;
-  registered_at: string;
-}
-
 /** The columns behind the first ones, by latest-state table. */
 export interface LatestColumns {
   policies: PolicyColumns;
-  venue_accounts: VenueAccountColumns;
+  venue_accounts: AccountColumns<'VenueAccount'>;
   token_accounts: TokenAccountColumns;
   mints: MintColumns;
   metadata_accounts: MetadataAccountColumns;
   pools: PoolColumns;
   curve_configs: CurveConfigColumns;
-  protocol_config: ProtocolConfigColumns;
-  origins: OriginColumns;
-  models: ModelColumns;
+  protocol_config: AccountColumns<'ProtocolConfig'>;
+  origins: AccountColumns<'Origin'>;
+  models: AccountColumns<'Model'>;
 }
 
 export type LatestTable = keyof LatestColumns;
+
+/** A row as it is read: integers over 32 bits come as text. */
+export type ReadState<T extends LatestTable> = Omit<StateRow, 'block_time'> & {
+  block_time: string | null;
+} & LatestColumns[T];
 
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {

@@ -34,7 +34,9 @@ export interface Config extends RemoteVenueSettings {
   yellowstoneEndpoint: string | null;
   yellowstoneXToken: string | null;
   commitment: 'confirmed' | 'finalized';
-  solanaRpcUrl: string | null;
+  /** The preferred one first. */
+  solanaRpcUrl: readonly string[] | null;
+  programStartSlot: bigint;
   kafkaBrokers: string[] | null;
   kafkaTopicPrefix: string;
   kafkaTls: boolean;
@@ -82,7 +84,8 @@ export function readConfig(env: Environment): Config {
     yellowstoneEndpoint: read.endpoint('YELLOWSTONE_ENDPOINT'),
     yellowstoneXToken: read.any('YELLOWSTONE_X_TOKEN'),
     commitment: read.oneOf('COMMITMENT', ['confirmed', 'finalized'] as const) ?? 'confirmed',
-    solanaRpcUrl: read.url('SOLANA_RPC_URL'),
+    solanaRpcUrl: read.urls('SOLANA_RPC_URL'),
+    programStartSlot: BigInt(read.whole('PROGRAM_START_SLOT', 0, 999_999_999_999) ?? 0),
     kafkaBrokers: read.brokers('KAFKA_BROKERS'),
     kafkaTopicPrefix:
       read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
@@ -135,6 +138,13 @@ export function loadConfig(): Config {
   return readConfig(process.env);
 }
 
+const WEB = ['http:', 'https:'];
+
+function urlOf(text: string, protocols: readonly string[]): string | null {
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) return null;
+  return text.replace(/\/+$/, '');
+}
+
 function reader(env: Environment) {
   const any = (name: string): string | null => {
     const file = env[`${name}_FILE`];
@@ -175,10 +185,12 @@ function reader(env: Environment) {
       ),
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
-    url: (name: string, protocols: readonly string[] = ['http:', 'https:']) =>
-      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => {
-        if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) return null;
-        return value.replace(/\/+$/, '');
+    url: (name: string, protocols: readonly string[] = WEB) =>
+      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => urlOf(value, protocols)),
+    urls: (name: string) =>
+      checked(name, `URLs of ${WEB.join(' or ')}//, comma-separated`, (value) => {
+        const urls = value.split(',').map((text) => urlOf(text.trim(), WEB));
+        return urls.every((url) => url !== null) ? urls : null;
       }),
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {

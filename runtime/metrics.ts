@@ -22,19 +22,23 @@ export async function serveMetrics(
   host: string,
   port: number,
 ): Promise<MetricsServer> {
-  const server = http.createServer(async (request, response) => {
+  const answer = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0];
     if (request.method !== 'GET') return void response.writeHead(405).end();
     if (path === '/metrics') {
       const text = await registry.metrics();
       return void response.writeHead(200, { 'content-type': registry.contentType }).end(text);
     }
-    if (path === '/live') return void json(response, 200, { live: true });
+    if (path === '/live') return json(response, 200, { live: true });
     if (path === '/ready') {
       const missing = await readiness();
-      return void json(response, missing.length === 0 ? 200 : 503, { ready: missing.length === 0, missing });
+      return json(response, missing.length === 0 ? 200 : 503, { ready: missing.length === 0, missing });
     }
     response.writeHead(404).end();
+  };
+  const server = http.createServer((request, response) => {
+    // A rejection that nobody takes would end the process.
+    answer(request, response).catch(() => response.writeHead(500).end());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,99 +1,21 @@
-import { ACCOUNTS, discriminatorOf } from './idl.ts';
+import {
+  type Account,
+  type AccountType,
+  type Mode,
+  mustHaveFields,
+  type VenueKind,
+} from './account-fields.ts';
+import { ACCOUNTS, discriminatorOf, fieldsOf } from './idl.ts';
 import { MalformedError } from './malformed.ts';
 import { type FieldValue, type Struct, structReader } from './struct.ts';
 
-/** Keys are 32 raw bytes, u64 and i64 bigint, times unix seconds. */
-export interface ProtocolConfig {
-  type: 'ProtocolConfig';
-  admin: Uint8Array;
-  reporter: Uint8Array;
-  feeDestination: Uint8Array;
-  launchpadProgram: Uint8Array;
-  ammProgram: Uint8Array;
-  paused: boolean;
-  protocolFeeBps: number;
-  maxBankrollBps: number;
-  maxDeviationBps: number;
-  maxRemoteStaleness: bigint;
-  minRiskForClass: Uint8Array;
-}
-
-export interface Origin {
-  type: 'Origin';
-  id: number;
-  name: string;
-  assetClassMask: number;
-  maxRisk: number;
-}
-
-export interface Model {
-  type: 'Model';
-  id: number;
-  name: string;
-  provider: string;
-  enabled: boolean;
-  registeredAt: bigint;
-}
-
-export type Mode = 'Passive' | 'Agent';
-
-export interface Policy {
-  type: 'Policy';
-  mint: Uint8Array;
-  quoteMint: Uint8Array;
-  feeKeyMint: Uint8Array;
-  authority: Uint8Array;
-  /** 32 zero bytes when unset. */
-  agent: Uint8Array;
-  guardian: Uint8Array;
-  origin: Uint8Array;
-  originId: number;
-  mode: Mode;
-  modelId: number;
-  toLpBps: number;
-  toBankrollBps: number;
-  profitToLpBps: number;
-  profitToHoldersBps: number;
-  profitToBankrollBps: number;
-  risk: number;
-  targetAsset: Uint8Array;
-  targetLeverageX: number;
-  locked: boolean;
-  paused: boolean;
-  feesClaimed: bigint;
-  protocolFees: bigint;
-  routedToLp: bigint;
-  routedToBankroll: bigint;
-  profitSwept: bigint;
-  paidToHolders: bigint;
-  tokensBurned: bigint;
-  creditSpent: bigint;
-  hwm: bigint;
-  venueCount: number;
-  createdAt: bigint;
-}
-
-export type VenueKind = 'Local' | 'Remote';
-
-export interface VenueAccount {
-  type: 'VenueAccount';
-  policy: Uint8Array;
-  tokenAccount: Uint8Array;
-  assetMint: Uint8Array;
-  kind: VenueKind;
-  /** Exactly one bit. */
-  assetClass: number;
-  revoked: boolean;
-  remoteAccount: Uint8Array;
-  remoteEquity: bigint;
-  remoteNotional: bigint;
-  /** 0: never attested. */
-  remoteAsof: bigint;
-  bridgedOut: bigint;
-}
-
-export type ProgramAccount = ProtocolConfig | Origin | Model | Policy | VenueAccount;
-export type AccountType = ProgramAccount['type'];
+export type ProtocolConfig = Account<'ProtocolConfig'>;
+export type Origin = Account<'Origin'>;
+export type Model = Account<'Model'>;
+export type Policy = Account<'Policy'>;
+export type VenueAccount = Account<'VenueAccount'>;
+export type ProgramAccount = { [T in AccountType]: Account<T> }[AccountType];
+export type { AccountType, Mode, VenueKind };
 
 export const MODES: readonly Mode[] = ['Passive', 'Agent'];
 export const VENUE_KINDS: readonly VenueKind[] = ['Local', 'Remote'];
@@ -129,6 +51,7 @@ const readers: Record<AccountType, (data: Uint8Array) => ProgramAccount> = {
 };
 
 function typed(type: AccountType, check: (fields: Struct) => void): (data: Uint8Array) => ProgramAccount {
+  mustHaveFields(type, fieldsOf(type));
   const read = structReader(type, { type });
   return (data) => {
     const fields = read(data);

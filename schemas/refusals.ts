@@ -21,6 +21,7 @@ export const REFUSALS = {
   too_many_exposures: 429,
   venue_unreachable: 503,
   chain_unreachable: 503,
+  busy: 503,
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -61,7 +61,7 @@ function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
   return {
     ...config,
     yellowstoneEndpoint: devnet.geyser,
-    solanaRpcUrl: devnet.rpc,
+    solanaRpcUrl: [devnet.rpc],
     programId: devnet.programId,
     ...perVenue(urlSetting, (venue) => config[urlSetting(venue)] ?? devnet[venue]),
     launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,

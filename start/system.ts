@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { openAgentSide } from '../api/agent/side.ts';
 import { createApp } from '../api/app.ts';
+import { logFailedRequests } from '../api/http/failed-requests.ts';
 import { bind, type Listening } from '../api/http/listen.ts';
 import { createAppliedSignal } from '../api/latest/applied-signal.ts';
 import { readSettings, secretsOf } from '../api/settings.ts';
@@ -33,10 +34,13 @@ export interface SystemOptions {
   devnet: boolean;
 }
 
+/** What readers ask is answered beside ingestion, not before it. */
+const READ_CONNECTIONS = 4;
+
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
   const { programId } = config;
-  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
+  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
     config.yellowstoneEndpoint,
     'YELLOWSTONE_ENDPOINT',
@@ -49,11 +53,12 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       : await openServing(config.clickhouseUrl, config.clickhouseCluster);
   await migrate(store, config.clickhouseCluster);
 
+  const reads = store.aside?.(READ_CONNECTIONS) ?? store;
   const publicUrl = publicUrlOf(config, api.port);
-  const agents = await openAgentSide({ config, publicUrl, rpcUrl, currentStore: () => store, logger });
+  const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
   const counters = createCounters();
   const applied = createAppliedSignal();
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
     store,
@@ -83,7 +88,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   ];
   api.serve(
     createApp({
-      currentStore: () => store,
+      currentStore: () => reads,
       settings: readSettings(config),
       clock: Date.now,
       applied,
@@ -91,7 +96,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       readPosts: agents.readPosts,
       secrets: secretsOf(config),
       trustProxy: config.trustProxy,
-      onError: (error, at) => logger.error({ err: error, at }, 'an answer failed'),
+      onError: logFailedRequests(logger),
     }),
   );
   return {

@@ -1,21 +1,28 @@
 import type { RouteContext, RouteReply } from '../http/route.ts';
-import { type LivePolicy, mustBeAgent } from './chain.ts';
+import { type LivePolicy, notTheAgent } from './chain.ts';
 import type { AgentParts } from './deps.ts';
 import { FAILED, noteRefused, REFUSED } from './limits.ts';
+import { policyOfAgent } from './reading.ts';
 import { Refusal, rateLimited, replyOf } from './refusal.ts';
-import { endSession, keepDecidedSlot, type LiveSession, sessionOf } from './sessions.ts';
+import { endRotatedOut, type LiveSession, sessionOf } from './sessions.ts';
 
 /** A request whose session is live and whose key is the agent's, by the chain as it is now. */
 export interface AgentCall {
   context: RouteContext;
   session: LiveSession;
   policy: LivePolicy;
+  /** When the policy was read; milliseconds that only go forward. */
+  readAt: number;
 }
 
 type Handler = (context: RouteContext) => Promise<RouteReply>;
 
-/** Statuses that count as refused attempts of a policy. */
-const COUNTED = new Set([400, 403, 404, 409, 422]);
+/** Statuses that count as refused attempts of a policy; a key that is no longer its agent's counts against nobody. */
+const COUNTED = new Set([400, 403, 404, 409, 422, 429]);
+
+function counts(error: unknown): boolean {
+  return error instanceof Refusal && COUNTED.has(error.status) && error.code !== 'not_the_agent';
+}
 
 /** A route for a key that has no session yet: what does not authenticate counts against the client's address. */
 export function open(
@@ -40,14 +47,19 @@ export function authenticated(
 ): Handler {
   return refusalsAsReplies(async (context) => {
     const session = await authenticate(parts, context);
+    if (session.rotatedOut) {
+      await endRotatedOut(parts.db, session);
+      throw notTheAgent(session.mint, session.agent);
+    }
     if (session.wait !== null)
       throw rateLimited(`${REFUSED} refused attempts a minute are the most for a policy`, session.wait);
     try {
-      const policy = await parts.chain.policy(session.mint, session.decidedSlot);
-      await mustNotBeRotated(parts, session, policy);
-      return await handle(parts, { context, session, policy });
+      return await parts.budget(session.mint, async () => {
+        const policy = await policyOfAgent(parts, session, session.decidedSlot, 'session');
+        return handle(parts, { context, session, policy, readAt: performance.now() });
+      });
     } catch (error) {
-      if (error instanceof Refusal && COUNTED.has(error.status)) await noteRefused(parts.db, session.mint);
+      if (counts(error)) await noteRefused(parts.db, session.mint);
       throw error;
     }
   });
@@ -58,19 +70,6 @@ async function authenticate(parts: AgentParts, context: RouteContext): Promise<L
     return await sessionOf(parts.db, context.headers.authorization);
   } catch (error) {
     if (error instanceof Refusal) await countFailure(parts, context);
-    throw error;
-  }
-}
-
-/** The first use after a rotation ends the session, also if the old key should come back. */
-async function mustNotBeRotated(parts: AgentParts, session: LiveSession, policy: LivePolicy): Promise<void> {
-  try {
-    mustBeAgent(policy, session.agent);
-  } catch (error) {
-    await parts.db.transaction(async (tx) => {
-      await endSession(tx, session);
-      await keepDecidedSlot(tx, session.mint, policy.slot);
-    });
     throw error;
   }
 }

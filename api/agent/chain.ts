@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { createBucket } from '../../runtime/bucket.ts';
 import { pause } from '../../runtime/lifecycle.ts';
-import { type Rpc, type RpcAccount, RpcError } from '../../runtime/rpc.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { RpcAccount } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../schemas/accounts.ts';
 import { CLASS_BITS } from '../../schemas/asset-classes.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
@@ -8,6 +11,7 @@ import { MalformedError } from '../../schemas/malformed.ts';
 import { modelAddress, originAddress, policyAddress } from '../../schemas/pda.ts';
 import type { ModelRef } from '../../schemas/responses/parts.ts';
 import { Refusal } from './refusal.ts';
+import { createSharedReadings } from './shared-readings.ts';
 
 /** A policy as the chain has it, at `slot` or later. */
 export interface LivePolicy {
@@ -18,15 +22,18 @@ export interface LivePolicy {
   account: Policy;
 }
 
+/** Who asks: those without a session have a budget of their own, so that they use up nobody else's. */
+export type Asker = 'session' | 'stranger';
+
 export interface ChainReader {
   /**
    * @param decidedSlot slot of the newest reading that another process decided by.
-   * @throws Refusal unknown_policy, or chain_unreachable where no node answers with a state that is new enough.
+   * @throws Refusal unknown_policy, chain_unreachable where no node answers with a state that is new enough, or busy.
    */
-  policy(mint: string, decidedSlot: bigint): Promise<LivePolicy>;
-  /** The model that the policy points at. @throws Refusal chain_unreachable */
+  policy(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy>;
+  /** The model that the policy points at. @throws Refusal chain_unreachable, busy */
   model(policy: LivePolicy): Promise<ModelRef>;
-  /** Whether the policy's origin carries the OPTION bit. @throws Refusal chain_unreachable */
+  /** Whether the policy's origin carries the OPTION bit. @throws Refusal chain_unreachable, busy */
   tradesOptions(policy: LivePolicy): Promise<boolean>;
 }
 
@@ -35,24 +42,39 @@ export interface ChainOptions {
   programId: string;
   /** The slot at which the index holds the policy at this address; 0 where it holds none. */
   storedSlot(address: string): Promise<bigint>;
+  /** Readings a second, and at once, of all sessions together; of all who have none likewise. */
+  perSecond?: number;
+  burst?: number;
 }
 
 const ATTEMPTS = 3;
 /** A node one slot behind has caught up after one. */
 const BEHIND_WAIT_MS = 400;
 const STORED_SLOT_MS = 2_000;
+/** How long a reading waits for its place in the budget. */
+const BUDGET_WAIT_MS = 1_000;
+const PER_SECOND = 100;
+const BURST = 400;
 const never = new AbortController().signal;
 
-export function createChainReader({ rpc, programId, storedSlot }: ChainOptions): ChainReader {
+export function createChainReader(options: ChainOptions): ChainReader {
+  const { rpc, programId, storedSlot, perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
   const decided = new LRUCache<string, { slot: bigint }>({ max: 100_000 });
+  const shared = createSharedReadings<LivePolicy>();
+  const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
+  /** An origin is never edited or removed. */
+  const masks = new Map<number, number>();
 
   async function account<Type extends ProgramAccount['type']>(
     type: Type,
     address: string,
     least: bigint,
+    asker: Asker,
   ): Promise<{ slot: bigint; account: Extract<ProgramAccount, { type: Type }> | null }> {
+    if (!(await budgets[asker].take(AbortSignal.timeout(BUDGET_WAIT_MS))))
+      throw new Refusal('busy', 'more readings of the chain wait than may; try again in 1 s', 1);
     const read = await newEnough(rpc, address, least);
     const decoded = read.account === null ? null : ownAccount(read.account, program as Uint8Array);
     return {
@@ -61,28 +83,27 @@ export function createChainReader({ rpc, programId, storedSlot }: ChainOptions):
     };
   }
 
+  async function policyOf(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy> {
+    const key = decodeKey(mint);
+    if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
+    const address = encodeBase58(policyAddress(program as Uint8Array, key));
+    const stored = await inTime(storedSlot(address));
+    const least = highest(stored, decidedSlot, decided.get(mint)?.slot ?? 0n);
+    const read = await account('Policy', address, least, asker);
+    if (read.account === null || !Buffer.from(read.account.mint).equals(key))
+      throw new Refusal('unknown_policy', `no policy account on chain for mint ${mint}`);
+    decided.set(mint, { slot: highest(read.slot, decided.get(mint)?.slot ?? 0n) });
+    const unset = read.account.agent.every((byte) => byte === 0);
+    const agent = unset ? null : encodeBase58(read.account.agent);
+    return { mint, agent, slot: read.slot, account: read.account };
+  }
+
   return {
-    policy: async (mint, decidedSlot) => {
-      const key = decodeKey(mint);
-      if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
-      const address = encodeBase58(policyAddress(program, key));
-      const stored = await inTime(storedSlot(address));
-      const least = highest(stored, decidedSlot, decided.get(mint)?.slot ?? 0n);
-      const read = await account('Policy', address, least);
-      if (read.account === null || !Buffer.from(read.account.mint).equals(key))
-        throw new Refusal('unknown_policy', `no policy account on chain for mint ${mint}`);
-      decided.set(mint, { slot: highest(read.slot, decided.get(mint)?.slot ?? 0n) });
-      const unset = read.account.agent.every((byte) => byte === 0);
-      return {
-        mint,
-        agent: unset ? null : encodeBase58(read.account.agent),
-        slot: read.slot,
-        account: read.account,
-      };
-    },
+    policy: (mint, decidedSlot, asker) =>
+      shared(`${asker} ${mint}`, decidedSlot, (least) => policyOf(mint, least, asker)),
     model: async ({ account: policy, slot }) => {
       const address = encodeBase58(modelAddress(program, policy.modelId));
-      const { account: model } = await account('Model', address, slot);
+      const { account: model } = await account('Model', address, slot, 'session');
       return {
         id: policy.modelId,
         name: model?.name ?? null,
@@ -91,17 +112,29 @@ export function createChainReader({ rpc, programId, storedSlot }: ChainOptions):
       };
     },
     tradesOptions: async ({ account: policy, slot }) => {
-      const address = encodeBase58(originAddress(program, policy.originId));
-      const { account: origin } = await account('Origin', address, slot);
-      return origin !== null && (origin.assetClassMask & CLASS_BITS.OPTION) !== 0;
+      const { originId } = policy;
+      const address = encodeBase58(originAddress(program, originId));
+      const known = masks.get(originId);
+      const mask =
+        known ?? (await account('Origin', address, slot, 'session')).account?.assetClassMask ?? null;
+      if (mask === null) return false;
+      masks.set(originId, mask);
+      return (mask & CLASS_BITS.OPTION) !== 0;
     },
   };
 }
 
-/** @throws Refusal where the key is not the agent of a policy in Agent mode. */
-export function mustBeAgent(policy: LivePolicy, agent: string): void {
-  if (policy.account.mode === 'Agent' && policy.agent === agent) return;
-  throw new Refusal('not_the_agent', `${agent} is not the agent of the policy of mint ${policy.mint}`);
+/** The key that may write for the policy; null where there is none. */
+export function agentOf({ account, agent }: LivePolicy): string | null {
+  return account.mode === 'Agent' ? agent : null;
+}
+
+export function isAgent(policy: LivePolicy, agent: string): boolean {
+  return agentOf(policy) === agent;
+}
+
+export function notTheAgent(mint: string, agent: string): Refusal {
+  return new Refusal('not_the_agent', `${agent} is not the agent of the policy of mint ${mint}`);
 }
 
 function highest(first: bigint, ...others: readonly bigint[]): bigint {
@@ -158,7 +191,7 @@ async function inTime(slot: Promise<bigint>): Promise<bigint> {
   }
 }
 
-function unreachable(reason: string, cause: unknown): Refusal {
+export function unreachable(reason: string, cause: unknown): Refusal {
   const refusal = new Refusal('chain_unreachable', `the chain cannot be read now: ${reason}`);
   refusal.cause = cause;
   return refusal;

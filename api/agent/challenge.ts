@@ -2,16 +2,16 @@ import type { Challenge } from '../../schemas/responses/agent.ts';
 import { isoMillis } from '../../schemas/units.ts';
 import type { RouteContext, RouteReply } from '../http/route.ts';
 import { keyOf } from './body.ts';
-import { mustBeAgent } from './chain.ts';
+import { decidedSlot } from './decided.ts';
 import type { AgentParts } from './deps.ts';
 import { CHALLENGES } from './limits.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
 import { makeNonce } from './nonce.ts';
-import { decidedSlot } from './sessions.ts';
+import { policyOfAgent } from './reading.ts';
 
 /** `POST /api/agent/challenge`: a text to sign, for the key that the chain names now. Nothing is kept of it. */
 export async function challenge(parts: AgentParts, context: RouteContext): Promise<RouteReply> {
-  const { db, chain, serviceName, publicUrl } = parts;
+  const { db, serviceName, publicUrl } = parts;
   await parts.countAttempt(
     `challenge:${context.clientAddress}`,
     CHALLENGES,
@@ -19,7 +19,7 @@ export async function challenge(parts: AgentParts, context: RouteContext): Promi
   );
   const mint = keyOf(context.body, 'mint').text;
   const agent = keyOf(context.body, 'agent').text;
-  mustBeAgent(await chain.policy(mint, await decidedSlot(db, mint)), agent);
+  await policyOfAgent(parts, { mint, agent }, await decidedSlot(db, mint), 'stranger');
   const [row] = await db.query<{ now: string }>(
     'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now',
   );

@@ -2,6 +2,7 @@ import type { Db } from '../postgres/port.ts';
 import type { ChainReader } from './chain.ts';
 import type { CountAttempt } from './limits.ts';
 import type { Queue } from './queue.ts';
+import type { RequestBudget } from './request-budget.ts';
 import type { OptionsVenue } from './venue.ts';
 
 /** What the agent routes work with. */
@@ -16,6 +17,7 @@ export interface AgentParts {
   optionsVenueId: string;
   nonceKey(): Promise<Uint8Array>;
   countAttempt: CountAttempt;
+  budget: RequestBudget;
   /** One after another for each policy: of many alike one asks the venue, and none waits with a connection in hand. */
   inTurn: Queue;
 }

@@ -8,9 +8,6 @@ const EXPOSURE = `${shownId} AS id, mint, agent, instrument, underlying, option_
   reason, status, ${iso('opened_at')} AS opened_at, open_quote::text AS open_quote,
   ${iso('released_at')} AS released_at, release_reason, release_quote::text AS release_quote`;
 
-/** Most rows of one answer: the newest. */
-const LIST_MAX = 1000;
-
 interface ExposureRow {
   id: string;
   mint: string;
@@ -144,12 +141,18 @@ export async function releaseExposure(
   return exposureOf(row);
 }
 
-/** The policy's rows, newest first. */
-export async function exposuresOf(db: Queries, mint: string, status: StatusFilter): Promise<Exposure[]> {
+/** The rows that the agent wrote for the policy, newest first. */
+export async function exposuresOf(
+  db: Queries,
+  { mint, agent }: { mint: string; agent: string },
+  status: StatusFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Exposure[]> {
   const rows = await db.query<ExposureRow>(
     `SELECT ${EXPOSURE} FROM exposures
-     WHERE mint = $1 AND ($2 = 'all' OR status = $2) ORDER BY exposures.id DESC LIMIT ${LIST_MAX}`,
-    [mint, status],
+     WHERE mint = $1 AND agent = $2 AND ($3 = 'all' OR status = $3)
+     ORDER BY exposures.id DESC LIMIT $4::text::int OFFSET $5::text::int`,
+    [mint, agent, status, String(limit), String(offset)],
   );
   return rows.map(exposureOf);
 }

@@ -1,5 +1,6 @@
 import type { ExposuresResponse, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
 import { isoTime } from '../../schemas/units.ts';
+import { pageOf } from '../http/paging.ts';
 import type { RouteReply } from '../http/route.ts';
 import type { AgentCall } from './authenticated.ts';
 import { stringOf, textOf } from './body.ts';
@@ -27,11 +28,11 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
   return whileOthersWait(parts, mint, async () => {
     await roomToOpen(db, mint, instrument, direction, await databaseTime(db));
     const venue = venueOf(parts);
-    const contract = await venue.instrument(mint, instrument, call.context.now);
+    const contract = await venue.instrument(instrument, call.context.now);
     if (contract === null || !contract.live) throw unknownInstrument(instrument);
     mustAgree(body, contract);
     mustFit(size, contract);
-    const ticker = await venue.ticker(mint, instrument);
+    const ticker = await venue.ticker(instrument);
     if (ticker === null) throw unknownInstrument(instrument);
     const row = {
       ...{ mint, agent, instrument, direction, size, reason },
@@ -41,7 +42,7 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
       expiry: isoTime(contract.expiry),
       openQuote: quoteOf(ticker, direction, parts.optionsVenueId),
     };
-    const stored = await inOneWrite(parts, call, async (tx, now) => {
+    const stored = await inOneWrite(parts, call, nothingMore, async (tx, now) => {
       await roomToOpen(tx, mint, instrument, direction, now);
       return insertExposure(tx, row, now);
     });
@@ -61,13 +62,13 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
     const held = await roomToClose(db, mint, positionId, await databaseTime(db));
     const { instrument, direction } = held;
     const venue = venueOf(parts);
-    const contract = await venue.instrument(mint, instrument, call.context.now);
-    const ticker = contract?.live === true ? await venue.ticker(mint, instrument) : null;
+    const contract = await venue.instrument(instrument, call.context.now);
+    const ticker = contract?.live === true ? await venue.ticker(instrument) : null;
     const quote =
       ticker === null
         ? noQuote(instrument, direction, optionsVenueId)
         : quoteOf(ticker, direction, optionsVenueId);
-    const position = await inOneWrite(parts, call, async (tx, now) => {
+    const position = await inOneWrite(parts, call, nothingMore, async (tx, now) => {
       await roomToClose(tx, mint, positionId, now);
       return releaseExposure(tx, held, reason, quote, now);
     });
@@ -79,6 +80,8 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
   });
 }
 
+export const POSITIONS_PAGE = { fallback: 200, max: 1000 };
+
 const STATUSES: Record<string, StatusFilter> = {
   held: 'held',
   open: 'held',
@@ -87,26 +90,35 @@ const STATUSES: Record<string, StatusFilter> = {
   all: 'all',
 };
 
-/** `GET /api/agent/options/positions`: the rows of the session's policy, newest first. */
+/** `GET /api/agent/options/positions`: the rows of the session's agent, newest first. */
 export async function listExposures(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
   const { mint } = call.session;
-  const asked = call.context.query.get('status') ?? 'held';
+  const { query } = call.context;
+  const page = pageOf(query, POSITIONS_PAGE);
+  const asked = query.get('status') ?? 'held';
   const status = Object.hasOwn(STATUSES, asked) ? STATUSES[asked] : undefined;
   if (status === undefined)
     throw new Refusal('invalid_request', `status must be one of ${Object.keys(STATUSES).join(', ')}`);
   await mustTradeOptions(parts, call.policy);
-  const body: ExposuresResponse = { mint, status, items: await exposuresOf(parts.db, mint, status) };
+  const body: ExposuresResponse = {
+    mint,
+    status,
+    items: await exposuresOf(parts.db, call.session, status, page),
+  };
   return { status: 200, body };
 }
 
-const TURN_WAIT_MS = 15_000;
+/** Ten opens are twenty questions, of which the venue lets five a second pass, and others ask too. */
+const TURN_WAIT_MS = 25_000;
+/** An exposure depends on nothing else of the chain. */
+const nothingMore = async () => null;
 
-/** One exposure request of a policy after another, the venue's answers included. @throws Refusal venue_unreachable */
+/** One exposure request of a policy after another, the venue's answers included. @throws Refusal busy */
 function whileOthersWait<T>({ inTurn }: AgentParts, mint: string, work: () => Promise<T>): Promise<T> {
   return inTurn(`venue ${mint}`, work, {
     waitMs: TURN_WAIT_MS,
     tooLate: () =>
-      new Refusal('venue_unreachable', 'too many requests of this policy wait for the options venue'),
+      new Refusal('busy', 'too many requests of this policy wait for the options venue; try again in 5 s', 5),
   });
 }
 

@@ -4,6 +4,7 @@ import type { AgentParts } from './deps.ts';
 import { attemptCounter } from './limits.ts';
 import { nonceKeyOf } from './nonce.ts';
 import { createQueue } from './queue.ts';
+import { createRequestBudget } from './request-budget.ts';
 import { createOptionsVenue, type VenueOptions } from './venue.ts';
 
 export interface AgentOptions extends ChainOptions {
@@ -16,7 +17,7 @@ export interface AgentOptions extends ChainOptions {
 
 /** Puts together what the agent routes work with; nothing is asked of anybody yet. */
 export function createAgentParts(options: AgentOptions): AgentParts {
-  const { db, rpc, programId, storedSlot, serviceName, publicUrl, optionsVenueId, venue } = options;
+  const { db, serviceName, publicUrl, optionsVenueId, venue } = options;
   const inTurn = createQueue();
   return {
     db,
@@ -24,9 +25,10 @@ export function createAgentParts(options: AgentOptions): AgentParts {
     serviceName,
     publicUrl,
     optionsVenueId,
-    chain: createChainReader({ rpc, programId, storedSlot }),
+    chain: createChainReader(options),
     venue: venue === null ? null : createOptionsVenue(venue),
     nonceKey: nonceKeyOf(db),
+    budget: createRequestBudget(),
     countAttempt: attemptCounter(db, inTurn, Date.now),
   };
 }

@@ -29,6 +29,7 @@ const ALWAYS = [
   'unknown_policy',
   'rate_limited',
   'chain_unreachable',
+  'busy',
 ] as const;
 const BODY = [...ALWAYS, 'too_large'] as const;
 const BEARER = [...BODY, 'invalid_session'] as const;
@@ -74,20 +75,22 @@ export function agentRoutes(parts: AgentParts): Route[] {
       handler: open(parts, session),
     },
     {
-      ...line('POST', 'posts', 'Bearer. A post of the agent.', [201, AgentPost], BEARER),
+      ...line('POST', 'posts', 'A post of the agent.', [201, AgentPost], BEARER),
       body: PostRequest,
+      bearer: true,
       handler: bearer(post),
     },
     {
-      ...line('POST', 'options/open', 'Bearer. Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
+      ...line('POST', 'options/open', 'Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
       body: OpenRequest,
+      bearer: true,
       handler: bearer(openExposure),
     },
     {
       ...line(
         'GET',
         'options/positions',
-        'Bearer. The exposures.',
+        'The exposures that the agent wrote.',
         [200, ExposuresResponse],
         [...ALWAYS, 'invalid_session'],
       ),
@@ -95,18 +98,22 @@ export function agentRoutes(parts: AgentParts): Route[] {
         status: Type.Optional(
           Type.String({ description: 'held (default), released, all; open and closed too.' }),
         ),
+        limit: Type.Optional(Type.String({ description: '1 to 1000 (default 200).' })),
+        offset: Type.Optional(Type.String({ description: '0 to 100000 (default 0).' })),
       }),
+      bearer: true,
       handler: bearer(listExposures),
     },
     {
       ...line(
         'POST',
         'options/close',
-        'Bearer. Releases an exposure.',
+        'Releases an exposure.',
         [200, ReleaseResponse],
         [...BEARER, 'already_released'],
       ),
       body: CloseRequest,
+      bearer: true,
       handler: bearer(closeExposure),
     },
   ];

@@ -1,12 +1,13 @@
 import type { RouteContext, RouteReply } from '../http/route.ts';
 import { keyOf, stringOf } from './body.ts';
-import { mustBeAgent } from './chain.ts';
+import { decidedSlot } from './decided.ts';
 import type { AgentParts } from './deps.ts';
 import { takeTurn } from './limits.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
 import { hashOf, readNonce } from './nonce.ts';
+import { decided, policyOfAgent } from './reading.ts';
 import { Refusal } from './refusal.ts';
-import { decidedSlot, keepDecidedSlot, startSession } from './sessions.ts';
+import { startSession } from './sessions.ts';
 import { isSigned } from './signature.ts';
 
 const dead = () =>
@@ -15,9 +16,9 @@ const dead = () =>
     'the challenge is unknown, used, expired, or of another mint or key: ask for a new one',
   );
 
-/** `POST /api/agent/session`: a bearer token for a signed challenge. The nonce and the session are one transaction. */
+/** `POST /api/agent/session`: a bearer token for a signed challenge, whose nonce is spent whatever the answer is. */
 export async function session(parts: AgentParts, { body }: RouteContext): Promise<RouteReply> {
-  const { db, chain, serviceName, publicUrl } = parts;
+  const { db, serviceName, publicUrl } = parts;
   const mint = keyOf(body, 'mint').text;
   const agent = keyOf(body, 'agent');
   const nonce = stringOf(body, 'nonce');
@@ -38,20 +39,25 @@ export async function session(parts: AgentParts, { body }: RouteContext): Promis
       'bad_signature',
       'the signature is not the agent key’s over the message of this challenge',
     );
-  const policy = await chain.policy(mint, await decidedSlot(db, mint));
-  mustBeAgent(policy, agent.text);
-  const spend = () =>
-    db.transaction(async (tx) => {
-      const now = await takeTurn(tx, `nonce:${nonceHash}`);
-      const spent = await tx.query(
-        `INSERT INTO spent_nonces (nonce_hash, expires_at)
+  await parts.inTurn(`nonce ${nonceHash}`, () => spend(parts, nonceHash, expiresAt));
+  const key = { mint, agent: agent.text };
+  const read = async (least: bigint) => ({ policy: await policyOfAgent(parts, key, least, 'session') });
+  const start = decided(parts, await decidedSlot(db, mint), read, (tx, now) =>
+    startSession(tx, mint, agent.text, now),
+  );
+  return { status: 200, body: await start };
+}
+
+/** The first valid signature has the nonce, in all processes together. @throws Refusal invalid_challenge */
+function spend({ db }: AgentParts, nonceHash: string, expiresAt: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const now = await takeTurn(tx, `nonce:${nonceHash}`);
+    const spent = await tx.query(
+      `INSERT INTO spent_nonces (nonce_hash, expires_at)
        SELECT $1, $2::timestamptz WHERE $2::timestamptz > $3::timestamptz
        ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`,
-        [nonceHash, expiresAt, now],
-      );
-      if (spent.length === 0) throw dead();
-      await keepDecidedSlot(tx, mint, policy.slot);
-      return startSession(tx, mint, agent.text, now);
-    });
-  return { status: 200, body: await parts.inTurn(`nonce ${nonceHash}`, spend) };
+      [nonceHash, expiresAt, now],
+    );
+    if (spent.length === 0) throw dead();
+  });
 }

@@ -11,10 +11,16 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const TOKEN_LENGTH = 43;
 const SESSION_MINUTES = 30;
 
-export interface LiveSession {
-  tokenHash: string;
+/** A policy and the key that writes for it. */
+export interface Key {
   mint: string;
   agent: string;
+}
+
+export interface LiveSession extends Key {
+  tokenHash: string;
+  /** A reading has shown another agent since it was started. */
+  rotatedOut: boolean;
   /** Slot of the newest reading of the policy that decided, in any process. */
   decidedSlot: bigint;
   /** Seconds that the policy must wait because of its refused attempts; null where it need not. */
@@ -26,8 +32,8 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new Refusal('invalid_session', 'this route needs a bearer token');
   const [row] = TOKEN.test(token)
-    ? await db.query<{ mint: string; agent: string; decided: string; wait: number | null }>(
-        `SELECT mint, agent, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
+    ? await db.query<{ mint: string; agent: string; rotated: boolean; decided: string; wait: number | null }>(
+        `SELECT mint, agent, rotated_out AS rotated, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
            (SELECT ceil(extract(epoch FROM at + interval '60 seconds' - now()))::int FROM attempts
             WHERE subject = 'refused:' || s.mint AND at > now() - interval '60 seconds'
             ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
@@ -41,6 +47,7 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
     tokenHash: hashOf(token),
     mint: row.mint,
     agent: row.agent,
+    rotatedOut: row.rotated,
     decidedSlot: BigInt(row.decided),
     wait: row.wait,
   };
@@ -53,7 +60,7 @@ function ended(): Refusal {
 /** In the transaction that writes. @throws Refusal invalid_session where the session ended meanwhile. */
 export async function mustStillLive(tx: Transaction, session: LiveSession, now: string): Promise<void> {
   const [row] = await tx.query(
-    'SELECT 1 FROM sessions WHERE token_hash = $1 AND expires_at > $2::timestamptz',
+    'SELECT 1 FROM sessions WHERE token_hash = $1 AND expires_at > $2::timestamptz AND NOT rotated_out',
     [session.tokenHash, now],
   );
   if (row === undefined) throw ended();
@@ -76,26 +83,9 @@ export async function startSession(
   return { token, tokenType: 'Bearer', expiresAt: (row as { expires_at: string }).expires_at };
 }
 
-export async function endSession(db: Queries, session: LiveSession): Promise<void> {
-  await db.query('DELETE FROM sessions WHERE token_hash = $1', [session.tokenHash]);
-}
-
-/** The slot of the newest reading that decided for the policy; 0 where none did. */
-export async function decidedSlot(db: Queries, mint: string): Promise<bigint> {
-  const [row] = await db.query<{ slot: string }>(
-    'SELECT slot::text AS slot FROM decided_reads WHERE mint = $1',
-    [mint],
-  );
-  return BigInt(row?.slot ?? 0);
-}
-
-/** Keeps the slot of a reading that decided, so that no process decides by an older one. */
-export async function keepDecidedSlot(db: Queries, mint: string, slot: bigint): Promise<void> {
-  await db.query(
-    `INSERT INTO decided_reads AS d (mint, slot) VALUES ($1, $2::text::bigint)
-     ON CONFLICT (mint) DO UPDATE SET slot = excluded.slot WHERE d.slot < excluded.slot`,
-    [mint, slot.toString()],
-  );
+/** Ends every session of a key that was the agent; those that it started after it came back go on. */
+export async function endRotatedOut(db: Queries, { mint, agent }: Key): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND rotated_out', [mint, agent]);
 }
 
 /** Whether the texts hold a token of a live session, wherever it stands in them. */

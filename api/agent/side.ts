@@ -1,4 +1,4 @@
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { policiesAt } from '../../clickhouse/queries/policy.ts';
 import type { Config } from '../../runtime/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -28,18 +28,20 @@ export interface AgentSideOptions {
   config: Config;
   /** The API's own address. */
   publicUrl: string;
-  rpcUrl: string;
+  rpcUrls: readonly string[];
   currentStore(): Store;
   logger: Logger;
 }
 
 /** An agent waits for the answer: a node that takes longer counts as none. */
 const RPC_TIMEOUT_MS = 2_500;
+/** An agent waits behind no reader. */
+const STORE_CONNECTIONS = 1;
 const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, publicUrl, rpcUrl, currentStore, logger } = options;
+  const { config, publicUrl, rpcUrls, currentStore, logger } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     return opened;
@@ -51,10 +53,12 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   const db = deferred(opening);
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+    rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
     storedSlot: async (address) =>
-      BigInt((await policiesAt(currentStore(), [address])).get(address)?.slot ?? 0),
+      BigInt(
+        (await policiesAt(asideOf(currentStore(), STORE_CONNECTIONS), [address])).get(address)?.slot ?? 0,
+      ),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

@@ -26,15 +26,20 @@ export function isSmallOrder(key: Uint8Array): boolean {
 /** Every reading of the text as exactly 64 bytes; of each encoding only the one text that it writes. */
 export function signatureReadings(text: string): Uint8Array[] {
   if (text.length > 100) return [];
-  const readings: Uint8Array[] = [];
+  const readings: Buffer[] = [];
+  const add = (bytes: Uint8Array) => {
+    if (bytes.length === SIGNATURE && !readings.some((known) => known.equals(bytes)))
+      readings.push(Buffer.from(bytes));
+  };
   const standard = Buffer.from(text, 'base64');
-  if (standard.toString('base64') === text) readings.push(standard);
+  const padded = standard.toString('base64');
+  if (text === padded || text === padded.replace(/=+$/, '')) add(standard);
   const urlSafe = Buffer.from(text, 'base64url');
   const unpadded = text.endsWith('==') ? text.slice(0, -2) : text;
-  if (urlSafe.toString('base64url') === unpadded) readings.push(urlSafe);
+  if (urlSafe.toString('base64url') === unpadded) add(urlSafe);
   const base58 = decodeBase58(text);
-  if (base58 !== null) readings.push(base58);
-  return readings.filter((bytes) => bytes.length === SIGNATURE);
+  if (base58 !== null) add(base58);
+  return readings;
 }
 
 /**

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import { createBucket } from '../../runtime/bucket.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { fetchBounded } from '../../runtime/fetch.ts';
+import { optionsResult } from '../../runtime/venue-call.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
-import { jsonOf, objectOf } from '../../schemas/venues/decimal.ts';
+import { objectOf } from '../../schemas/venues/decimal.ts';
 import {
   INSTRUMENT_NOT_FOUND,
   NOT_LIVE,
@@ -12,17 +12,16 @@ import {
   RATE_LIMITED,
   readInstrument,
   readTicker,
-  resultOf,
   VenueRefusal,
 } from '../../schemas/venues/options.ts';
 import { Refusal } from './refusal.ts';
 
 /** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
 export interface OptionsVenue {
-  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable */
-  instrument(mint: string, name: string, now: number): Promise<OptionInstrument | null>;
-  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable */
-  ticker(mint: string, name: string): Promise<OptionTicker | null>;
+  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy */
+  instrument(name: string, now: number): Promise<OptionInstrument | null>;
+  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable, busy */
+  ticker(name: string): Promise<OptionTicker | null>;
 }
 
 export interface VenueOptions {
@@ -31,39 +30,32 @@ export interface VenueOptions {
   timeoutMs?: number;
   /** Longest wait for the venue's own rate limit. */
   waitMs?: number;
-  /** Requests a second of one policy, and of all together. The venue's limit is 5 of an address, and 25 at once. */
-  perPolicy?: number;
+  /**
+   * Requests a second of all policies together; the venue's limit is 5 of an address, and 25 at once. They pass in the
+   * order in which they came, and of one policy one waits at a time, so each has its share.
+   */
   perSecond?: number;
   burst?: number;
 }
 
 const MAX_BYTES = 256 * 1024;
 const PARAMS = -32602;
-const POLICIES = 10_000;
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
 
 export function createOptionsVenue(options: VenueOptions): OptionsVenue {
-  const { url, timeoutMs = 3_000, waitMs = 5_000, perPolicy = 1, perSecond = 4, burst = 20 } = options;
+  const { url, timeoutMs = 3_000, waitMs = 15_000, perSecond = 4, burst = 20 } = options;
   const all = createBucket(perSecond, burst);
-  const ofPolicy = new LRUCache<string, ReturnType<typeof createBucket>>({ max: POLICIES });
 
-  async function waitTurn(mint: string, signal: AbortSignal): Promise<void> {
-    const own = ofPolicy.get(mint) ?? createBucket(perPolicy, 1);
-    ofPolicy.set(mint, own);
-    if (!(await own.take(signal)) || !(await all.take(signal)))
-      throw new RetryableError('its rate limit leaves no room now');
+  async function waitTurn(signal: AbortSignal): Promise<void> {
+    if (!(await all.take(signal)))
+      throw new Refusal('busy', 'the options venue’s rate limit leaves no room now; try again in 5 s', 5);
   }
 
-  async function ask<T>(
-    mint: string,
-    method: string,
-    name: string,
-    read: (result: unknown) => T,
-  ): Promise<T | null> {
+  async function ask<T>(method: string, name: string, read: (result: unknown) => T): Promise<T | null> {
     try {
       const signal = AbortSignal.timeout(waitMs);
       for (let attempt = 1; ; attempt += 1) {
-        await waitTurn(mint, signal);
+        await waitTurn(signal);
         try {
           return await once(method, name, read);
         } catch (error) {
@@ -92,19 +84,17 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       timeoutMs,
       maxBytes: MAX_BYTES,
     });
-    if (status === 429 || status >= 500) throw new RetryableError(`answered HTTP ${status}`);
-    // Errors are told in the body, whatever the status.
-    return read(resultOf(jsonOf(bytes, method)));
+    return read(optionsResult({ status, bytes }));
   }
 
   return {
-    instrument: (mint, name, now) =>
-      ask(mint, 'get_instrument', name, (result) => {
+    instrument: (name, now) =>
+      ask('get_instrument', name, (result) => {
         if (objectOf(result, 'instrument').instrument_type !== 'option')
           throw new VenueRefusal(INSTRUMENT_NOT_FOUND, 'not an option');
         return namedAs(name, readInstrument(result, now));
       }),
-    ticker: (mint, name) => ask(mint, 'get_ticker', name, readTicker),
+    ticker: (name) => ask('get_ticker', name, readTicker),
   };
 }
 

@@ -1,30 +1,35 @@
 import type { Transaction } from '../postgres/port.ts';
 import type { AgentCall } from './authenticated.ts';
+import type { LivePolicy } from './chain.ts';
 import type { AgentParts } from './deps.ts';
-import { takeTurn } from './limits.ts';
+import { decided, policyOfAgent } from './reading.ts';
 import { Refusal } from './refusal.ts';
-import { holdsLiveToken, keepDecidedSlot, mustStillLive } from './sessions.ts';
+import { holdsLiveToken, mustStillLive } from './sessions.ts';
+
+/** About a slot: what was waited for longer than this is written by a reading from after the wait. */
+const FRESH_MS = 400;
 
 /**
  * One transaction that nobody else writes beside for this policy, in any process; what `work` throws leaves nothing.
+ * @param prepare what else must be read of the chain, by the reading that decides.
  * @param work is given the database's time: limits are counted and rows are written with it.
- * @throws Refusal invalid_session where the session ended meanwhile
+ * @throws Refusal invalid_session where the session ended meanwhile, not_the_agent where it is rotated out
  */
-export function inOneWrite<T>(
-  { db, inTurn }: AgentParts,
-  { session, policy }: AgentCall,
-  work: (tx: Transaction, now: string) => Promise<T>,
+export function inOneWrite<Prepared, T>(
+  parts: AgentParts,
+  { session, policy, readAt }: AgentCall,
+  prepare: (policy: LivePolicy) => Promise<Prepared>,
+  work: (tx: Transaction, now: string, prepared: Prepared) => Promise<T>,
 ): Promise<T> {
-  const { mint } = session;
-  return inTurn(`write ${mint}`, () =>
-    db.transaction(async (tx) => {
-      const now = await takeTurn(tx, mint);
-      await mustStillLive(tx, session, now);
-      const result = await work(tx, now);
-      await keepDecidedSlot(tx, mint, policy.slot);
-      return result;
-    }),
-  );
+  const read = async (least: bigint) => {
+    const fresh = policy.slot >= least && performance.now() - readAt < FRESH_MS;
+    const now = fresh ? policy : await policyOfAgent(parts, session, least, 'session');
+    return { policy: now, prepared: await prepare(now) };
+  };
+  return decided(parts, session.decidedSlot, read, async (tx, now, { prepared }) => {
+    await mustStillLive(tx, session, now);
+    return work(tx, now, prepared);
+  });
 }
 
 /** @throws Refusal where what would become public is a live token. */

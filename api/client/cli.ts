@@ -8,6 +8,7 @@ import { createClient } from './client.ts';
 import { ApiError } from './http.ts';
 import { readKeyFile } from './key-file.ts';
 import { secretIn } from './secrets.ts';
+import { shownJson, shownSentence } from './shown.ts';
 
 const SERVICE: Record<string, Flag> = {
   mint: { type: 'string', value: 'MINT', help: 'the policy’s token' },
@@ -145,11 +146,12 @@ await runMain(async () => {
   const values = readFlags({ usage: `npm run agent -- ${name}`, about: verb.about, flags: verb.flags }, args);
   try {
     const answer = await verb.run(readerOf(values));
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    process.stdout.write(`${shownJson(answer)}\n`);
   } catch (error) {
-    if (error instanceof ApiError) throw new ConfigError(`${error.message} (${error.code ?? error.status})`);
+    if (error instanceof ApiError)
+      throw new ConfigError(shownSentence(`${error.message} (${error.code ?? error.status})`));
     if (error instanceof Error && ['NoAnswerError', 'UnsafeMessageError'].includes(error.name))
-      throw new ConfigError(error.message);
+      throw new ConfigError(shownSentence(error.message));
     throw error;
   }
 });

@@ -20,6 +20,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CLOCKS_MS = 2 * 60_000;
 const LIFETIME_MS = 10 * 60_000;
 const MAX_LENGTH = 2_000;
+/** What a service calls a nonce must be none of its sentences: the key would sign them. */
+const NONCE = /^[A-Za-z0-9_-]{1,100}$/;
 const SERVICE = /^([a-z0-9.-]{1,64}): agent session$/;
 
 /**
@@ -31,6 +33,7 @@ export function checkMessage(message: string, expected: ExpectedMessage): number
   const unsafe = (what: string) => new UnsafeMessageError(`not signed: ${what}`);
   if (message.length > MAX_LENGTH || !/^[\x20-\x7e\n]+$/.test(message))
     throw unsafe('the message is too long or not printable ASCII');
+  if (!NONCE.test(expected.nonce)) throw unsafe('its nonce is not up to 100 letters, digits, - and _');
   const lines = message.split('\n');
   const service = SERVICE.exec(lines[0] ?? '')?.[1];
   if (service === undefined || (expected.service !== null && service !== expected.service))

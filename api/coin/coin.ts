@@ -9,7 +9,9 @@ import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
 import { models, origins } from '../../clickhouse/queries/registries.ts';
 import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
 import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { type CamelCase, type PlainField, plainFields } from '../../schemas/account-fields.ts';
 import { figure } from '../../schemas/figure.ts';
+import { camelCase } from '../../schemas/idl.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -80,11 +82,7 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
       toHoldersBps: policy.profit_to_holders_bps,
       toBankrollBps: policy.profit_to_bankroll_bps,
     },
-    risk: policy.risk,
-    targetAsset: policy.target_asset,
-    targetLeverageX: policy.target_leverage_x,
-    locked: policy.locked === 1,
-    paused: policy.paused === 1,
+    ...plainView(policy),
     protocolPaused,
     moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
     counters: counters(policy),
@@ -92,6 +90,15 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
     venueAccounts: venueRows.map((row) => venueAccountView(row, balances)),
     pdaBalances: pdaBalances(policy, balances, quote.decimals, decimalsOf(token)),
   };
+}
+
+/** The policy's fields that are shown as they are. */
+function plainView(policy: StoredPolicy): Pick<CoinResponse, CamelCase<PlainField>> {
+  const fields = plainFields().map(({ column, kind }) => {
+    const value = policy[column];
+    return [camelCase(column), kind === 'flag' ? value === 1 : value];
+  });
+  return Object.fromEntries(fields);
 }
 
 function decimalsOf(token: { exists: number; decimals: number } | undefined): number | null {

@@ -33,7 +33,12 @@ export async function positions({ mint, policy, store, context, deps }: Coin): P
       assetMint: row.asset_mint,
       venue: venueIdOfClass(deps.settings, row.asset_class),
       onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', context.now),
-      livePollerReading: pollerReading(row.asset_class, readings.get(row.token_account)),
+      livePollerReading: pollerReading(
+        row.asset_class,
+        readings.get(row.token_account),
+        deps.settings,
+        context.now,
+      ),
     })),
   };
 }

@@ -8,7 +8,8 @@ import type { ReadDeps } from '../latest/read-deps.ts';
 /** `GET /venues/<options_venue>/currencies`: those that have options, as last read. */
 export async function currencyList(deps: ReadDeps): Promise<CurrenciesResponse> {
   const envelope = { venue: deps.settings.optionsVenueId, source: POLLER_SOURCE };
-  const read = await currencies(deps.currentStore());
+  const { polledVenues } = deps.settings;
+  const read = polledVenues.includes('options') ? await currencies(deps.currentStore()) : null;
   if (read === null) {
     const reason = 'the options venue was not read yet, or OPTIONS_VENUE_URL is not set';
     return { ...envelope, asOf: null, items: [], absent: true, reason };

@@ -4,10 +4,11 @@ import type { Store } from '../../clickhouse/client.ts';
 import type { Applied } from '../latest/applied-signal.ts';
 import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
 import { answerOf, send, sendJson } from './answers.ts';
-import { BODY_MAX, parseJson, readBody } from './body.ts';
+import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
+import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
 
 export interface HttpOptions {
@@ -19,6 +20,8 @@ export interface HttpOptions {
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
   trustProxy?: number;
+  /** Reads under way side by side; further ones wait in turn. */
+  readsAtOnce?: number;
   /** How long a shared answer may be used; default a second, 0 for not at all. */
   cacheMs?: number;
   onError?(error: unknown, path: string): void;
@@ -26,6 +29,8 @@ export interface HttpOptions {
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+/** The embedded engine's sessions for readers, and a few that wait for each other's answers. */
+const READS_AT_ONCE = 6;
 const METHODS = 'GET, POST, OPTIONS';
 
 /** A table of routes as a Koa application. */
@@ -36,9 +41,10 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
     maxBytes: CACHE_BYTES,
     monotonic: () => performance.now(),
   });
+  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, cache, options);
+    const handle = (ctx: Context) => answer(ctx, route, { cache, gate }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -73,6 +79,15 @@ function failuresAsJson(options: HttpOptions) {
     try {
       await next();
     } catch (error) {
+      if (error instanceof ClientGoneError) {
+        ctx.respond = false;
+        return;
+      }
+      if (error instanceof BusyError) {
+        ctx.set('Retry-After', '1');
+        sendJson(ctx, 503, { error: `${error.message}; try again in 1 s`, code: 'busy' });
+        return;
+      }
       options.onError?.(error, ctx.path);
       sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
     }
@@ -110,32 +125,42 @@ function isDecodable(path: string): boolean {
   }
 }
 
-async function answer(ctx: Context, route: Route, cache: AnswerCache, options: HttpOptions): Promise<void> {
+interface Shared {
+  cache: AnswerCache;
+  gate: ReadGate;
+}
+
+async function answer(
+  ctx: Context,
+  route: Route,
+  { cache, gate }: Shared,
+  options: HttpOptions,
+): Promise<void> {
   ctx.state.route = route.path;
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
   if (bytes === null) {
     sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
     return;
   }
-  const produce = async () =>
-    answerOf(
-      await route.handler({
-        params: ctx.params as Record<string, string>,
-        query: new URLSearchParams(ctx.querystring),
-        body: parseJson(bytes),
-        headers: ctx.headers as Record<string, string | undefined>,
-        clientAddress: clientAddress(
-          ctx.req.socket.remoteAddress,
-          ctx.get('x-forwarded-for'),
-          options.trustProxy ?? 0,
-        ),
-        now: options.clock(),
-      }),
-    );
+  const address = clientAddress(
+    ctx.req.socket.remoteAddress,
+    ctx.get('x-forwarded-for'),
+    options.trustProxy ?? 0,
+  );
+  const handle = () =>
+    route.handler({
+      params: ctx.params as Record<string, string>,
+      query: new URLSearchParams(ctx.querystring),
+      body: parseJson(bytes),
+      headers: ctx.headers as Record<string, string | undefined>,
+      clientAddress: address,
+      now: options.clock(),
+    });
+  const produce = async () => answerOf(await (route.readsStore === true ? gate(address, handle) : handle()));
   send(
     ctx,
     route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
-    route.cached,
+    route.cached || route.mediaType !== undefined,
   );
 }
 

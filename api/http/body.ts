@@ -1,10 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
+/** The client went away before the end of its request: nobody is there to be answered. */
+export class ClientGoneError extends Error {
+  override name = 'ClientGoneError';
+}
+
 export const BODY_MAX = 16 * 1024;
 
 /**
  * The body of a request, or null where it is over `max` bytes: what is beyond is dropped, not held.
- * @throws Error where the client goes away before the end.
+ * @throws ClientGoneError where the client goes away before the end.
  */
 export function readBody(request: IncomingMessage, max: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
@@ -24,8 +29,9 @@ export function readBody(request: IncomingMessage, max: number): Promise<Buffer 
       }
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-    request.on('close', () => reject(new Error('the client went away before the end of its body')));
+    const gone = () => reject(new ClientGoneError('the client went away before the end of its body'));
+    request.on('error', gone);
+    request.on('close', gone);
   });
 }
 

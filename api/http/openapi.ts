@@ -25,12 +25,17 @@ export function openApi(service: string, routes: readonly Route[]): Json {
 
 function operation(route: Route, named: Json): Json {
   const content = (schema: TSchema) => ({ 'application/json': { schema: hoisted(schema, named) } });
+  const media = (status: string, schema: TSchema) =>
+    status === '200' && route.mediaType !== undefined
+      ? { [route.mediaType]: { schema: hoisted(schema, named) } }
+      : content(schema);
   const responses = Object.entries({ ...route.responses, 500: InternalError }).map(([status, schema]) => [
     status,
-    { description: DESCRIPTIONS[status] ?? 'Refused; nothing is stored.', content: content(schema) },
+    { description: DESCRIPTIONS[status] ?? 'Refused; nothing is stored.', content: media(status, schema) },
   ]);
   return {
     summary: route.summary,
+    ...(route.bearer === true ? { security: [{ bearer: [] }] } : {}),
     parameters: [...pathParameters(route), ...queryParameters(route, named)],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
     responses: Object.fromEntries(responses),
@@ -43,6 +48,7 @@ const DESCRIPTIONS: Record<string, string> = {
   400: 'The request is not valid.',
   404: 'There is none.',
   500: 'An unhandled failure.',
+  503: 'Something that it leans on does not answer, or more wait than may: see Retry-After.',
 };
 
 function pathParameters(route: Route): Json[] {

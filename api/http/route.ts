@@ -17,7 +17,7 @@ export interface RouteContext {
 
 export interface RouteReply {
   status: number;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
   headers?: Record<string, string>;
 }
@@ -31,9 +31,15 @@ export interface Route {
   /** An object schema: its properties are the query parameters that the route knows. */
   query?: TSchema;
   body?: TSchema;
+  /** Of an answer that is no JSON. */
+  mediaType?: string;
   /** The schema of the answer for each status. */
   responses: Record<number, TSchema>;
   /** Whether the answer may be shared between clients for a moment. Never for an agent route. */
   cached: boolean;
+  /** Whether it needs a session's token. */
+  bearer?: true;
+  /** Whether it asks the store: such reads take turns. */
+  readsStore?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }

@@ -16,6 +16,10 @@ export interface ReadSettings extends VenueIds {
   ammProgramId: string;
   launchpadVenueId: string;
   ammVenueId: string;
+  /** Venues whose address is configured: of others there is no reading, whatever was once read. */
+  polledVenues: readonly RemoteVenue[];
+  /** Older readings of venues are absent. */
+  readingMaxAgeMs: number;
 }
 
 /** Newest first; `total` counts all posts of the mint. */

@@ -9,9 +9,10 @@ import {
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis } from '../../schemas/units.ts';
-import { type RemoteVenue, urlVariable } from '../../schemas/venues/remote.ts';
+import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
+import { unreadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 
 type Venues = StatusResponse['venues'];
@@ -30,7 +31,7 @@ export async function venues(
     [settings.launchpadVenueId]: programReach('launchpad', launchpad, programs),
     [settings.ammVenueId]: programReach('amm', amm, programs),
     ...Object.fromEntries(
-      remoteVenues(settings).map(({ venue, id }) => [id, readingAge(venue, statuses, now)]),
+      remoteVenues(settings).map(({ venue, id }) => [id, readingAge(venue, statuses, settings, now)]),
     ),
   };
 }
@@ -43,20 +44,26 @@ function programReach(
   const row = rows.find((candidate) => candidate.program === program && candidate.address === programId);
   const source = 'chain:getAccountInfo' as const;
   if (row === undefined) return { reachable: null, programId, source, reason: 'not polled yet' };
-  const reach = { reachable: row.exists === 1, programId, source };
-  return row.error === null ? reach : { ...reach, reason: row.error };
+  if (row.error !== null) return { reachable: null, programId, source, reason: row.error };
+  return { reachable: row.exists === 1, programId, source };
 }
 
-function readingAge(venue: RemoteVenue, rows: readonly VenueStatusRow[], now: number): Figure {
+function readingAge(
+  venue: RemoteVenue,
+  rows: readonly VenueStatusRow[],
+  settings: ReadSettings,
+  now: number,
+): Figure {
   const good = rows.find((row) => row.venue === venue && row.ok === 1);
-  if (good !== undefined) {
+  if (good !== undefined && settings.polledVenues.includes(venue)) {
     const readAt = Number(good.read_at);
     return figure(Math.floor((now - readAt) / 1000), POLLER_SOURCE, isoMillis(readAt));
   }
   const bad = rows.find((row) => row.venue === venue && row.ok === 0);
-  const why =
-    bad === undefined
-      ? `not polled yet, or ${urlVariable(venue)} is not set`
-      : `never answered: ${bad.error ?? 'no reply'}`;
-  return absent(POLLER_SOURCE, why);
+  const unread = unreadReason(venue, undefined, settings, now) ?? 'not polled yet';
+  const isPolled = settings.polledVenues.includes(venue);
+  return absent(
+    POLLER_SOURCE,
+    isPolled && bad !== undefined ? `never answered: ${bad.error ?? 'no reply'}` : unread,
+  );
 }

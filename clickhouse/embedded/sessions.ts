@@ -122,6 +122,19 @@ export async function openSessions(
   };
 }
 
+/** Sessions that are still being opened: what is asked waits for them, and fails as their opening does. */
+export function opened(opening: Promise<Sessions>): Sessions {
+  opening.catch(() => undefined);
+  return {
+    run: async (sql, format) => (await opening).run(sql, format),
+    close: () =>
+      opening.then(
+        (sessions) => sessions.close(),
+        () => undefined,
+      ),
+  };
+}
+
 async function loadEngine(): Promise<typeof import('chdb')> {
   try {
     return await import('chdb');

@@ -1,35 +1,25 @@
+import { type AccountColumns, columnList } from '../../schemas/account-fields.ts';
 import { sharedRead } from '../shared-reads.ts';
+import type { ReadState } from '../tables.ts';
 
-export interface OriginRow {
-  address: string;
-  id: number;
-  name: string;
-  asset_class_mask: number;
-  max_risk: number;
-}
+export type OriginRow = AccountColumns<'Origin'> & Pick<ReadState<'origins'>, 'address'>;
 
 /** All origins, by id. */
 export const origins = sharedRead((store) =>
   store.query<OriginRow>(
-    `SELECT address, id, name, asset_class_mask, max_risk
+    `SELECT address, ${columnList('Origin')}
      FROM origins FINAL
      WHERE exists = 1
      ORDER BY id, address`,
   ),
 );
 
-export interface ModelRow {
-  id: number;
-  name: string;
-  provider: string;
-  enabled: number;
-  registered_at: string;
-}
+export type ModelRow = AccountColumns<'Model'>;
 
 /** All models, by id. */
 export const models = sharedRead((store) =>
   store.query<ModelRow>(
-    `SELECT id, name, provider, enabled, registered_at
+    `SELECT ${columnList('Model')}
      FROM models FINAL
      WHERE exists = 1
      ORDER BY id, address`,

@@ -22,7 +22,9 @@ export interface BlockRecord {
 
 /** The first record of a ledger. */
 export interface LedgerHead {
-  format: 1;
+  format: 1 | 2;
+  /** Hash of the layouts that its accounts and events were written in; none in format 1. */
+  layout?: string;
   seed: string;
   programId: Key;
   genesisMs: number;

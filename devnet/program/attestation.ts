@@ -28,7 +28,7 @@ export interface Report {
 }
 
 /** Records what the venue says an account is worth; a jump beyond the band pauses the policy, either way. */
-export function reportRemoteEquity(run: InstructionRun, action: Report): void {
+function reportRemoteEquity(run: InstructionRun, action: Report): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
   begin(
@@ -61,3 +61,5 @@ export function reportRemoteEquity(run: InstructionRun, action: Report): void {
   policy.paused = true;
   emit(run, { kind: 'PolicyPaused', fields: { ...eventHead(policy), paused: true, by: BY_ATTESTATION } });
 }
+
+export const ATTESTATION_INSTRUCTIONS = { report_remote_equity: reportRemoteEquity };

@@ -23,7 +23,7 @@ import { burnTokens, transferTokens } from './tokens.ts';
 const AMM_RATE = 37n;
 
 /** Spends staged quote on the token and burns what it bought. */
-export function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const policy = policyOf(run, action.mint);
   const poolKey = run.addresses.pool(policy.mint, policy.quoteMint);
@@ -74,7 +74,7 @@ export function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key
 }
 
 /** Burns the base leg of claimed fees, no share taken. */
-export function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const at = run.addresses.ofPolicy(action.mint);
   begin(
     run,
@@ -90,3 +90,5 @@ export function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key })
   policy.tokensBurned += burned;
   emit(run, { kind: 'BaseLegBurned', fields: { ...eventHead(policy), burned } });
 }
+
+export const BURN_INSTRUCTIONS = { buyback_and_burn: buybackAndBurn, burn_base_leg: burnBaseLeg };

@@ -11,7 +11,7 @@ import {
 import { AGENT, type Key } from './state.ts';
 
 /** The agent's inference spend: a meter, no money moves, so a pause does not stop it. */
-export function noteCredit(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+function noteCredit(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   begin(
     run,
     'note_credit',
@@ -24,3 +24,5 @@ export function noteCredit(run: InstructionRun, action: { mint: Key; by: Key; am
   policy.creditSpent += action.amount;
   emit(run, { kind: 'CreditNoted', fields: { ...eventHead(policy), amount: action.amount } });
 }
+
+export const CREDIT_INSTRUCTIONS = { note_credit: noteCredit };

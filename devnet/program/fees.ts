@@ -22,7 +22,7 @@ import { moveTokens, transferTokens } from './tokens.ts';
 const BPS = 10_000n;
 
 /** Collects what the launch venue owes: the quote leg into the quote escrow, the base leg into the base escrow. */
-export function claimFees(
+function claimFees(
   run: InstructionRun,
   action: { mint: Key; by: Key; quoteAmount: bigint; baseAmount: bigint },
 ): void {
@@ -65,7 +65,7 @@ export function claimFees(
 }
 
 /** Empties the quote escrow: protocol cut, bankroll share, and the rest to the LP staging account. */
-export function route(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function route(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const policy = policyOf(run, action.mint);
   const config = configOf(run);
@@ -100,7 +100,7 @@ export function route(run: InstructionRun, action: { mint: Key; by: Key }): void
 }
 
 /** Pushes staged quote into the position; the counter rises by the measured fall of the staging account. No event. */
-export function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const position = seededKey(`lp-vault:${action.mint}`);
   begin(
@@ -121,3 +121,5 @@ export function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; am
   });
   policy.routedToLp += before - balanceOf(run, at.lpQuote);
 }
+
+export const FEE_INSTRUCTIONS = { claim_fees: claimFees, route, compound_lp: compoundLp };

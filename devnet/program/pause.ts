@@ -15,7 +15,7 @@ export const BY_GUARDIAN = 1;
 export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */
-export function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: boolean }): void {
+function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: boolean }): void {
   begin(
     run,
     'set_paused',
@@ -31,7 +31,7 @@ export function setPaused(run: InstructionRun, action: { mint: Key; by: Key; pau
   });
 }
 
-export function guardianPause(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function guardianPause(run: InstructionRun, action: { mint: Key; by: Key }): void {
   begin(run, 'guardian_pause', [], [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)]);
   const policy = policyOf(run, action.mint);
   must(action.by === policy.guardian, 'NotGuardian');
@@ -39,10 +39,16 @@ export function guardianPause(run: InstructionRun, action: { mint: Key; by: Key 
   emit(run, { kind: 'PolicyPaused', fields: { ...eventHead(policy), paused: true, by: BY_GUARDIAN } });
 }
 
-export function setProtocolPaused(run: InstructionRun, action: { by: Key; paused: boolean }): void {
+function setProtocolPaused(run: InstructionRun, action: { by: Key; paused: boolean }): void {
   const { address } = run.addresses.config;
   begin(run, 'set_protocol_paused', [action.paused], [signer(action.by), writable(address)]);
   must(found(run.draft.get('configs', address)).admin === action.by, 'NotAdmin');
   run.draft.edit('configs', address).paused = action.paused;
   emit(run, { kind: 'ProtocolPaused', fields: { paused: action.paused } });
 }
+
+export const PAUSE_INSTRUCTIONS = {
+  set_protocol_paused: setProtocolPaused,
+  set_paused: setPaused,
+  guardian_pause: guardianPause,
+};

@@ -56,7 +56,7 @@ function mustBeSound(run: InstructionRun, terms: PolicyTerms, originId: number, 
 }
 
 /** Creates the policy of a launched mint with its five token accounts, all of the base mint's token program. */
-export function initPolicy(run: InstructionRun, action: InitPolicy): void {
+function initPolicy(run: InstructionRun, action: InitPolicy): void {
   const at = run.addresses.ofPolicy(action.mint);
   const origin = run.addresses.origin(action.originId).address;
   begin(
@@ -152,7 +152,7 @@ function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args
   return policy;
 }
 
-export function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
+function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
   const policy = byAuthority(run, 'set_policy', action.mint, action.by, [action.terms.risk]);
   must(!policy.locked, 'PolicyLocked');
   mustBeSound(run, action.terms, policy.originId, policy.mode);
@@ -161,16 +161,23 @@ export function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; ter
   emit(run, { kind: 'PolicyUpdated', fields: eventHead(policy) });
 }
 
-export function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const policy = byAuthority(run, 'lock_policy', action.mint, action.by);
   policy.locked = true;
   emit(run, { kind: 'PolicyLocked', fields: eventHead(policy) });
 }
 
 /** Allowed after a lock; the zero key takes the agent away. */
-export function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
+function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
   const policy = byAuthority(run, 'set_agent', action.mint, action.by);
   const oldAgent = policy.agent;
   policy.agent = action.agent;
   emit(run, { kind: 'AgentSet', fields: { ...eventHead(policy), oldAgent, newAgent: action.agent } });
 }
+
+export const POLICY_INSTRUCTIONS = {
+  init_policy: initPolicy,
+  set_policy: setPolicy,
+  lock_policy: lockPolicy,
+  set_agent: setAgent,
+};

@@ -31,7 +31,7 @@ export function splitProfit(
 }
 
 /** Splits what equity holds above the high water mark, and raises the mark to what stays. */
-export function sweepProfit(
+function sweepProfit(
   run: InstructionRun,
   action: { mint: Key; by: Key; venues: readonly VenuePair[] },
 ): void {
@@ -66,3 +66,5 @@ export function sweepProfit(
     fields: { ...eventHead(policy), equity, profit, toLp, toHolders, hwm: policy.hwm },
   });
 }
+
+export const PROFIT_INSTRUCTIONS = { sweep_profit: sweepProfit };

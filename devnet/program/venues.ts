@@ -27,7 +27,7 @@ export interface RegisterVenue {
 }
 
 /** Puts a token account on the policy's allowlist, opening it where nobody has. */
-export function registerVenue(run: InstructionRun, action: RegisterVenue): void {
+function registerVenue(run: InstructionRun, action: RegisterVenue): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount);
   begin(
@@ -79,7 +79,7 @@ export function registerVenue(run: InstructionRun, action: RegisterVenue): void 
 }
 
 /** Takes an account off the allowlist and out of equity; the entry stays. */
-export function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
+function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
   begin(run, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
@@ -90,3 +90,8 @@ export function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; t
   policy.venueCount -= 1;
   emit(run, { kind: 'VenueRevoked', fields: { ...eventHead(policy), tokenAccount: action.tokenAccount } });
 }
+
+export const VENUE_INSTRUCTIONS = {
+  register_venue_account: registerVenue,
+  revoke_venue_account: revokeVenue,
+};

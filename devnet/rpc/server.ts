@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { Ledger } from '../chain/ledger.ts';
+import { answering } from '../http/answering.ts';
 import { POLITE, type RpcManners, type Spell } from './manners.ts';
 import { METHODS, type MethodContext, RpcFault } from './methods.ts';
 import { createPast } from './past.ts';
@@ -93,32 +94,34 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
     response.end(cut ? text.slice(0, Math.ceil(text.length / 2)) : text);
   };
 
-  const server = http.createServer(async (request, response) => {
-    if (down === 'refuse') return void request.socket.destroy();
-    if (down === 'hang') return;
-    if (down === 'busy') return void response.writeHead(503).end('busy');
-    const waitMs = refusedFor();
-    if (waitMs > 0) {
-      count('429');
-      response.setHeader('retry-after', String(Math.ceil(waitMs / 1000)));
-      return void response.writeHead(429).end('Too many requests');
-    }
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of request) {
-      size += (chunk as Buffer).length;
-      if (size > MAX_BODY) return void response.writeHead(413).end();
-      chunks.push(chunk as Buffer);
-    }
-    response.setHeader('content-type', 'application/json');
-    try {
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
-      const node = nextNode();
-      reply(response, Array.isArray(body) ? body.map((one) => answer(one, node)) : answer(body, node));
-    } catch {
-      reply(response, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
-    }
-  });
+  const server = http.createServer(
+    answering(async (request, response) => {
+      if (down === 'refuse') return void request.socket.destroy();
+      if (down === 'hang') return;
+      if (down === 'busy') return void response.writeHead(503).end('busy');
+      const waitMs = refusedFor();
+      if (waitMs > 0) {
+        count('429');
+        response.setHeader('retry-after', String(Math.ceil(waitMs / 1000)));
+        return void response.writeHead(429).end('Too many requests');
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of request) {
+        size += (chunk as Buffer).length;
+        if (size > MAX_BODY) return void response.writeHead(413).end();
+        chunks.push(chunk as Buffer);
+      }
+      response.setHeader('content-type', 'application/json');
+      try {
+        const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
+        const node = nextNode();
+        reply(response, Array.isArray(body) ? body.map((one) => answer(one, node)) : answer(body, node));
+      } catch {
+        reply(response, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
+      }
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, host, resolve);
@@ -138,6 +141,7 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
         manners = { ...manners, ...changed };
         behavedAt = performance.now();
         strikes = new Map();
+        replies = 0;
       },
     },
     asked: (method) => counts.get(method) ?? 0,

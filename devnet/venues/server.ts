@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { perVenue, type RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { Chain } from '../chain/chain.ts';
+import { answering } from '../http/answering.ts';
 import { metadataDocument, pairs, pricing, secondPrices } from './catalogue.ts';
 import { optionsMethod } from './options.ts';
 import { perpInfo } from './perp.ts';
@@ -75,28 +76,30 @@ export async function serveVenues(options: VenuesOptions): Promise<VenuesServer>
     return notFound;
   };
 
-  const server = http.createServer(async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://venues');
-    const [, venue = '', ...rest] = url.pathname.split('/');
-    const fault = faults.get(venue);
-    if (fault === 'hang') return;
-    if (fault === 'busy') return void response.writeHead(503).end('busy');
-    if (fault === 'garbage') return void response.writeHead(200).end(Buffer.from([0xff, 0x00, 0x7b]));
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of request) {
-      size += (chunk as Buffer).length;
-      if (size > MAX_BODY) return void response.writeHead(413).end();
-      chunks.push(chunk as Buffer);
-    }
-    const body = parse(Buffer.concat(chunks).toString('utf8'));
-    if (body === undefined)
-      return void response.writeHead(422).end('Failed to parse the request body as JSON');
-    const reply = answer(venue, rest.join('/'), url.searchParams, body);
-    const text =
-      typeof reply.body === 'string' && reply.type !== undefined ? reply.body : JSON.stringify(reply.body);
-    response.writeHead(reply.status, { 'content-type': reply.type ?? 'application/json' }).end(text);
-  });
+  const server = http.createServer(
+    answering(async (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://venues');
+      const [, venue = '', ...rest] = url.pathname.split('/');
+      const fault = faults.get(venue);
+      if (fault === 'hang') return;
+      if (fault === 'busy') return void response.writeHead(503).end('busy');
+      if (fault === 'garbage') return void response.writeHead(200).end(Buffer.from([0xff, 0x00, 0x7b]));
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of request) {
+        size += (chunk as Buffer).length;
+        if (size > MAX_BODY) return void response.writeHead(413).end();
+        chunks.push(chunk as Buffer);
+      }
+      const body = parse(Buffer.concat(chunks).toString('utf8'));
+      if (body === undefined)
+        return void response.writeHead(422).end('Failed to parse the request body as JSON');
+      const reply = answer(venue, rest.join('/'), url.searchParams, body);
+      const text =
+        typeof reply.body === 'string' && reply.type !== undefined ? reply.body : JSON.stringify(reply.body);
+      response.writeHead(reply.status, { 'content-type': reply.type ?? 'application/json' }).end(text);
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, host, resolve);

@@ -29,10 +29,10 @@ await runMain(async (signal) => {
   const from = flags['from-slot'] as string | undefined;
   const fromSlot = from === undefined ? 0n : BigInt(wholeNumber('from-slot', from));
   const config = loadConfig();
-  const { rpcUrl, brokers } = servers(config);
+  const { rpcUrls, brokers } = servers(config);
   const { programId, launchpadProgramId, kafkaTopicPrefix: prefix, commitment } = config;
   const logger = createLogger(config.logLevel, 'backfill');
-  const rpc = createRpc(rpcUrl, { commitment });
+  const rpc = createRpc(rpcUrls, { commitment });
   const kafka = openKafka(config, logger);
   const log = createKafkaWriter(kafka, prefix);
   try {
@@ -63,12 +63,12 @@ await runMain(async (signal) => {
 });
 
 /** @throws ConfigError where a server is not configured, DataLockedError where npm start is at work instead. */
-function servers(config: Config): { rpcUrl: string; brokers: string[] } {
+function servers(config: Config): { rpcUrls: readonly string[]; brokers: string[] } {
   const missing = config.kafkaBrokers === null || config.clickhouseUrl === null;
   const dataDir = path.resolve(config.dataDir);
   if (missing && existsSync(dataDir)) lockDataDir(dataDir)();
   const why = 'backfill works on servers; npm start reads history by itself';
   const brokers = required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
   required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
-  return { brokers, rpcUrl: required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it') };
+  return { brokers, rpcUrls: required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it') };
 }

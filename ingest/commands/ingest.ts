@@ -26,8 +26,8 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const rpcUrl = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;
   const metrics = streamMetrics(registry);

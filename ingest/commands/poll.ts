@@ -16,12 +16,12 @@ const COMMAND = {
 };
 
 await runService('poll', COMMAND, async ({ config, logger, registry, signal, needs }) => {
-  const rpcUrl = required(
+  const rpcUrls = required(
     config.solanaRpcUrl,
     'SOLANA_RPC_URL',
     'the programs of the venues are looked up over it',
   );
-  const rpc = createRpc(rpcUrl, { commitment: config.commitment });
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
   const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);

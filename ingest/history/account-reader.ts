@@ -1,4 +1,5 @@
-import type { Rpc, RpcAccount } from '../../runtime/rpc.ts';
+import type { RpcAccount } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeKey } from '../../schemas/base58.ts';
 import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
 

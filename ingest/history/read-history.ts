@@ -1,7 +1,8 @@
 import { pause } from '../../runtime/lifecycle.ts';
 import { inParallel } from '../../runtime/parallel.ts';
 import { backoffMs } from '../../runtime/retry.ts';
-import type { Rpc, SignatureInfo } from '../../runtime/rpc.ts';
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
 import { decodeBase58 } from '../../schemas/base58.ts';
 import type { GapRecord, TransactionRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';

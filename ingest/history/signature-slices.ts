@@ -1,4 +1,5 @@
-import type { Rpc, SignatureInfo } from '../../runtime/rpc.ts';
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
 
 /** Some whole slots of history, newest first. */

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { type CamelCase, type PlainField, type PlainKind, plainFields } from '../account-fields.ts';
 import { Figure } from '../figure.ts';
+import { camelCase } from '../idl.ts';
 import { BooleanOrNull, closed, Mode, ModelRef, NumberOrNull, TextOrNull, TimeOrNull } from './parts.ts';
 
 /** Spec 2.3. Each figure is absent for a reason of its own. */
@@ -61,6 +63,16 @@ export const PdaBalance = Type.Object(
 );
 export type PdaBalance = Static<typeof PdaBalance>;
 
+const PLAIN = { key: Type.String(), text: Type.String(), number: Type.Number(), flag: Type.Boolean() };
+
+/** Of the policy's fields that are shown as they are. */
+function plainSchemas() {
+  const schemas = plainFields().map(({ column, kind }) => [camelCase(column), PLAIN[kind]]);
+  return Object.fromEntries(schemas) as {
+    [F in PlainField as CamelCase<F>]: (typeof PLAIN)[PlainKind<F> & keyof typeof PLAIN];
+  };
+}
+
 /** `GET /coins/:mint` */
 export const CoinResponse = Type.Object(
   {
@@ -90,11 +102,7 @@ export const CoinResponse = Type.Object(
       { toLpBps: Type.Number(), toHoldersBps: Type.Number(), toBankrollBps: Type.Number() },
       closed,
     ),
-    risk: Type.Number(),
-    targetAsset: Type.String(),
-    targetLeverageX: Type.Number(),
-    locked: Type.Boolean(),
-    paused: Type.Boolean(),
+    ...plainSchemas(),
     protocolPaused: BooleanOrNull,
     moneyPathsFrozen: BooleanOrNull,
     counters: Type.Object(

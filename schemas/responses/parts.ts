@@ -28,6 +28,12 @@ export type ModelRef = Static<typeof ModelRef>;
 export const ErrorBody = Type.Object({ error: Type.String() }, { ...closed, $id: 'Error' });
 export type ErrorBody = Static<typeof ErrorBody>;
 
+/** Told with Retry-After: more reads wait than may. */
+export const BusyBody = Type.Object(
+  { error: Type.String(), code: Type.Literal('busy') },
+  { ...closed, $id: 'Busy' },
+);
+
 export const InternalError = Type.Object(
   { error: Type.Literal('internal error'), detail: Type.String() },
   { ...closed, $id: 'InternalError' },

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AgentParts } from '../../api/agent/deps.ts';
+import { agentRoutes } from '../../api/agent/routes.ts';
+import { openApi } from '../../api/http/openapi.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { startApi, type TestApi } from './support/api.ts';
@@ -150,8 +153,25 @@ describe('the OpenAPI page', () => {
     ]);
     const parameters = body.paths['/rankings']?.get?.parameters.map((parameter) => parameter.name);
     expect(parameters).toEqual(known());
-    expect(Object.keys(body.paths['/coins/{mint}']?.get?.responses ?? {})).toEqual(['200', '404', '500']);
+    expect(Object.keys(body.paths['/coins/{mint}']?.get?.responses ?? {})).toEqual([
+      '200',
+      '404',
+      '500',
+      '503',
+    ]);
     expect(JSON.stringify(body)).not.toContain('$id');
+  });
+
+  test('says which routes take a bearer token', () => {
+    const { paths } = openApi('x', agentRoutes({} as AgentParts)) as {
+      paths: Record<string, Record<string, { security?: unknown }>>;
+    };
+    const secured = Object.entries(paths).filter(([, methods]) =>
+      Object.values(methods).some(({ security }) => security !== undefined),
+    );
+    expect(secured.map(([path]) => path.replace('/api/agent/', ''))).toEqual([
+      ...['posts', 'options/open', 'options/positions', 'options/close'],
+    ]);
   });
 
   const known = () => [

@@ -152,6 +152,7 @@ describe('status', () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('a', 'p1', { remote_asof: TIME + 400 }),
       venueAccountRow('b', 'p2', { remote_asof: TIME + 450 }),
+      venueAccountRow('b', 'p3', { remote_asof: TIME + 480, revoked: 1 }),
       venueAccountRow('b', 'o1', { asset_class: 32 }),
     ]);
     await held.api.insert('events', [eventRow('a', 'RemoteEquityReported', 1, { actor: 'reporter' })]);
@@ -166,7 +167,7 @@ describe('status', () => {
   test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
     await held.api.insert('program_status', [
       { program: 'launchpad', read_at: '1', address: SETTINGS.launchpadProgramId, exists: 1, error: null },
-      { program: 'amm', read_at: '1', address: key('another'), exists: 1, error: null },
+      { program: 'amm', read_at: '1', address: key('amm'), exists: 0, error: 'timed out' },
     ]);
     await held.api.insert('venue_status', [
       { venue: 'perp', ok: 1, read_at: String(NOW - 30_500), error: null },
@@ -176,7 +177,7 @@ describe('status', () => {
     const { venues } = await status();
     const source = 'chain:getAccountInfo';
     expect(venues.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
-    expect(venues.amm_x).toMatchObject({ reachable: null, programId: key('amm'), source });
+    expect(venues.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
     expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
     expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
   });

@@ -69,7 +69,21 @@ describe('the cluster form of the migrations', () => {
     expect(onClusterClause(null)).toBe('');
   });
 
-  test('of a statement that has none is refused', () => {
-    expect(() => forCluster('ALTER TABLE events ADD COLUMN x String', 'main')).toThrow('no cluster form');
+  test('adds a column to the local table of every node, then to the distributed one', async () => {
+    const column = "ADD COLUMN IF NOT EXISTS max_drawdown_bps UInt16 DEFAULT 5 COMMENT 'of 10000' AFTER risk";
+    const forms = forCluster(`ALTER TABLE policies\n  ${column}`, 'main');
+    const alone = await formatted(`ALTER TABLE policies ${column}`);
+    expect(await Promise.all(forms.map(formatted))).toEqual([
+      alone.replace('policies', 'policies_local ON CLUSTER main'),
+      alone.replace('policies', 'policies ON CLUSTER main'),
+    ]);
+  });
+
+  test.each([
+    'ALTER TABLE events ADD COLUMN x String',
+    'ALTER TABLE events DROP COLUMN IF EXISTS slot',
+    'DROP TABLE events',
+  ])('of a statement that has none, or cannot be repeated, is refused: %s', (sql) => {
+    expect(() => forCluster(sql, 'main')).toThrow('no cluster form');
   });
 });

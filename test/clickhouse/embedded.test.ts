@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openEmbedded } from '../../clickhouse/client.ts';
+import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 
@@ -24,6 +24,22 @@ test('a store that is closed answers what was asked before, and refuses what is 
   expect((await Promise.all(asked)).map(([row]) => row?.at)).toEqual(asked.map((_, at) => at));
   await expect(store.query('SELECT 1')).rejects.toThrow('the database was closed');
   await store.close();
+});
+
+test('a store aside answers while all connections of the first are busy, and closes with it', async () => {
+  const store = await openEmbedded(directory);
+  const aside = store.aside?.(1) as Store;
+  let done = 0;
+  const busy = Array.from({ length: 24 }, () =>
+    store.query('SELECT sleepEachRow(0.1)').then(() => {
+      done += 1;
+    }),
+  );
+  expect(await aside.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(done).toBeLessThan(24);
+  await Promise.all(busy);
+  await store.close();
+  await expect(aside.query('SELECT 1')).rejects.toThrow('the database was closed');
 });
 
 test('what was written is there when the directory is opened again', async () => {

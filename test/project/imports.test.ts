@@ -44,6 +44,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'api/status': ['api/http', 'api/figures', 'api/latest'],
   'api/analytics': ['api/http', 'api/figures', 'api/latest'],
   'api/registries': ['api/http', 'api/figures', 'api/latest'],
+  'api/explorer': ['api/http'],
   'api/currencies': ['api/http', 'api/figures', 'api/latest'],
   api: [
     'api/http',
@@ -55,15 +56,17 @@ const ROOMS: Record<string, readonly string[]> = {
     'api/analytics',
     'api/registries',
     'api/currencies',
+    'api/explorer',
   ],
 
+  'devnet/http': [],
   'devnet/program': [],
   'devnet/bytes': ['devnet/program'],
   'devnet/chain': ['devnet/program', 'devnet/bytes'],
   'devnet/life': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
   'devnet/geyser': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
-  'devnet/rpc': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
-  'devnet/venues': ['devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
+  'devnet/rpc': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
+  'devnet/venues': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
   devnet: ['devnet/program', 'devnet/chain', 'devnet/life', 'devnet/geyser', 'devnet/rpc', 'devnet/venues'],
 };
 
@@ -72,6 +75,7 @@ const KNOWN_BY: Record<string, RegExp> = {
   kafkajs: /^ingest\/log\/kafka\//,
   chdb: /^clickhouse\/embedded\//,
   '@electric-sql/pglite': /^api\/postgres\//,
+  preact: /^api\/explorer\/browser\//,
   '@triton-one/yellowstone-grpc': /^(ingest\/stream\/geyser|schemas|devnet\/geyser)\//,
 };
 

@@ -31,6 +31,8 @@ describe('the configuration', () => {
     ['COMMITMENT', 'processed'],
     ['PROGRAM_ID', 'not-a-key'],
     ['SOLANA_RPC_URL', 'ftp://node'],
+    ['SOLANA_RPC_URL', 'https://node.example,node'],
+    ['PROGRAM_START_SLOT', '-5'],
     ['KAFKA_BROKERS', 'no-port'],
     ['KAFKA_TLS', 'yes'],
     ['POSTGRES_URL', 'http://x'],
@@ -44,6 +46,11 @@ describe('the configuration', () => {
       expect(read).not.toThrow(value);
     },
   );
+
+  test('takes several JSON-RPC nodes, the preferred one first', () => {
+    const { solanaRpcUrl } = readConfig({ SOLANA_RPC_URL: 'https://a.example/, http://b.example/key' });
+    expect(solanaRpcUrl).toEqual(['https://a.example', 'http://b.example/key']);
+  });
 
   test('takes a secret from the file that <NAME>_FILE names', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'config-'));

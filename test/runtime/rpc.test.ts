@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createRpc, type Rpc, RpcError } from '../../runtime/rpc.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import { createRpc, type Rpc } from '../../runtime/rpc.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { type Answer, type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
 

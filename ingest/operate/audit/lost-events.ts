@@ -1,6 +1,7 @@
 import { eventsPerSignature, policyOfMint } from '../../../clickhouse/queries/audit-first-slot.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
-import type { Rpc, SignatureInfo } from '../../../runtime/rpc.ts';
+import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../../runtime/rpc.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
 import { extractEvents } from '../../../schemas/extract.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../../runtime/config.ts';
-import { createRpc } from '../../../runtime/rpc.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import { checkKafka } from './kafka.ts';
+import { checkRpc } from './rpc.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
@@ -26,7 +26,9 @@ export function checksOf(config: Config): Check[] {
     check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
       checkStream(endpoint, config, signal),
     ),
-    check('SOLANA_RPC_URL', config.solanaRpcUrl, (url) => checkRpc(url, config)),
+    ...(config.solanaRpcUrl ?? [null]).map((one) =>
+      check('SOLANA_RPC_URL', one, (url) => checkRpc(url, config)),
+    ),
     check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
       checkKafka(brokers, config.kafkaTls, signal),
     ),
@@ -39,13 +41,4 @@ export function checksOf(config: Config): Check[] {
     check('PRICE_URL', config.priceUrl, checkPrices),
     check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
   ];
-}
-
-async function checkRpc(url: string, { programId, commitment }: Config): Promise<string> {
-  const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
-  const [slot, first] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
-  const found = `at slot ${slot}, history from slot ${first}`;
-  const { account } = await rpc.getAccountInfo(programId);
-  if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
-  return `${found}, has the program`;
 }

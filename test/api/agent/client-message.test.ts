@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { challengeMessage } from '../../../api/agent/message.ts';
 import { checkMessage } from '../../../api/client/message.ts';
+import { shown, shownJson, shownSentence } from '../../../api/client/shown.ts';
 import { testKey } from './support/keys.ts';
 
 const NOW = 1_790_000_000_000;
@@ -44,6 +45,23 @@ describe('a message to be signed', () => {
     ['is very long', MESSAGE + 'x'.repeat(3000)],
   ])('is not signed when it %s', (_, message) => {
     expect(() => checkMessage(message, EXPECTED)).toThrow(/^not signed: /);
+  });
+
+  test.each(['', 'abc def', 'I owe 5 SOL', 'a:b', 'x'.repeat(101), 'abc='])(
+    'is not signed when what is called its nonce is "%s", though the message says so too',
+    (nonce) => {
+      const message = challengeMessage({ ...TERMS, nonce });
+      expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow(/^not signed: its nonce/);
+    },
+  );
+
+  test('what a service says is printed without what a terminal would obey', () => {
+    const hostile = '\u001b[2Jgone\u0007 \u009b31m \u202etxt.exe \u2028 🦊';
+    expect(shown(hostile)).toBe('\\u001b[2Jgone\\u0007 \\u009b31m \\u202etxt.exe \\u2028 🦊');
+    const value = { text: hostile, list: ['\u{e0041}', '\ud800'] };
+    expect(shownJson(value)).toMatch(/^[\x20-\x7e\n🦊]+$/u);
+    expect(JSON.parse(shownJson(value))).toEqual(value);
+    expect(shownSentence('x'.repeat(9_000))).toHaveLength(501);
   });
 
   test('is not signed when the service is not the one that was named', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { challengeMessage } from '../../../api/agent/message.ts';
 import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
 import { SETTINGS } from '../support/api.ts';
-import { PUBLIC_URL } from './support/agent-api.ts';
+import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { UNSET } from './support/fake-rpc.ts';
 import { testKey } from './support/keys.ts';
 import { ENGINES } from './support/postgres.ts';
@@ -79,19 +79,26 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
   ])('a signed challenge gives no session once the policy has %s', async (_, changes) => {
     const { mint, agent, request } = await signed();
     stage.rpc.policy({ mint, agent: agent.address, ...changes });
-    await refused(403, 'not_the_agent', () => session(request));
+    const { sessions } = await rowCounts(stage.db);
+    const reply = await session(request);
+    expect([reply.status, reply.body.code]).toEqual([403, 'not_the_agent']);
+    expect((await rowCounts(stage.db)).sessions).toBe(sessions);
+    // Its nonce is spent: the old key that returns signs another.
+    stage.rpc.policy({ mint, agent: agent.address });
+    await refused(401, 'invalid_challenge', () => session(request));
   });
 
-  test('a signed challenge gives no session while chain or index are away, and one when they are back', async () => {
+  test('a signed challenge is spent by its signature, also while chain or index are away; the next one gives a session', async () => {
     const { mint, agent, request } = await signed();
     stage.api.index = 'down';
-    await refused(503, 'chain_unreachable', () => session(request));
+    expect((await session(request)).body.code).toBe('chain_unreachable');
     await refused(503, 'chain_unreachable', () => stage.api.challenge(mint, agent.address));
     stage.api.index = 'up';
-    stage.rpc.forget(mint);
-    await refused(404, 'unknown_policy', () => session(request));
-    stage.rpc.policy({ mint, agent: agent.address });
-    expect((await session(request)).status).toBe(200);
+    await refused(401, 'invalid_challenge', () => session(request));
+    expect(await stage.api.login(mint, agent)).toHaveLength(43);
+    const gone = await signed();
+    stage.rpc.forget(gone.mint);
+    expect((await session(gone.request)).body.code).toBe('unknown_policy');
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { sweep } from '../../../api/agent/sweep.ts';
 import { rowCounts, startAgentApi } from './support/agent-api.ts';
 import { testKey } from './support/keys.ts';
 import { ENGINES } from './support/postgres.ts';
+import { OPEN } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
 const POST = { kind: 'idle', text: 'waiting' };
@@ -31,6 +32,65 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     stage.rpc.policy({ mint, agent: agent.address });
     expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(401);
     expect((await rowCounts(stage.db)).posts).toBe(posts);
+  });
+
+  test('every session of the old key ends with its first use, none counts, and the new key’s stays', async () => {
+    const { mint, agent } = stage.policy();
+    const tokens = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    expect((await stage.api.call('POST', 'posts', POST, tokens[0])).body.code).toBe('not_the_agent');
+    const fresh = await stage.api.login(mint, next);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: agent.address });
+    expect((await stage.api.call('POST', 'posts', POST, tokens[1])).status).toBe(401);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    expect((await stage.api.call('POST', 'posts', POST, fresh)).status).toBe(201);
+    const counted = await stage.db.query('SELECT 1 FROM attempts WHERE subject = $1', [`refused:${mint}`]);
+    expect(counted).toEqual([]);
+  });
+
+  test('a challenge for the new key ends the sessions of the old one', async () => {
+    const { mint, agent, token } = await rotated();
+    const another = await stage.api.login(mint, next);
+    expect((await stage.api.challenge(mint, next.address)).status).toBe(200);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: agent.address });
+    // It is told once; a session that the key starts after its return is another.
+    const back = await stage.api.login(mint, agent);
+    expect((await stage.api.call('POST', 'posts', POST, token)).body.code).toBe('not_the_agent');
+    expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(401);
+    expect((await stage.api.call('POST', 'posts', POST, another)).body.code).toBe('not_the_agent');
+    expect((await stage.api.call('POST', 'posts', POST, back)).status).toBe(201);
+  });
+
+  test('an exposure whose quote took until after the rotation is refused, and stores nothing', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const { exposures } = await rowCounts(stage.db);
+    stage.venue.beforeTicker = async () => {
+      stage.rpc.slot += 10;
+      stage.rpc.policy({ mint, agent: next.address });
+      await stage.api.login(mint, next);
+    };
+    const reply = await stage.api.call('POST', 'options/open', OPEN, token);
+    expect([reply.status, reply.body.code]).toEqual([403, 'not_the_agent']);
+    expect((await rowCounts(stage.db)).exposures).toBe(exposures);
+  });
+
+  test('a write whose reading another process has overtaken is decided by a new reading', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
+    stage.rpc.holdNext('Model', async () => {
+      stage.rpc.slot += 10;
+      expect((await elsewhere.call('POST', 'posts', POST, token)).status).toBe(201);
+      stage.rpc.policy({ mint, agent: next.address });
+    });
+    const reply = await stage.api.call('POST', 'posts', POST, token);
+    expect([reply.status, reply.body.code]).toEqual([403, 'not_the_agent']);
+    await elsewhere.close();
   });
 
   test('the old key’s next challenge is 403, a challenge from before gives no session, the new key’s does', async () => {

@@ -32,10 +32,20 @@ function flipped(bytes: Buffer, below: (limit: number) => number): Buffer {
   return copy;
 }
 
+/** One whose base64 is not its base64url. */
+function signedWithPlus(): { message: Buffer; text: string } {
+  for (let n = 0; ; n += 1) {
+    const text = KEY.sign(`message ${n}`).toString('base64');
+    if (/[+/]/.test(text)) return { message: Buffer.from(`message ${n}`), text };
+  }
+}
+
 describe('a signature', () => {
-  test('is accepted in base64, base64url and base58, as bs58 writes it', () => {
+  test('is accepted in base64, base64url and base58, as bs58 writes it, with padding and without', () => {
     for (const encoding of ENCODINGS)
       expect(isSigned(MESSAGE, encode(SIGNATURE, encoding), KEY.publicKey)).toBe(true);
+    const plus = signedWithPlus();
+    expect(isSigned(plus.message, plus.text.replace(/=+$/, ''), KEY.publicKey)).toBe(true);
   });
 
   test('has one text in each encoding, and every reading of 64 bytes is tried', () => {

@@ -21,6 +21,8 @@ export const SETTINGS: ReadSettings = {
   optionsVenueId: 'options_x',
   launchpadVenueId: 'launch_x',
   ammVenueId: 'amm_x',
+  polledVenues: ['perp', 'options'],
+  readingMaxAgeMs: 60_000,
 };
 
 /** 500 s after the states of the rows. */

@@ -26,20 +26,24 @@ export interface AgentApiOptions {
   rpc: Pick<FakeRpc, 'url'>;
   venueUrl: string | null;
   publicUrl?: string;
-  perPolicy?: number;
   /** How long node and venue are waited for: by default longer than any that answers takes. */
   timeoutMs?: number;
+  /** Budgets of the chain and of the venue: by default more than any test asks. */
+  chainBudget?: { perSecond: number; burst: number };
+  venueBudget?: { perSecond: number; burst: number };
   /** The database of the read routes; none by default. */
   store?: Store;
 }
 
 export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi> {
-  const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, perPolicy = 1000, store } = options;
+  const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, store } = options;
   const { timeoutMs = 20_000 } = options;
+  const unbounded = { perSecond: 1000, burst: 1000 };
   const parts = createAgentParts({
     db,
     rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs }),
     programId: SETTINGS.programId,
+    ...(options.chainBudget ?? unbounded),
     storedSlot: async () => {
       if (api.index === 'down') throw new Error('the index is down');
       return api.index === 'hang' ? new Promise<never>(() => {}) : api.storedSlot;
@@ -50,7 +54,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     venue:
       venueUrl === null
         ? null
-        : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, perPolicy, perSecond: 1000, burst: 1000 },
+        : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, ...(options.venueBudget ?? unbounded) },
   });
   const app = createApp({
     currentStore: () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { encodeAccount } from '../../../../devnet/program/borsh.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/base58.ts';
@@ -24,6 +25,8 @@ export interface FakeRpc {
   fault: 'busy' | 'refuse' | 'hang' | 'stale' | null;
   /** minContextSlot of the requests so far. */
   asked: (number | undefined)[];
+  /** Has something happen before the next answer about an account of this type. */
+  holdNext(type: 'Policy' | 'Model' | 'Origin', happens: () => Promise<void>): void;
   policy(policy: FakePolicy): void;
   /** As if there had never been a policy of the mint. */
   forget(mint: string): void;
@@ -37,6 +40,7 @@ const key = (fill: number) => encodeBase58(Buffer.alloc(32, fill));
 
 export async function startFakeRpc(): Promise<FakeRpc> {
   const accounts = new Map<string, { data: Uint8Array; owner: Buffer }>();
+  const held = new Map<string, () => Promise<void>>();
   const put = (address: Uint8Array, data: Uint8Array, owner: Buffer = OWN) =>
     void accounts.set(encodeBase58(address), { data, owner });
   const server = http.createServer(async (request, response) => {
@@ -53,6 +57,11 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     node.asked.push(minContextSlot);
     const behind = minContextSlot !== undefined && minContextSlot > node.slot && node.fault !== 'stale';
     const found = accounts.get(address);
+    const happens = found === undefined ? undefined : held.get(markOf(found.data));
+    if (happens !== undefined) {
+      held.delete(markOf((found as { data: Uint8Array }).data));
+      await happens();
+    }
     const value =
       found === undefined
         ? null
@@ -74,6 +83,7 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     slot: 1000,
     fault: null,
     asked: [],
+    holdNext: (type, happens) => void held.set(markOf(discriminatorOf(type)), happens),
     policy: ({ mint, agent, mode = 1, originId = 2, modelId = 1 }) => {
       const mintBytes = keyBytes(mint);
       put(
@@ -111,6 +121,12 @@ export async function startFakeRpc(): Promise<FakeRpc> {
   node.origin(2, 127);
   node.model(1, 'model one');
   return node;
+}
+
+const markOf = (data: Uint8Array) => Buffer.from(data.subarray(0, 8)).toString('hex');
+
+function discriminatorOf(type: string): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(`account:${type}`).digest().subarray(0, 8));
 }
 
 function keyBytes(text: string): Uint8Array {

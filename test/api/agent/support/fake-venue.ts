@@ -10,8 +10,12 @@ export interface FakeVenue {
   ticker: Json;
   version: 2 | 3;
   fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | null;
+  /** What happens between a question for a quote and its answer; once. */
+  beforeTicker: (() => Promise<void>) | null;
   /** The method that says it knows no such instrument. */
   unknown: 'get_instrument' | 'get_ticker' | null;
+  /** HTTP status of its own errors. */
+  refusalStatus: number;
   /** Methods asked so far. */
   asked: string[];
   reset(): void;
@@ -61,6 +65,11 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const method = (request.url ?? '').split('/').at(-1) ?? '';
     venue.asked.push(method);
+    if (method === 'get_ticker' && venue.beforeTicker !== null) {
+      const happens = venue.beforeTicker;
+      venue.beforeTicker = null;
+      await happens();
+    }
     if (venue.fault === 'refuse') return void request.socket.destroy();
     if (venue.fault === 'busy') return void response.writeHead(503).end('busy');
     if (venue.fault === 'hang') return;
@@ -74,7 +83,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
       ? { error: { code: 12001, message: 'Instrument not found' } }
       : { result: method === 'get_instrument' ? contract : quote };
     response
-      .writeHead(known ? 200 : 400, { 'content-type': 'application/json' })
+      .writeHead(known ? 200 : venue.refusalStatus, { 'content-type': 'application/json' })
       .end(JSON.stringify({ id: 'x', ...answer }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -84,10 +93,21 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     ticker: {},
     version: 3,
     fault: null,
+    beforeTicker: null,
     unknown: null,
+    refusalStatus: 400,
     asked: [],
     reset: () =>
-      Object.assign(venue, { instrument: {}, ticker: {}, version: 3, fault: null, unknown: null, asked: [] }),
+      Object.assign(venue, {
+        instrument: {},
+        ticker: {},
+        version: 3,
+        fault: null,
+        beforeTicker: null,
+        unknown: null,
+        refusalStatus: 400,
+        asked: [],
+      }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

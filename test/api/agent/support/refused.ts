@@ -35,7 +35,7 @@ export function refusalsOf(stage: AgentStage) {
       expect([reply.status, reply.body.code], reply.text).toEqual([status, code]);
       expect(reply.body.error).toMatch(/\S{2,}/);
       expect(reply.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-      expect(reply.headers.has('retry-after')).toBe(code === 'rate_limited');
+      expect(reply.headers.has('retry-after')).toBe(['rate_limited', 'busy'].includes(code));
       if (code === 'rate_limited') expect(reply.headers.get('retry-after')).toMatch(/^([1-9]|[1-5]\d|60)$/);
       expect(await rowCounts(stage.db)).toEqual({ ...before, sessions: Number(before.sessions) - ended });
       return reply;

@@ -1,0 +1,85 @@
+import { decodeBase58, decodeKey } from '../../schemas/base58.ts';
+import { messageOf } from '../errors.ts';
+import { RpcError } from './error.ts';
+
+export interface RpcAccount {
+  owner: Uint8Array;
+  lamports: bigint;
+  data: Uint8Array;
+}
+
+export interface SignatureInfo {
+  signature: string;
+  slot: bigint;
+  blockTime: number | null;
+  failed: boolean;
+}
+
+/** A reply of another shape is as good as none; one that was cut short may come whole the next time. */
+export function sound<T>(method: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof RpcError) throw cause;
+    throw new RpcError('unreachable', `${method}: an unsound reply: ${messageOf(cause)}`, {
+      again: 'now',
+      cause,
+    });
+  }
+}
+
+export function slotOf(value: unknown): bigint {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new TypeError('no slot');
+  return BigInt(value as number);
+}
+
+/** @throws RpcError where the answer is older than was asked for: a cache may answer, or a node that ignores it. */
+export function contextSlot(result: unknown, least: bigint | undefined): bigint {
+  const slot = slotOf((result as { context: { slot: unknown } }).context.slot);
+  if (least !== undefined && slot < least)
+    throw new RpcError('behind', `an answer of slot ${slot} where ${least} was the least`);
+  return slot;
+}
+
+export function account(value: unknown): RpcAccount | null {
+  if (value === null) return null;
+  const { owner, lamports, data } = value as { owner: string; lamports: number; data: [string, string] };
+  const key = decodeKey(owner);
+  if (key === null || data[1] !== 'base64') throw new TypeError('an account without owner or base64 data');
+  return { owner: key, lamports: BigInt(lamports), data: Buffer.from(data[0], 'base64') };
+}
+
+export function ownedAccount(value: unknown): { address: string; account: RpcAccount } {
+  const { pubkey: address, account: state } = value as { pubkey: string; account: unknown };
+  const read = account(state);
+  if (decodeKey(address) === null) throw new TypeError('an address is no public key');
+  if (read === null) throw new TypeError('an account that is owned and not there');
+  return { address, account: read };
+}
+
+export function signatureInfo(value: unknown): SignatureInfo {
+  const { signature, slot, blockTime, err } = value as Record<string, unknown>;
+  if (typeof signature !== 'string' || decodeBase58(signature)?.length !== 64)
+    throw new TypeError('no signature');
+  return {
+    signature,
+    slot: slotOf(slot),
+    blockTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
+    failed: err !== null && err !== undefined,
+  };
+}
+
+/** A whole page, newest first: one that is not in order leaves something out. */
+export function signaturePage(value: unknown, limit: number): SignatureInfo[] {
+  const page = (value as unknown[]).map(signatureInfo);
+  if (page.length > limit) throw new TypeError(`${page.length} signatures where ${limit} were asked for`);
+  page.forEach(({ slot }, at) => {
+    if (at > 0 && slot > (page[at - 1] as SignatureInfo).slot) throw new TypeError('signatures out of order');
+  });
+  return page;
+}
+
+export function transactionOf(value: unknown): Record<string, unknown> | null {
+  if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('no object');
+  return value as Record<string, unknown> | null;
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { startAgentApi } from './support/agent-api.ts';
+import { OPEN, POST, refusalsOf } from './support/refused.ts';
+import { useAgentStage } from './support/stage.ts';
+
+/** What one agent, or a stranger, can have the service ask of node and venue. */
+describe('what is asked of others for an agent', () => {
+  const stage = useAgentStage('PGlite');
+  const { refused, post, open, loggedIn } = refusalsOf(stage);
+  const readings = async (work: () => Promise<unknown>) => {
+    stage.rpc.asked = [];
+    await work();
+    return stage.rpc.asked.length;
+  };
+
+  test('a post beyond its limit costs one reading, one accepted two', async () => {
+    const { token } = await loggedIn();
+    expect(await readings(() => post(token))).toBe(2);
+    for (let n = 1; n < 20; n += 1) await post(token);
+    expect(await readings(() => refused(429, 'rate_limited', () => post(token)))).toBe(1);
+  });
+
+  test('refusals by a limit count too: beyond sixty nothing is read of the chain', async () => {
+    const { token } = await loggedIn();
+    for (let n = 0; n < 80; n += 1) await post(token);
+    const beyond = await readings(() => refused(429, 'rate_limited', () => post(token)));
+    expect(beyond).toBe(0);
+  });
+
+  test('an origin is read once: it is never edited', async () => {
+    const { token } = await loggedIn();
+    await stage.api.call('GET', 'options/positions', undefined, token);
+    const list = () => stage.api.call('GET', 'options/positions', undefined, token);
+    expect(await readings(list)).toBe(1);
+  });
+
+  test('requests of one policy side by side share readings that began after them', async () => {
+    const { token } = await loggedIn();
+    const list = () => stage.api.call('GET', 'options/positions', undefined, token);
+    await list();
+    const asked = await readings(async () => {
+      const replies = await Promise.all(Array.from({ length: 100 }, list));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    });
+    expect(asked).toBeLessThan(60);
+  });
+
+  test('a policy may ask 300 times at once and 5 times a second; then it is 429, and others go on', async () => {
+    const { token } = await loggedIn();
+    const other = await loggedIn();
+    const list = (bearer: string) => stage.api.call('GET', 'options/positions', undefined, bearer);
+    const statuses = new Map<number, number>();
+    for (let round = 0; round < 5; round += 1)
+      for (const { status } of await Promise.all(Array.from({ length: 100 }, () => list(token))))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    expect([...statuses.keys()].sort()).toEqual([200, 429]);
+    expect(statuses.get(200)).toBeGreaterThanOrEqual(300);
+    expect((await list(other.token)).status).toBe(200);
+  });
+
+  test('readings of all together have a budget; strangers use up that of strangers alone', async () => {
+    const { mint, agent, token } = await loggedIn();
+    const small = await startAgentApi({
+      ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
+      chainBudget: { perSecond: 0.01, burst: 2 },
+    });
+    for (let n = 0; n < 2; n += 1) expect((await small.challenge(mint, agent.address)).status).toBe(200);
+    const { headers } = await refused(503, 'busy', () => small.challenge(mint, agent.address));
+    expect(headers.get('retry-after')).toBe('1');
+    expect((await small.call('POST', 'posts', POST, token)).status).toBe(201);
+    await small.close();
+  });
+
+  test('a burst of ten opens fits, and another policy’s comes between', async () => {
+    const paced = await startAgentApi({
+      ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
+      venueBudget: { perSecond: 50, burst: 1 },
+    });
+    const mine = await loggedIn();
+    const other = await loggedIn();
+    const ended: string[] = [];
+    const openAs = async (who: string, token: string, instrument: string) => {
+      const reply = await paced.call('POST', 'options/open', { ...OPEN, instrument }, token);
+      ended.push(who);
+      return reply.status;
+    };
+    const burst = Array.from({ length: 10 }, (_, n) => openAs('burst', mine.token, `ETH-${n}`));
+    const single = openAs('other', other.token, 'ETH-1');
+    expect(await Promise.all([...burst, single])).toEqual(Array(11).fill(201));
+    expect(ended.indexOf('other')).toBeLessThan(6);
+    await paced.close();
+  });
+
+  test('positions are the agent’s own, newest first, by pages', async () => {
+    const { mint, token } = await loggedIn();
+    for (let n = 0; n < 3; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);
+    const page = async (bearer: string, query: string) => {
+      const { body } = await stage.api.call('GET', `options/positions${query}`, undefined, bearer);
+      return (body.items as { instrument: string }[]).map(({ instrument }) => instrument);
+    };
+    expect(await page(token, '?limit=2')).toEqual(['ETH-2', 'ETH-1']);
+    expect(await page(token, '?limit=2&offset=2')).toEqual(['ETH-0']);
+    expect(await page(token, '?limit=0&offset=x')).toEqual(['ETH-2']);
+    const { agent } = await loggedIn();
+    stage.rpc.slot += 1;
+    stage.rpc.policy({ mint, agent: agent.address });
+    const successor = await stage.api.login(mint, agent);
+    expect(await page(successor, '?status=all')).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
+import { POLICY_FIGURES, QUOTE_FIGURES } from '../../ingest/materialise/rollups/figures.ts';
+import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
+import { type AccountType, type FieldKind, storedFields } from '../../schemas/account-fields.ts';
+import { freshDatabase } from '../support/database.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+afterAll(() => store.close());
+
+/** The first columns of every latest-state table. */
+const STATE = ['address', 'slot', 'version', 'block_time', 'source', 'exists'];
+/** What stands in a row beside the account's fields. */
+const BESIDE: Partial<Record<AccountType, string[]>> = {
+  Policy: ['signature', 'bankroll', 'quote_escrow', 'base_escrow', 'holder_rewards'],
+};
+const COLUMN_TYPES: Record<FieldKind, RegExp> = {
+  key: /^String$/,
+  keyOrNone: /^Nullable\(String\)$/,
+  hex: /^String$/,
+  numbers: /^Array\(UInt8\)$/,
+  text: /^String$/,
+  flag: /^UInt8$/,
+  number: /^UInt(8|16|32)$/,
+  amount: /^U?Int64$/,
+  mode: /^LowCardinality\(String\)$/,
+  venueKind: /^LowCardinality\(String\)$/,
+};
+
+test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
+  'the table of %s has a column for each stored field, of its kind, and no other',
+  async (type) => {
+    const columns = await store.query<{ name: string; type: string }>(
+      'SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String}',
+      { database: store.database, table: PROGRAM_TABLES[type] },
+    );
+    const fields = storedFields(type);
+    const expected = [...STATE, ...(BESIDE[type] ?? []), ...fields.map(({ column }) => column)];
+    expect(columns.map(({ name }) => name).sort()).toEqual(expected.sort());
+    const typeOf = new Map(columns.map(({ name, type: given }) => [name, given]));
+    for (const { column, kind } of fields) expect(typeOf.get(column), column).toMatch(COLUMN_TYPES[kind]);
+  },
+);
+
+test.each([
+  [POLICY_SUMS, POLICY_FIGURES, ['policy_totals', 'policy_spans']],
+  [QUOTE_SUMS, QUOTE_FIGURES, ['quote_days', 'quote_spans']],
+])('each sum is made, stored and read %#', async (sums, figures, tables) => {
+  const names = Object.keys(sums);
+  expect(figures.map(({ column }) => column)).toEqual(names);
+  for (const table of tables) {
+    const columns = await store.query<{ name: string }>(
+      'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}',
+      { database: store.database, table },
+    );
+    const ofTheKey = ['mint', 'day', 'quote_mint', 'width', 'span', 'log_partition', 'log_offset'];
+    expect(columns.map(({ name }) => name).filter((name) => !ofTheKey.includes(name))).toEqual(names);
+  }
+});

@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { RpcError } from '../../runtime/rpc/error.ts';
+import { waitAsked } from '../../runtime/rpc/node.ts';
+import { createRpc } from '../../runtime/rpc.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import {
+  type Answer,
+  type AnsweringServer,
+  type Asked,
+  deadUrl,
+  serveAnswers,
+} from '../support/answering.ts';
+
+const KEY = encodeBase58(new Uint8Array(32).fill(7));
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
+
+const servers: AnsweringServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function node(answer: (asked: Asked, count: number) => Answer | null): Promise<AnsweringServer> {
+  let count = 0;
+  const server = await serveAnswers((asked) => {
+    count += 1;
+    return answer(asked, count);
+  });
+  servers.push(server);
+  return server;
+}
+const result = (value: unknown): Answer => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+const error = (code: number, message = 'no'): Answer => ({ body: { id: 1, error: { code, message } } });
+const rpcOf = (urls: readonly string[], timeoutMs = 5_000) =>
+  createRpc(urls, { commitment: 'confirmed', timeoutMs });
+const versionIn = ({ body }: Asked) =>
+  (body as { params: [string, { maxSupportedTransactionVersion: number }] }).params[1]
+    .maxSupportedTransactionVersion;
+
+describe('several nodes', () => {
+  test('the first is asked, and where it does not answer the next; it rests then', async () => {
+    const second = await node(() => result(7));
+    const rpc = rpcOf([await deadUrl(), second.url]);
+    expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
+    const first = await node((_, count) => (count === 1 ? { status: 502, body: '<html>' } : result(5)));
+    const both = rpcOf([first.url, second.url]);
+    expect([await both.getSlot(), await both.getSlot()]).toEqual([7n, 7n]);
+    expect(first.asked).toHaveLength(1);
+  });
+
+  test('an error of a node about the question itself is nobody else’s to answer', async () => {
+    const second = await node(() => result(7));
+    const first = await node(() => error(-32602));
+    await expect(rpcOf([first.url, second.url]).getSlot()).rejects.toMatchObject({ kind: 'refused' });
+    expect(second.asked).toHaveLength(0);
+  });
+
+  test('a transaction that one does not have may be had of another; null where none has it', async () => {
+    const lacking = await node(() => result(null));
+    const having = await node(() => result({ slot: 3 }));
+    expect(await rpcOf([lacking.url, having.url]).getTransaction(SIGNATURE)).toEqual({ slot: 3 });
+    expect(await rpcOf([lacking.url, lacking.url]).getTransaction(SIGNATURE)).toBeNull();
+    const some = rpcOf([lacking.url, await deadUrl()]).getTransaction(SIGNATURE);
+    await expect(some).rejects.toThrow();
+  });
+});
+
+test('a node that is behind is asked again, and one that answers older than was asked for is behind', async () => {
+  const pool = await node((_, count) =>
+    count === 1 ? error(-32016) : result({ context: { slot: count === 2 ? 5 : 9 }, value: null }),
+  );
+  const read = await rpcOf([pool.url]).getAccountInfo(KEY, { minContextSlot: 8n });
+  expect([read.slot, pool.asked.length]).toEqual([9n, 3]);
+  const stale = await node(() => result({ context: { slot: 5 }, value: null }));
+  const reading = rpcOf([stale.url], 300).getAccountInfo(KEY, { minContextSlot: 8n });
+  await expect(reading).rejects.toMatchObject({ kind: 'behind' });
+});
+
+test('a reply that was cut short is asked for again', async () => {
+  const cut = await node((_, count) => (count < 3 ? { body: '{"jsonrpc":"2.0","resu' } : result(7)));
+  expect(await rpcOf([cut.url]).getSlot()).toBe(7n);
+});
+
+describe('a node that asks to be left alone', () => {
+  test('is, by every call, until the time is over', async () => {
+    const busy: Answer = { status: 429, headers: { 'retry-after': '1' }, body: 'slow down' };
+    const limited = await node((_, count) => (count === 1 ? busy : result(7)));
+    const rpc = rpcOf([limited.url]);
+    const begun = performance.now();
+    expect(await rpc.getSlot()).toBe(7n);
+    expect(performance.now() - begun).toBeGreaterThan(990);
+    expect(limited.asked).toHaveLength(2);
+  });
+
+  test('is not asked at all where a call would wait too long', async () => {
+    const limited = await node(() => ({ status: 503, headers: { 'retry-after': '60' }, body: 'busy' }));
+    const rpc = rpcOf([limited.url]);
+    await expect(rpc.getSlot()).rejects.toThrow('HTTP 503');
+    await expect(rpc.getTransaction(SIGNATURE)).rejects.toThrow(/left alone for \d+ s/);
+    expect(limited.asked).toHaveLength(1);
+  });
+
+  test('says so in seconds or as a date, never for ever', () => {
+    expect(waitAsked(200, '5', 0)).toBeNull();
+    expect(waitAsked(503, null, 0)).toBeNull();
+    expect(waitAsked(429, null, 0)).toBe(1_000);
+    expect(waitAsked(429, 'Thu, 01 Jan 1970 00:00:09 GMT', 4_000)).toBe(5_000);
+    expect(waitAsked(429, '999999999', 0)).toBe(600_000);
+    expect(waitAsked(429, 'soon', 0)).toBe(1_000);
+  });
+});
+
+describe('the version of transactions', () => {
+  test('asked for is 1, and 0 of a node that does not know 1', async () => {
+    const old = await node((asked) =>
+      versionIn(asked) > 0
+        ? error(-32602, 'Invalid params: maxSupportedTransactionVersion')
+        : result({ slot: 3 }),
+    );
+    const rpc = rpcOf([old.url]);
+    expect(await rpc.getTransaction(SIGNATURE)).toEqual({ slot: 3 });
+    expect(await rpc.getTransaction(SIGNATURE)).toEqual({ slot: 3 });
+    expect(old.asked.map(versionIn)).toEqual([1, 0, 0]);
+  });
+
+  test('is 1 again where a transaction of it comes up', async () => {
+    const pool = await node((asked, count) => {
+      if (count === 1) return error(-32602, 'Invalid params: maxSupportedTransactionVersion');
+      if (count === 2) return result({ slot: 3 });
+      return versionIn(asked) === 0 ? error(-32015, 'Transaction version (1)') : result({ slot: 4 });
+    });
+    const rpc = rpcOf([pool.url]);
+    expect(await rpc.getTransaction(SIGNATURE)).toEqual({ slot: 3 });
+    expect(await rpc.getTransaction(SIGNATURE)).toEqual({ slot: 4 });
+  });
+});
+
+test('no error repeats a key that stands in the address', async () => {
+  const telling = await node(({ path }) => error(-32000, `unknown key at ${path} for hunter2`));
+  const url = `${telling.url.replace('http://', 'http://me:hunter2@')}/v2/0123456789abcdef`;
+  const failure: RpcError = await rpcOf([url])
+    .getSlot()
+    .catch((reason) => reason);
+  expect(failure.message).toContain('unknown key');
+  expect(failure.message).not.toMatch(/hunter2|0123456789abcdef/);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import {
+  ACCOUNT_FIELDS,
+  type AccountType,
+  columnList,
+  type FieldKind,
+  mustHaveFields,
+} from '../../schemas/account-fields.ts';
+import { ACCOUNTS, type FieldType, fieldsOf } from '../../schemas/idl.ts';
+
+const TYPES = Object.keys(ACCOUNT_FIELDS) as AccountType[];
+
+/** The types of the IDL that decode to what a kind is made from. */
+const MADE_FROM: Record<FieldKind, readonly FieldType[]> = {
+  key: ['pubkey'],
+  keyOrNone: ['pubkey'],
+  hex: [{ array: ['u8', 32] }],
+  numbers: [{ array: ['u8', 8] }],
+  text: ['string'],
+  flag: ['bool'],
+  number: ['u8', 'u16', 'u32'],
+  amount: ['u64', 'i64'],
+  mode: ['u8'],
+  venueKind: ['u8'],
+};
+
+test('the IDL has no other accounts', () => {
+  expect([...ACCOUNTS.values()].sort()).toEqual([...TYPES].sort());
+});
+
+test.each(TYPES)('every field of %s in the IDL says what becomes of it', (type) => {
+  const idl = fieldsOf(type);
+  const fields: Record<string, readonly [FieldKind, string]> = ACCOUNT_FIELDS[type];
+  expect(Object.keys(ACCOUNT_FIELDS[type])).toEqual(idl.map(({ name }) => name));
+  for (const { name, type: given } of idl) {
+    const [kind] = fields[name] as readonly [FieldKind, string];
+    expect(MADE_FROM[kind], `${type}.${name} is ${JSON.stringify(given)}`).toContainEqual(given);
+  }
+});
+
+test('an IDL that lacks a field that is read is refused with its name', () => {
+  const without = fieldsOf('Policy').filter(({ name }) => name !== 'hwm');
+  expect(() => mustHaveFields('Policy', without)).toThrow("the IDL's Policy lacks hwm");
+});
+
+test('what is not stored has no column', () => {
+  expect(columnList('Origin')).toBe('id, name, asset_class_mask, max_risk');
+});
