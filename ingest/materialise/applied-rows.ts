@@ -7,7 +7,7 @@ const WAIT_MS = 250;
 export interface UnderWay {
   /**
    * Writes its partition's row, the last of its rows.
-   * @param quiet nothing came but markers: its row waits for one that cannot.
+   * @param quiet nobody waits for it: its row waits for one that cannot.
    * @param rowAt null where the partition was taken away meanwhile.
    * @returns false where it was.
    */

@@ -154,7 +154,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await insert('gaps', gaps.progressed);
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
-      const quiet = batch.entries.every(({ record }) => record.kind === 'marker');
+      // Readings are told of as they are written: to hold up the next of them has them come together.
+      const quiet =
+        !HISTORY_TOPICS.includes(batch.topic) ||
+        batch.entries.every(({ record }) => record.kind === 'marker');
       const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
       if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
       known.set(place, progress);
