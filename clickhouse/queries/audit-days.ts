@@ -56,7 +56,7 @@ export function recomputedDays(
        toString(sumIf(toUInt128(amount_b), kind = 'Routed')) AS protocol_cut,
        toString(sumIf(toUInt128(amount_a), kind = 'ProfitSwept')) AS profit,
        toString(sumIf(toUInt128(amount_a), kind = 'BuybackBurned')) AS buyback_spent,
-       toString(count()) AS event_count,
+       toString(countIf(kind != '')) AS event_count,
        max(block_time) AS last_event,
        toString(groupBitXor(cityHash64(slot, signature, position, kind, has_index, ifNull(block_time, -1),
          amount_a, amount_b, amount_c, amount_d))) AS print

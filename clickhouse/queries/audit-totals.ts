@@ -40,7 +40,7 @@ export function recomputedTotals(
        toString(sumIf(toUInt128(amount_a), kind = 'BuybackBurned')) AS buyback_spent,
        toString(sumIf(toUInt128(amount_b), kind = 'BuybackBurned')) AS buyback_burned,
        maxOrNullIf(block_time, kind = 'BuybackBurned') AS last_buyback,
-       toString(count()) AS event_count,
+       toString(countIf(kind != '')) AS event_count,
        toString(groupBitXor(cityHash64(slot, signature, position, kind, has_index, ifNull(block_time, -1),
          amount_a, amount_b, amount_c, amount_d))) AS print
      FROM events AS e FINAL

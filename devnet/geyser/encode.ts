@@ -4,6 +4,7 @@ import {
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
+import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
 /** An update without its filter names, ready to be sent to any subscriber. */
@@ -124,6 +125,8 @@ function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransact
           instructions: instructions.map((inner) => ({ ...compiled(inner), stackHeight: inner.stackHeight })),
         })),
         logMessages: tx.streamLogs,
+        preTokenBalances: heldAs(tx, 'before'),
+        postTokenBalances: heldAs(tx, 'after'),
         loadedWritableAddresses: loaded.writable,
         loadedReadonlyAddresses: loaded.readonly,
         computeUnitsConsumed: '50000',
@@ -133,6 +136,16 @@ function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransact
   const accounts = [...message.accountKeys, ...loaded.writable, ...loaded.readonly].map(latin1);
   const bytes = field(4, SubscribeUpdateTransaction.encode(update).finish());
   return { bytes, field: 4, accounts: new Set(accounts), failed: tx.failed !== null };
+}
+
+function heldAs({ tokenBalances }: LedgerTransaction, when: 'before' | 'after') {
+  return tokenBalances.flatMap((held) => {
+    const amount = held[when];
+    if (amount === null) return [];
+    const { accountIndex, mint, owner, program: programId, decimals } = held;
+    const uiTokenAmount = { ...tokenAmount(amount, decimals), uiAmount: Number(amount) / 10 ** decimals };
+    return [{ accountIndex, mint, owner, programId, uiTokenAmount }];
+  });
 }
 
 /** TransactionError::InstructionError(index, Custom(code)), as bincode writes it. */

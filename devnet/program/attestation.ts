@@ -6,6 +6,7 @@ import {
   emit,
   eventHead,
   type InstructionRun,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -35,7 +36,13 @@ function reportRemoteEquity(run: InstructionRun, action: Report): void {
     run,
     'report_remote_equity',
     [action.equity, action.notional, action.asof],
-    [signer(action.by), readonly(run.addresses.config.address), writable(policyKey), writable(entry)],
+    [
+      signer(action.by),
+      readonly(run.addresses.config.address),
+      ...policyMetas(run, action.mint),
+      writable(entry),
+      readonly(action.tokenAccount),
+    ],
   );
   const config = configOf(run);
   must(action.by === config.reporter, 'NotReporter');

@@ -36,7 +36,9 @@ function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amoun
     [action.amount],
     [
       signer(action.by),
-      ...[at.policy, at.holderRewards, at.baseEscrow, action.mint, poolKey, vault].map(writable),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      ...[at.holderRewards, at.baseEscrow, poolKey, vault].map(writable),
       readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
     ],
   );
@@ -76,13 +78,18 @@ function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amoun
 /** Burns the base leg of claimed fees, no share taken. */
 function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const at = run.addresses.ofPolicy(action.mint);
+  const policy = policyOf(run, action.mint);
   begin(
     run,
     'burn_base_leg',
     [],
-    [signer(action.by), ...[at.policy, at.baseEscrow, action.mint].map(writable)],
+    [
+      signer(action.by),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      writable(at.baseEscrow),
+    ],
   );
-  const policy = policyOf(run, action.mint);
   mustRun(run, policy);
   const burned = balanceOf(run, at.baseEscrow);
   must(burned > 0n, 'NothingToDo');

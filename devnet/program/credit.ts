@@ -4,20 +4,15 @@ import {
   emit,
   eventHead,
   type InstructionRun,
+  policyMetas,
   policyOf,
   signer,
-  writable,
 } from './instruction-run.ts';
 import { AGENT, type Key } from './state.ts';
 
 /** The agent's inference spend: a meter, no money moves, so a pause does not stop it. */
 function noteCredit(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
-  begin(
-    run,
-    'note_credit',
-    [action.amount],
-    [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)],
-  );
+  begin(run, 'note_credit', [action.amount], [signer(action.by), ...policyMetas(run, action.mint)]);
   const policy = policyOf(run, action.mint);
   must(policy.mode === AGENT, 'WrongMode');
   must(action.by === policy.agent, 'NotAgent');

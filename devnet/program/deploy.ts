@@ -7,6 +7,7 @@ import {
   eventHead,
   type InstructionRun,
   mustRun,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -34,7 +35,7 @@ function open(run: InstructionRun, name: string, action: Deploy): Policy {
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      writable(at.policy),
+      ...policyMetas(run, action.mint),
       writable(at.bankroll),
       writable(entry),
       writable(action.tokenAccount),

@@ -9,6 +9,7 @@ import {
   invoke,
   mustRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -34,7 +35,7 @@ function claimFees(
     [],
     [
       signer(action.by),
-      writable(at.policy),
+      ...policyMetas(run, action.mint),
       writable(at.quoteEscrow),
       writable(at.baseEscrow),
       writable(vault),
@@ -77,7 +78,8 @@ function route(run: InstructionRun, action: { mint: Key; by: Key }): void {
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      ...[at.policy, at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
+      ...policyMetas(run, action.mint),
+      ...[at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
     ],
   );
   mustRun(run, policy);

@@ -4,6 +4,7 @@ import {
   emit,
   eventHead,
   type InstructionRun,
+  policyMetas,
   policyOf,
   signer,
   writable,
@@ -16,12 +17,7 @@ export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */
 function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: boolean }): void {
-  begin(
-    run,
-    'set_paused',
-    [action.paused],
-    [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)],
-  );
+  begin(run, 'set_paused', [action.paused], [signer(action.by), ...policyMetas(run, action.mint)]);
   const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   policy.paused = action.paused;
@@ -32,7 +28,7 @@ function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: bo
 }
 
 function guardianPause(run: InstructionRun, action: { mint: Key; by: Key }): void {
-  begin(run, 'guardian_pause', [], [signer(action.by), writable(run.addresses.ofPolicy(action.mint).policy)]);
+  begin(run, 'guardian_pause', [], [signer(action.by), ...policyMetas(run, action.mint)]);
   const policy = policyOf(run, action.mint);
   must(action.by === policy.guardian, 'NotGuardian');
   policy.paused = true;

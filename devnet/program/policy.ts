@@ -6,12 +6,13 @@ import {
   eventHead,
   type InstructionRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
   writable,
 } from './instruction-run.ts';
-import { ZERO_KEY } from './keys.ts';
+import { bytesOf, ZERO_KEY } from './keys.ts';
 import { TOKEN_2022_PROGRAM } from './known-programs.ts';
 import { AGENT, type Key, type Policy } from './state.ts';
 
@@ -41,6 +42,8 @@ export interface InitPolicy extends PolicyTerms {
 
 const BPS = 10_000;
 
+const u16 = (value: number): number[] => [value & 255, value >> 8];
+
 /** The rules of both instructions, in the order they are checked. */
 function mustBeSound(run: InstructionRun, terms: PolicyTerms, originId: number, mode: number): void {
   const origin = found(run.draft.get('origins', run.addresses.origin(originId).address), 'UnknownOrigin');
@@ -62,7 +65,7 @@ function initPolicy(run: InstructionRun, action: InitPolicy): void {
   begin(
     run,
     'init_policy',
-    [action.originId, action.mode, action.modelId, action.risk],
+    [...u16(action.originId), action.mode, ...u16(action.modelId), action.risk],
     [
       signer(action.authority),
       writable(at.policy),
@@ -146,7 +149,7 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
 
 /** The authority's own instructions start alike. */
 function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: number[] = []): Policy {
-  begin(run, name, args, [signer(by), writable(run.addresses.ofPolicy(mint).policy)]);
+  begin(run, name, args, [signer(by), ...policyMetas(run, mint)]);
   const policy = policyOf(run, mint);
   must(by === policy.authority, 'NotAuthority');
   return policy;
@@ -169,7 +172,7 @@ function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
 
 /** Allowed after a lock; the zero key takes the agent away. */
 function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
-  const policy = byAuthority(run, 'set_agent', action.mint, action.by);
+  const policy = byAuthority(run, 'set_agent', action.mint, action.by, [...bytesOf(action.agent)]);
   const oldAgent = policy.agent;
   policy.agent = action.agent;
   emit(run, { kind: 'AgentSet', fields: { ...eventHead(policy), oldAgent, newAgent: action.agent } });

@@ -7,6 +7,7 @@ import {
   eventHead,
   type InstructionRun,
   mustRun,
+  policyMetas,
   policyOf,
   signer,
   writable,
@@ -42,7 +43,8 @@ function sweepProfit(
     [],
     [
       signer(action.by),
-      ...[at.policy, at.bankroll, at.lpQuote, at.holderRewards].map(writable),
+      ...policyMetas(run, action.mint),
+      ...[at.bankroll, at.lpQuote, at.holderRewards].map(writable),
       ...pairMetas(action.venues),
     ],
   );

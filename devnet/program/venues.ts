@@ -6,6 +6,7 @@ import {
   eventHead,
   type InstructionRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -37,7 +38,7 @@ function registerVenue(run: InstructionRun, action: RegisterVenue): void {
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      writable(policyKey),
+      ...policyMetas(run, action.mint),
       writable(entry.address),
       writable(action.tokenAccount),
       readonly(action.assetMint),
@@ -82,7 +83,12 @@ function registerVenue(run: InstructionRun, action: RegisterVenue): void {
 function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
-  begin(run, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
+  begin(
+    run,
+    'revoke_venue_account',
+    [],
+    [signer(action.by), ...policyMetas(run, action.mint), writable(entry), readonly(action.tokenAccount)],
+  );
   const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   must(run.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');

@@ -8,13 +8,14 @@ import {
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
-import type { StateRow } from '../../clickhouse/tables.ts';
+import type { EventRow, StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
+import { settleDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
@@ -108,23 +109,27 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
+    const derived = await settleDerived(store, facts);
+    await insert('derived_events', derived.listed);
     // 2. Facts, then the sums over them.
     await Promise.all([
-      insert('events', facts.events),
+      insert('events', [...facts.events, ...derived.events]),
+      insert('derived_events', derived.takenBack),
       insert('policy_transactions', facts.policyTransactions),
     ]);
-    const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
+    const touched = touchedBy(facts, derived.events, reread === undefined ? parts.recomputes : []);
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
       const { offset } = last;
+      const events = [...facts.events, ...derived.events];
       // Who was away, or is asked for a recompute, does not know what others have written meanwhile.
       if (!goesOn || parts.recomputes.length > 0) live.forget(partition);
       if (reread !== undefined) await reread(partition, touched);
       else if (
         parts.recomputes.length > 0 ||
-        !(await live.write({ partition, offset, facts: facts.events, touched }, insert))
+        !(await live.write({ partition, offset, facts: events, touched }, insert))
       )
         await recompute({ ...touched, partition, offset, owned });
     }
@@ -150,6 +155,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 5. What makes sums present again comes after the sums.
     await insert('transactions', facts.transactions);
+    await insert('incomplete_transactions', facts.decided);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
       // 6. The partition's place in the log: whoever reads it finds all of the above.
@@ -167,10 +173,15 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 }
 
-function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
+function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {
+  const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
   return {
-    mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
-    intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
+    mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
+    intervals: new Set([
+      ...facts.touchedIntervals,
+      ...derived.map(({ slot }) => intervalOf(BigInt(slot))),
+      ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
+    ]),
   };
 }
 

@@ -16,7 +16,7 @@ const GROUPINGS: Record<By, Grouping> = {
     figures: QUOTE_FIGURES,
     keyOf: ({ block_time, quote_mint }) => (block_time === null ? null : [dayOf(block_time), quote_mint]),
   },
-  kind: { figures: KIND_FIGURES, keyOf: ({ kind, actor }) => [kind, actor] },
+  kind: { figures: KIND_FIGURES, keyOf: ({ kind, actor }) => (kind === '' ? null : [kind, actor]) },
 };
 
 const BYS = Object.keys(GROUPINGS) as By[];

@@ -12,6 +12,7 @@ import {
   type DayRests,
   dayRests,
   factsIn,
+  kindKeysIn,
   policyRests,
   quoteKeysIn,
   type Rests,
@@ -70,10 +71,14 @@ export function createLiveSums(store: Store): LiveSums {
     if (stored.length > MOST_FACTS) return null;
     const place: Place = { interval, facts: createIntervalFacts(), policies: new Map(), days: new Map() };
     place.facts.put(stored);
-    // A day that has lost its last fact of the interval is written again too.
+    // What has lost its last fact of the interval is written again too.
     const touched = noKeys();
-    for (const { day, quote_mint } of await quoteKeysIn(store, partition, interval))
-      touched.quote.add(keyOf(day, quote_mint));
+    const [quotes, kinds] = await Promise.all([
+      quoteKeysIn(store, partition, interval),
+      kindKeysIn(store, partition, interval),
+    ]);
+    for (const { day, quote_mint } of quotes) touched.quote.add(keyOf(day, quote_mint));
+    for (const { kind, actor } of kinds) touched.kind.add(keyOf(kind, actor));
     return { place, touched };
   };
   /** Reads what is not known yet of the intervals outside. */
@@ -97,17 +102,20 @@ export function createLiveSums(store: Store): LiveSums {
       const opened = await open(partition, interval);
       if (opened === null) return null;
       place = opened.place;
-      for (const key of opened.touched.quote) keys.quote.add(key);
+      add(keys, opened.touched);
     }
     const put = place.facts.put(facts);
     if (place.facts.size > MOST_FACTS) return null;
-    for (const by of ['mint', 'quote', 'kind'] as const) for (const key of put[by]) keys[by].add(key);
+    add(keys, put);
     for (const mint of touched.mints) keys.mint.add(mint);
     await complete(place, partition, keys);
     places.set(partition, place);
     return liveRows(place, keys, { partition, offset });
   };
 
+  const add = (to: Keys, more: Keys) => {
+    for (const by of ['mint', 'quote', 'kind'] as const) for (const key of more[by]) to[by].add(key);
+  };
   const forget = (partition: number) => {
     places.delete(partition);
     last.delete(partition);

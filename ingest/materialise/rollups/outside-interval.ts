@@ -42,6 +42,19 @@ export function quoteKeysIn(
   );
 }
 
+/** The kinds of events, each with its actor, that have a row of an interval. */
+export function kindKeysIn(
+  store: Store,
+  partition: number,
+  interval: bigint,
+): Promise<{ kind: string; actor: string }[]> {
+  return store.query(
+    `SELECT DISTINCT s.kind AS kind, s.actor AS actor FROM kind_spans AS s
+     WHERE s.span = {interval:UInt64} AND s.log_partition = {partition:UInt32}`,
+    { interval, partition },
+  );
+}
+
 /** What these policies have outside of an interval, by mint. */
 export async function policyRests(
   store: Store,

@@ -5,8 +5,9 @@ export interface Fact {
   slot: string;
   signature: string;
   position: number;
-  has_index: 0 | 1;
+  has_index: number;
   block_time: number | null;
+  /** '' stands for an event that was taken back. */
   kind: string;
   actor: string;
   mint: string;
@@ -25,6 +26,7 @@ export const noSums = (figures: readonly Figure[]): Sums => figures.map(({ is })
 const isTime = (is: Figure['is']): boolean => is === 'newest' || is === 'oldest';
 
 export function addFact(figures: readonly Figure[], sums: Sums, fact: Fact): void {
+  if (fact.kind === '') return;
   figures.forEach((figure, at) => {
     if (figure.kind !== null && figure.kind !== fact.kind) return;
     sums[at] = joined(figure, sums[at] as bigint | null, valueIn(figure, fact));

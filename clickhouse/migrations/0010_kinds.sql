@@ -11,5 +11,5 @@ SETTINGS index_granularity = 512;
 -- What is there already. Materialisers of an older version know nothing of it: they are stopped before this runs.
 INSERT INTO kind_spans
 SELECT intDiv(slot, 512) AS span, kind, actor, log_partition, 0, countIf(block_time IS NOT NULL), min(block_time), max(block_time)
-FROM events_by_slot FINAL GROUP BY span, kind, actor, log_partition
+FROM events_by_slot FINAL WHERE kind != '' GROUP BY span, kind, actor, log_partition
 SETTINGS max_execution_time = 0;
