@@ -9,6 +9,7 @@ import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
+import { readMetadataInTurns } from './following/metadata.ts';
 import { createNewcomers } from './following/newcomers.ts';
 import { createSweeper } from './following/sweep.ts';
 import { createGeyserClient, type GeyserStream, type Subscription } from './geyser/client.ts';
@@ -137,6 +138,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({ store, position, following, newcomers, gaps, reread, logger, signal });
   };
+
+  void readMetadataInTurns({
+    ...{ reader, send, logger, signal },
+    addresses: following.metadataAddresses,
+    notBefore: () => slots.last ?? 0n,
+  });
 
   const client = createGeyserClient(options.endpoint, options.xToken);
   await superviseStream({
