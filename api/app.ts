@@ -3,7 +3,6 @@ import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
-import { createIndexReads } from './latest/index-reads.ts';
 import type { ReadPosts, ReadSettings } from './latest/read-deps.ts';
 import { openApiRoute, readRoutes } from './routes.ts';
 
@@ -17,8 +16,7 @@ export interface AppOptions extends HttpOptions {
 export function createApp(options: AppOptions): Koa {
   const { settings } = options;
   const routes = readRoutes({
-    currentStore: options.currentStore,
-    index: createIndexReads(() => options.applied.marker()),
+    latest: options.latest,
     settings,
     readPosts: options.readPosts ?? null,
   });

@@ -1,18 +1,18 @@
 import { Histogram, type Registry } from 'prom-client';
-import type { Store } from '../clickhouse/client.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
+import { proxyAdvice } from '../runtime/proxy-advice.ts';
+import { secretsOf } from '../runtime/secrets.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import { logFailedRequests } from './http/failed-requests.ts';
 import type { Bound } from './http/listen.ts';
-import type { Applied } from './latest/applied-signal.ts';
-import { readSettings, secretsOf } from './settings.ts';
+import type { Latest } from './latest/latest.ts';
+import { readSettings } from './settings.ts';
 
 export interface ApiParts {
   config: Config;
-  currentStore(): Store;
-  applied: Applied;
+  latest: Latest;
   agents: Pick<AgentSide, 'routes' | 'readPosts'>;
   logger: Logger;
   registry: Registry;
@@ -23,6 +23,8 @@ export interface ApiParts {
 /** Serves the API. */
 export function serveApi(parts: ApiParts): void {
   const { config, logger } = parts;
+  const advice = proxyAdvice(config);
+  if (advice !== null) logger.warn(advice);
   const seconds = new Histogram({
     name: 'api_answer_seconds',
     help: 'Time to answer a request, by route and status.',
@@ -31,10 +33,9 @@ export function serveApi(parts: ApiParts): void {
     registers: [parts.registry],
   });
   const app = createApp({
-    currentStore: parts.currentStore,
+    latest: parts.latest,
     settings: readSettings(config),
     clock: Date.now,
-    applied: parts.applied,
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
     secrets: secretsOf(config),

@@ -1,33 +1,22 @@
 import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
-import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
-import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { NO_TOTALS } from '../../clickhouse/queries/policy-totals.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../figures/balances.ts';
 import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';
 import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
-import type { IndexState } from '../latest/index-state.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
 import { attestedEquity } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
-export function loop(coin: Coin): Promise<LoopResponse> {
-  return coin.deps.index.readAsOne(coin.store, (state) => loopIn(coin, state));
-}
-
-async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise<LoopResponse> {
-  const [totals, venueAccounts] = await Promise.all([
-    policyTotals(store, [mint]),
-    venueAccountsOf(store, [policy.address]),
-  ]);
-  const unrevoked = (venueAccounts.get(policy.address) ?? []).filter((row) => row.revoked === 0);
+export function loop({ mint, policy, view }: Coin): LoopResponse {
+  const state = view.state();
+  const unrevoked = view.get('venueAccounts', policy.address).filter((row) => row.revoked === 0);
   const local = unrevoked.filter((row) => row.kind === 'Local').map((row) => row.token_account);
-  const balances = await tokenAccountsAt(store, [policy.bankroll, ...local]);
-  const balance = (address: string) => balanceOf(address, balances.get(address));
-  const all = totals.get(mint) ?? NO_TOTALS;
+  const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
+  const all = view.get('totals', mint) ?? NO_TOTALS;
   const sum = (amount: Amount, value: string, source: string, lastTime: string | null) => {
     const reason = state.historyReason ?? incompleteReason(state, policy.address, amount);
     return eventSum(state, reason, value, source, lastTime);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ErrorBody } from '../../schemas/responses/parts.ts';
-import type { Route, RouteContext, RouteReply } from '../http/route.ts';
+import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { ASSETS_PATH, document, PAGES } from './html.ts';
 
@@ -31,7 +31,7 @@ export function explorerRoutes(service: string): Route[] {
     read ??= readAssets();
     return read;
   };
-  const page = (path: string, title: string): Route => ({
+  const page = (path: string, title: string): OwnRoute => ({
     method: 'GET',
     path: `/explorer/${path}`,
     summary: `${title}: a page for people.`,

@@ -3,13 +3,16 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { lacks, UNDECODED } from '../../schemas/lacks.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
-import { lastDay } from './times.ts';
+import type { View } from '../latest/view.ts';
+import { lastDay, nextSecond } from './times.ts';
 
 /** Why figures of the last 24 hours are absent; null where they are covered. */
-export function dayReason(state: IndexState, now: number): string | null {
+export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string | null {
+  const state = view.state();
   if (state.historyReason === null) return null;
   if (state.openGaps.length === 0) return state.historyReason;
-  const { after } = lastDay(now);
+  view.until(nextSecond(view.now));
+  const { after } = lastDay(view.now);
   const covered = state.openGaps.every(
     (gap) => gap.open_partitions > 0 && gap.to_time !== null && Number(gap.to_time) <= after,
   );

@@ -1,7 +1,6 @@
-import type { Store } from '../../clickhouse/client.ts';
 import type { AgentPost } from '../../schemas/responses/posts.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
-import type { IndexReads } from './index-reads.ts';
+import type { Latest } from './latest.ts';
 
 /** `perpVenueId` … */
 type VenueIds = { [V in RemoteVenue as `${V}VenueId`]: string };
@@ -30,9 +29,7 @@ export type ReadPosts = (
 ) => Promise<{ total: number; posts: AgentPost[] }>;
 
 export interface ReadDeps {
-  /** The serving database. Asked once per request: a replay may switch it between two. */
-  currentStore(): Store;
-  index: IndexReads;
+  latest: Latest;
   settings: ReadSettings;
   /** Null where there is no agent side: every feed is empty. */
   readPosts: ReadPosts | null;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
-import { createAppliedSignal } from '../../api/latest/applied-signal.ts';
+import { createLatest } from '../../api/latest/latest.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { SETTINGS } from '../api/support/api.ts';
 
@@ -19,10 +19,9 @@ const noStore = (): Store => {
 
 beforeAll(async () => {
   const app = createApp({
-    currentStore: noStore,
+    latest: createLatest({ currentStore: noStore, clock: Date.now }),
     settings: { ...SETTINGS, serviceName: 'a <service>' },
     clock: Date.now,
-    applied: createAppliedSignal(),
   });
   api = await listen(app, '127.0.0.1', 0);
 });
