@@ -2,6 +2,7 @@ import path from 'node:path';
 import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config.ts';
 import { pause } from '../runtime/lifecycle.ts';
+import { shownHost } from '../runtime/secrets.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import type { System } from './system.ts';
 
@@ -56,7 +57,8 @@ function firstScreen(
   mint: string | null,
   agent: DevnetAddresses['agent'] | null,
 ): string {
-  const chain = agent !== null ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
+  const chain =
+    agent !== null ? 'local chain with its venues (devnet)' : shownHost(config.yellowstoneEndpoint ?? '');
   return `
 The explorer:  ${base}/explorer/
 A policy:      ${base}/explorer/coins/${mint ?? '<mint>'}

@@ -82,7 +82,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     const followed = followedIn(events) as Extract<StreamEvent, { type: 'followed' }>;
     expect(followed.overRpc).toBe(followed.addresses - 10);
     expect(followed.addresses).toBeLessThanOrEqual(total);
-    expect(followed.reason).toContain('only 10 allowed');
+    expect(followed.reason).toBe('the provider takes 10 (the provider refuses the request)');
   });
 
   test('nothing but pings is not connected, with the reason, until more comes', async () => {
