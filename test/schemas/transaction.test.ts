@@ -63,6 +63,19 @@ describe('a transaction', () => {
     );
   });
 
+  test('of version 1 reads as one of version 0 does, from the stream and from RPC', () => {
+    fc.assert(
+      fc.property(anyTransaction, (tx) => {
+        const expected = plain(readTransaction({ format: 'geyser', payload: toGeyser(tx, false) }));
+        const streamed = readTransaction({ format: 'geyser', payload: toGeyser(tx, false, true) });
+        const read = readTransaction({ format: 'json', payload: toJson(tx, false, true) });
+        expect(plain(streamed)).toEqual(expected);
+        expect(plain(read)).toEqual(expected);
+      }),
+      { seed: SEED, numRuns: 50 },
+    );
+  });
+
   test('of any nesting yields exactly the events that the program emitted, in execution order', () => {
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1, maxLength: 3 }), fc.boolean(), (runs, lookups) => {
