@@ -1,5 +1,15 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
+import { ConfigError } from './errors.ts';
 
 /** Another process uses the data directory. */
 export class DataLockedError extends Error {
@@ -19,7 +29,7 @@ interface Holder {
  * @throws DataLockedError where a living process holds it.
  */
 export function lockDataDir(dataDir: string): () => void {
-  mkdirSync(dataDir, { recursive: true });
+  makePrivate(dataDir);
   const file = path.join(dataDir, 'lock');
   const own: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
   const written = `${file}.new.${process.pid}`;
@@ -45,6 +55,16 @@ export function lockDataDir(dataDir: string): () => void {
     takeAway(file, holder);
   }
   throw new DataLockedError(`DATA_DIR ${dataDir} is being taken by another process`);
+}
+
+/** The stores in it are as open as it is: whoever may write there may write posts. @throws ConfigError */
+function makePrivate(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    if ((statSync(dataDir).mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
+  } catch (cause) {
+    throw new ConfigError(`DATA_DIR ${dataDir} is open to others and is not ours to close`, { cause });
+  }
 }
 
 /** Moves a dead holder's file aside; puts it back where somebody else took the place meanwhile. */

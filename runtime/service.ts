@@ -5,6 +5,7 @@ import { aborted, doneWithin, runMain } from './lifecycle.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
 import { createReadiness, type Probe } from './readiness.ts';
+import { secretsOf } from './secrets.ts';
 
 /** What a long-running process is given. */
 export interface Service {
@@ -39,7 +40,7 @@ export async function runService(
     const metrics =
       metricsPort === null ? null : await serveMetrics(registry, createReadiness(probes), host, metricsPort);
     try {
-      const logger = createLogger(config.logLevel, name);
+      const logger = createLogger(config.logLevel, name, secretsOf(config));
       const needs: Service['needs'] = (what, probe) => void probes.set(what, probe);
       const running = run({ config, logger, registry, signal, needs });
       await Promise.race([running, aborted(signal)]);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { pause } from '../runtime/lifecycle.ts';
+import { shownHost } from '../runtime/secrets.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import type { System } from './system.ts';
 
@@ -55,7 +56,8 @@ function firstScreen(
   mint: string | null,
   agent: DevnetAddresses['agent'] | null,
 ): string {
-  const chain = agent !== null ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
+  const chain =
+    agent !== null ? 'local chain with its venues (devnet)' : shownHost(config.yellowstoneEndpoint ?? '');
   return `
 The explorer:  ${base}/explorer/
 A policy:      ${base}/explorer/coins/${mint ?? '<mint>'}

@@ -11,6 +11,7 @@ import { createFollowed, lateOutput } from './beside/followed.ts';
 import type { Followed } from './beside/stream.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
+import { readMetadataInTurns } from './following/metadata.ts';
 import { createSweeper } from './following/sweep.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
@@ -139,6 +140,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
   };
+
+  void readMetadataInTurns({
+    ...{ reader, send, logger, signal },
+    addresses: following.metadataAddresses,
+    notBefore: () => slots.last ?? 0n,
+  });
 
   const client = createGeyserClient(options.endpoint, options.xToken);
   const { silenceMs, rotaMs } = options;

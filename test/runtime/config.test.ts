@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { lockDataDir } from '../../runtime/data-lock.ts';
+import { proxyAdvice } from '../../runtime/proxy-advice.ts';
 
 describe('the configuration', () => {
   test('has the documented defaults', () => {
@@ -36,6 +37,9 @@ describe('the configuration', () => {
     ['KAFKA_BROKERS', 'no-port'],
     ['KAFKA_TLS', 'yes'],
     ['POSTGRES_URL', 'http://x'],
+    ['CLICKHOUSE_URL', 'http://u:p@h:8123/no-name'],
+    ['CLICKHOUSE_URL', 'http://u:p@h:8123/a/b'],
+    ['PUBLIC_URL', 'https://user:mark@api.example'],
     ['TRUST_PROXY', '-1'],
     ['POLL_INTERVAL_MS', '1.5'],
   ])(
@@ -64,7 +68,28 @@ describe('the configuration', () => {
   });
 });
 
+test('TRUST_PROXY that is too low for what PUBLIC_URL says is told', () => {
+  const advice = (env: Record<string, string>) => proxyAdvice(readConfig(env));
+  expect(advice({ PUBLIC_URL: 'https://api.example' })).toMatch(/PUBLIC_URL is https.*TRUST_PROXY is 0/);
+  expect(advice({ PUBLIC_URL: 'http://api.example' })).toMatch(/HOST is this machine alone/);
+  expect(advice({ PUBLIC_URL: 'https://api.example', TRUST_PROXY: '1' })).toBeNull();
+  expect(advice({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBeNull();
+  expect(advice({})).toBeNull();
+});
+
 describe('the data directory', () => {
+  test('is closed to others, also one that was open before', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'mode-'));
+    const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
+    chmodSync(directory, 0o755);
+    lockDataDir(directory)();
+    expect(modeOf(directory)).toBe('700');
+    const fresh = path.join(directory, 'fresh');
+    lockDataDir(fresh)();
+    expect(modeOf(fresh)).toBe('700');
+    rmSync(directory, { recursive: true });
+  });
+
   test('belongs to one living process at a time; one that died does not count', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const unlock = lockDataDir(directory);
