@@ -1,11 +1,13 @@
 import '../../runtime/node-version.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
+import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
 import { required } from '../../runtime/config.ts';
 import { NotReadyError } from '../../runtime/readiness.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
+import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { readLogPosition } from '../log/kafka/position.ts';
 import { partitionsOf } from '../log/kafka/topics.ts';
@@ -55,7 +57,11 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
         store: {
           ...storedState(store),
-          position: () => readLogPosition(kafka, prefix),
+          position: async () => {
+            // Appended to a log that has lost its end, records would stand at offsets that sums have already.
+            await mustBeSameLog(kafka, prefix, store.database, await appliedOffsets(store));
+            return readLogPosition(kafka, prefix);
+          },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
         },
         onEvent: metrics.onEvent,
