@@ -141,6 +141,16 @@ export interface GapRow {
   closed: 0 | 1;
 }
 
+/** Of the same offset as the gap's row. */
+export interface GapPlaceRow {
+  from_slot: string;
+  log_partition: number;
+  log_offset: string;
+  before: string | null;
+  unread: string | null;
+  first_slot: string | null;
+}
+
 export interface AppliedRow {
   topic: string;
   log_partition: number;

@@ -68,7 +68,13 @@ export interface GapRecord {
   /** Unix seconds of the oldest transaction read so far, or of the first slot after the gap; null if unknown. */
   toTime: number | null;
   closed: boolean;
+  /** Where the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
+  before?: string | null;
+  obstacle?: GapObstacle | null;
 }
+
+/** What keeps a gap open: a transaction that is listed and no node tells, or a node whose history begins later. */
+export type GapObstacle = { type: 'unread'; signature: string } | { type: 'pruned'; firstSlot: bigint };
 
 /**
  * Asks who owns the partition to work sums out again from its facts: some of them were written by another. Where it

@@ -76,6 +76,7 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       xToken: config.yellowstoneXToken,
       programId,
       launchpadProgramId: config.launchpadProgramId,
+      startSlot: config.programStartSlot,
       commitment: config.commitment,
       rpc,
       log,

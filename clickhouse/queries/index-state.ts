@@ -43,6 +43,9 @@ export interface GapState {
   to_time: string | null;
   partitions: number;
   open_partitions: number;
+  /** What keeps it open: a transaction that cannot be read, or the first slot of the history that the node keeps. */
+  unread: string | null;
+  first_slot: string | null;
 }
 
 export async function gapStates(store: Store): Promise<GapState[]> {
@@ -51,8 +54,11 @@ export async function gapStates(store: Store): Promise<GapState[]> {
        if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
        if(countIf(g.closed = 0 AND g.to_time IS NULL) > 0, NULL, maxIf(g.to_time, g.closed = 0)) AS to_time,
        toUInt32(count()) AS partitions,
-       toUInt32(countIf(g.closed = 0)) AS open_partitions
+       toUInt32(countIf(g.closed = 0)) AS open_partitions,
+       maxIf(p.unread, g.closed = 0) AS unread, maxIf(p.first_slot, g.closed = 0) AS first_slot
      FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, unread, first_slot FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot
      ORDER BY g.from_slot`,
     {},

@@ -2,6 +2,7 @@ import type {
   AccountRecord,
   DeadLetterRecord,
   ExpectedAccount,
+  GapObstacle,
   GapRecord,
   LogRecord,
   MarkerRecord,
@@ -136,15 +137,35 @@ const gap: Codec<GapRecord> = {
     to.u64(record.toSlot);
     to.optionalNumber(record.toTime);
     to.u8(Number(record.closed));
+    const { before = null, obstacle = null } = record;
+    if (before === null && obstacle === null) return;
+    to.text(before ?? '');
+    to.text(obstacle?.type === 'unread' ? obstacle.signature : '');
+    to.optionalU64(obstacle?.type === 'pruned' ? obstacle.firstSlot : null);
   },
-  read: (from) => ({
-    kind: 'gap',
-    fromSlot: from.u64(),
-    toSlot: from.u64(),
-    toTime: from.optionalNumber(),
-    closed: from.u8() === 1,
-  }),
+  read: (from) => {
+    const record: GapRecord = {
+      kind: 'gap',
+      fromSlot: from.u64(),
+      toSlot: from.u64(),
+      toTime: from.optionalNumber(),
+      closed: from.u8() === 1,
+    };
+    // What was written before there were places ends here.
+    if (from.ended()) return record;
+    const [before, unread, firstSlot] = [from.text(), from.text(), from.optionalU64()];
+    return {
+      ...record,
+      before: before === '' ? null : before,
+      obstacle: obstacleOf(unread === '' ? null : unread, firstSlot),
+    };
+  },
 };
+
+function obstacleOf(unread: string | null, firstSlot: bigint | null): GapObstacle | null {
+  if (unread !== null) return { type: 'unread', signature: unread };
+  return firstSlot === null ? null : { type: 'pruned', firstSlot };
+}
 
 const reading: Codec<ReadingRecord> = {
   tag: 5,

@@ -137,6 +137,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('transactions', facts.transactions);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
+      // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
+      await insert('gap_places', gaps.places);
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
       await insert('applied', [progressRow(progress, now)]);

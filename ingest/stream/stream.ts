@@ -24,6 +24,8 @@ export interface StreamOptions {
   xToken: string | null;
   programId: string;
   launchpadProgramId: string;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
   rpc: Rpc;
   log: LogWriter;
@@ -50,7 +52,7 @@ export type StreamEvent =
  * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
-  const { log, store, logger, signal, rpc, commitment, programId } = options;
+  const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
   const report = (event: StreamEvent) => options.onEvent?.(event);
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
@@ -78,7 +80,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    ...{ rpc, log, programId, logger, signal },
+    ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
@@ -99,7 +101,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
 
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
-  let gapFrom: bigint | null = position === null ? 0n : null;
+  let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
   const openGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;

@@ -15,9 +15,12 @@ const Indexer = Type.Object(
         complete: Type.Boolean(),
         fromSlot: orNull(Slot),
         source: Type.Union([Type.Literal('rpc'), Type.Literal('stream')]),
+        /** What keeps it incomplete, where that is more than time. */
+        reason: Type.Optional(Type.String()),
       },
       closed,
     ),
+    openGaps: Type.Integer({ minimum: 0 }),
     incompleteTransactions: Figure,
     deadLetters: Figure,
   },
