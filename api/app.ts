@@ -1,8 +1,8 @@
 import type Koa from 'koa';
+import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
-import { createIndexReads } from './latest/index-reads.ts';
 import type { ReadPosts, ReadSettings } from './latest/read-deps.ts';
 import { openApiRoute, readRoutes } from './routes.ts';
 
@@ -16,12 +16,11 @@ export interface AppOptions extends HttpOptions {
 export function createApp(options: AppOptions): Koa {
   const { settings } = options;
   const routes = readRoutes({
-    currentStore: options.currentStore,
-    index: createIndexReads(() => options.applied.marker()),
+    latest: options.latest,
     settings,
     readPosts: options.readPosts ?? null,
   });
   routes.push(...(options.agentRoutes ?? []));
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
-  return createHttp(routes, options);
+  return createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
 }

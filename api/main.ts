@@ -7,7 +7,7 @@ import { aborted } from '../runtime/lifecycle.ts';
 import { runService } from '../runtime/service.ts';
 import { openAgentSide } from './agent/side.ts';
 import { bind } from './http/listen.ts';
-import { pollApplied } from './latest/applied-signal.ts';
+import { createLatest } from './latest/latest.ts';
 import { serveFrom } from './latest/serving-store.ts';
 import { serveApi } from './serve.ts';
 
@@ -17,7 +17,6 @@ const COMMAND = {
     'Serves the HTTP API on HOST and PORT: reads from ClickHouse (CLICKHOUSE_URL), the agents’ routes over Postgres\n(POSTGRES_URL) and the chain (SOLANA_RPC_URL). Several may run side by side.',
   flags: {},
 };
-const APPLIED_POLL_MS = 50;
 
 await runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
@@ -34,20 +33,19 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   });
   needs('ClickHouse', async () => serving.currentStore().query('SELECT 1'));
   const { currentStore } = serving;
-  const applied = pollApplied({
+  const latest = createLatest({
     currentStore,
-    intervalMs: APPLIED_POLL_MS,
+    clock: Date.now,
     signal,
-    onError: (error) => logger.debug({ reason: messageOf(error) }, 'the applied marker was not read'),
+    onError: (error) => logger.debug({ reason: messageOf(error) }, 'what changed was not read'),
   });
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
-  serveApi({ config, currentStore, applied, agents, logger, registry, bound: api });
+  serveApi({ config, latest, agents, logger, registry, bound: api });
   logger.info({ host: config.host, port: api.port }, 'serving');
   await aborted(signal);
   await api.close();
   await agents.close();
-  await applied.done;
   await serving.close();
 });

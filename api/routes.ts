@@ -22,14 +22,15 @@ import { analytics } from './analytics/analytics.ts';
 import { activity } from './coin/activity.ts';
 import { coin } from './coin/coin.ts';
 import { fees } from './coin/fees.ts';
-import { type Coin, coinHandler } from './coin/find.ts';
+import { type Coin, coinAnswer } from './coin/find.ts';
 import { holders } from './coin/holders.ts';
 import { loop } from './coin/loop.ts';
 import { positions } from './coin/positions.ts';
-import { posts } from './coin/posts.ts';
+import { postsHandler } from './coin/posts.ts';
 import { currencyList } from './currencies/currencies.ts';
-import type { Route, RouteContext } from './http/route.ts';
+import type { OwnRoute, Route, SharedContext, SharedRoute } from './http/route.ts';
 import type { ReadDeps } from './latest/read-deps.ts';
+import type { View } from './latest/view.ts';
 import { rankings } from './rankings/rankings.ts';
 import { modelList, originList, quoteList } from './registries/registries.ts';
 import { health } from './status/health.ts';
@@ -43,22 +44,22 @@ const paging = (limit: string) =>
 
 /** Every public read route. */
 export function readRoutes(deps: ReadDeps): Route[] {
-  const { serviceName, optionsVenueId } = deps.settings;
+  const { settings } = deps;
+  const { serviceName, optionsVenueId } = settings;
   const list = (
     path: string,
     summary: string,
     response: TSchema,
-    answer: (context: RouteContext) => Promise<unknown>,
-  ): Route => ({
+    answer: (view: View, context: SharedContext) => unknown,
+  ): SharedRoute => ({
     method: 'GET',
     path,
     summary,
     responses: { 200: response, 503: BusyBody },
     cached: true,
-    readsStore: true,
-    handler: async (context) => ({ status: 200, body: await answer(context) }),
+    answer: (context, view) => ({ status: 200, body: answer(view, context) }),
   });
-  const alive = (path: string): Route => ({
+  const alive = (path: string): OwnRoute => ({
     method: 'GET',
     path,
     summary: 'Whether the process answers; no database work.',
@@ -70,27 +71,29 @@ export function readRoutes(deps: ReadDeps): Route[] {
     path: string,
     summary: string,
     response: TSchema,
-    answer: (coin: Coin) => Promise<unknown>,
-  ): Route => ({
+    answer: (coin: Coin) => unknown,
+  ): SharedRoute => ({
     method: 'GET',
     path: `/coins/:mint${path}`,
     summary,
     responses: { 200: response, 404: ErrorBody, 503: BusyBody },
     cached: true,
-    readsStore: true,
-    handler: coinHandler(deps, answer),
+    answer: coinAnswer(deps, answer),
   });
   return [
     alive('/'),
     alive('/health'),
-    list('/status', 'How far the index is and how fresh its sources are.', StatusResponse, ({ now }) =>
-      status(deps, now),
+    list('/status', 'How far the index is and how fresh its sources are.', StatusResponse, (view) =>
+      status(view, settings),
     ),
-    list('/origins', 'The origins, by id.', OriginsResponse, () => originList(deps)),
-    list('/models', 'The models, by id.', ModelsResponse, () => modelList(deps)),
+    list('/origins', 'The origins, by id.', OriginsResponse, originList),
+    list('/models', 'The models, by id.', ModelsResponse, modelList),
     {
-      ...list('/quotes', 'The quote assets a token can be launched against.', QuotesResponse, ({ query }) =>
-        quoteList(deps, query.get('search') ?? ''),
+      ...list(
+        '/quotes',
+        'The quote assets a token can be launched against.',
+        QuotesResponse,
+        (view, { query }) => quoteList(view, settings, query.get('search') ?? ''),
       ),
       query: QuotesQuery,
     },
@@ -104,7 +107,12 @@ export function readRoutes(deps: ReadDeps): Route[] {
     },
     ofCoin('/holders', 'What was burned for the holders.', HoldersResponse, holders),
     {
-      ...ofCoin('/posts', 'What the agent of a policy wrote, newest first.', PostsResponse, posts),
+      method: 'GET',
+      path: '/coins/:mint/posts',
+      summary: 'What the agent of a policy wrote, newest first.',
+      responses: { 200: PostsResponse, 404: ErrorBody, 503: BusyBody },
+      readsStore: true,
+      handler: postsHandler(deps),
       query: paging('1 to 100, default 20; clamped.'),
       // A post appears without the index moving.
       cached: false,
@@ -112,24 +120,23 @@ export function readRoutes(deps: ReadDeps): Route[] {
     {
       method: 'GET',
       path: '/rankings',
-      summary: 'The policies, by one of seven sorts, through any of seven filters.',
+      summary: 'The policies, by one of the sorts, through any of the filters.',
       query: RankingsQuery,
       responses: { 200: RankingsResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,
-      readsStore: true,
-      handler: (context) => rankings(deps, context),
+      answer: (context, view) => rankings(view, settings, context),
     },
     list(
       '/analytics',
       'Totals of the protocol, its configuration and a series of days.',
       AnalyticsResponse,
-      ({ now }) => analytics(deps, now),
+      (view) => analytics(view, settings),
     ),
     list(
       `/venues/${optionsVenueId}/currencies`,
       'The currencies that have options.',
       CurrenciesResponse,
-      () => currencyList(deps),
+      (view) => currencyList(view, settings),
     ),
   ];
 }
@@ -143,7 +150,7 @@ export function openApiRoute(page: () => unknown): Route {
     summary: 'This page.',
     responses: { 200: Type.Object({ openapi: Type.String(), paths: Type.Unknown() }) },
     cached: true,
-    handler: async () => {
+    answer: () => {
       made ??= page();
       return { status: 200, body: made };
     },

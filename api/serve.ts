@@ -1,18 +1,16 @@
 import { Histogram, type Registry } from 'prom-client';
-import type { Store } from '../clickhouse/client.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import { logFailedRequests } from './http/failed-requests.ts';
 import type { Bound } from './http/listen.ts';
-import type { Applied } from './latest/applied-signal.ts';
+import type { Latest } from './latest/latest.ts';
 import { readSettings, secretsOf } from './settings.ts';
 
 export interface ApiParts {
   config: Config;
-  currentStore(): Store;
-  applied: Applied;
+  latest: Latest;
   agents: Pick<AgentSide, 'routes' | 'readPosts'>;
   logger: Logger;
   registry: Registry;
@@ -31,10 +29,9 @@ export function serveApi(parts: ApiParts): void {
     registers: [parts.registry],
   });
   const app = createApp({
-    currentStore: parts.currentStore,
+    latest: parts.latest,
     settings: readSettings(config),
     clock: Date.now,
-    applied: parts.applied,
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
     secrets: secretsOf(config),

@@ -1,5 +1,6 @@
 const INSERT = /^INSERT INTO \w+\s+SELECT\b/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
+const ADDED = /^ALTER TABLE (\w+)(?=\s+ADD COLUMN IF NOT EXISTS\b)/;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
 const ENGINE = /ENGINE = (Replacing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
@@ -13,6 +14,7 @@ export function onClusterClause(cluster: string | null): string {
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
  * A view fills its table on the shard where the row came in. Rows made from rows go through the distributed tables.
+ * A column is added to the local tables first: a distributed one that has it asks them for it.
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
@@ -23,6 +25,12 @@ export function forCluster(statement: string, cluster: string): string[] {
     const [head, name, target] = view as unknown as [string, string, string];
     const body = statement.slice(head.length).replace(/FROM (\w+)\s*$/, 'FROM $1_local');
     return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} ${onCluster} TO ${target}_local${body}`];
+  }
+  const added = ADDED.exec(statement);
+  if (added !== null) {
+    const [head, name] = added as unknown as [string, string];
+    const body = statement.slice(head.length);
+    return [`${name}_local`, name].map((table) => `ALTER TABLE ${table} ${onCluster}${body}`);
   }
   const table = TABLE.exec(statement);
   const key = ORDER.exec(statement)?.[1];

@@ -94,7 +94,9 @@ export interface TransactionOrder {
   block_time: number | null;
 }
 
-export interface EventRow extends TransactionOrder {
+export interface EventRow extends Omit<TransactionOrder, 'has_index'> {
+  /** 2: a derived event that was taken back. */
+  has_index: number;
   policy: string;
   mint: string;
   quote_mint: string;
@@ -129,7 +131,22 @@ export interface IncompleteRow {
   slot: string;
   block_time: number | null;
   policies: string[];
+  /** Nothing: all of it was derived. */
+  missing: string[];
   reason: string;
+}
+
+/** A derived event's place among the events. */
+export interface DerivedRow {
+  slot: string;
+  signature: string;
+  position: number;
+  policy: string;
+  mint: string;
+  quote_mint: string;
+  block_time: number | null;
+  log_partition: number;
+  taken_back: 0 | 1;
 }
 
 export interface GapRow {

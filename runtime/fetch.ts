@@ -1,4 +1,5 @@
 import { RetryableError } from './errors.ts';
+import { upstreamWords } from './upstream.ts';
 
 export interface BoundedRequest {
   method?: 'GET' | 'POST';
@@ -17,7 +18,7 @@ export interface BoundedReply {
 
 /**
  * One HTTP exchange, bounded in time and size. Redirects are not followed.
- * @throws RetryableError where nothing answers in time or the reply is over `maxBytes`.
+ * @throws RetryableError in words of ours where nothing answers in time or the reply is over `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
   const limits = [
@@ -41,12 +42,7 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
     };
   } catch (error) {
     if (error instanceof RetryableError) throw error;
-    const cause = (error as { cause?: { code?: string } }).cause?.code;
-    const what =
-      (error as Error).name === 'TimeoutError'
-        ? `no answer in ${request.timeoutMs} ms`
-        : (cause ?? 'no answer');
-    throw new RetryableError(`${new URL(url).host}: ${what}`, { cause: error });
+    throw new RetryableError(upstreamWords(error), { cause: error });
   }
 }
 
@@ -65,8 +61,7 @@ async function readBounded(response: Response, maxBytes: number): Promise<Uint8A
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes)
-      throw new RetryableError(`${new URL(response.url).host}: reply over ${maxBytes} bytes`);
+    if (size > maxBytes) throw new RetryableError(`reply over ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -61,15 +61,15 @@ export async function askOptionsVenue(
 }
 
 /** The result in a reply of the options venue. @throws as askOptionsVenue does */
-export function optionsResult({ status, bytes }: VenueReply): unknown {
+export function optionsResult({ status, bytes }: Pick<VenueReply, 'status' | 'bytes'>): unknown {
   let reply: unknown;
   try {
     reply = jsonOf(bytes, 'reply');
   } catch (error) {
-    if (status >= 300) throw new RetryableError(`answered HTTP ${status}`, { cause: error });
+    if (status >= 300) throw new RetryableError(`answered ${status}`, { cause: error });
     throw error;
   }
   const isEnvelope = typeof reply === 'object' && reply !== null && ('result' in reply || 'error' in reply);
-  if (status >= 300 && !isEnvelope) throw new RetryableError(`answered HTTP ${status}`);
+  if (status >= 300 && !isEnvelope) throw new RetryableError(`answered ${status}`);
   return resultOf(reply);
 }

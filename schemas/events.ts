@@ -1,6 +1,6 @@
 import { checkAssetClass, MODES, type Mode, nameOf, VENUE_KINDS, type VenueKind } from './accounts.ts';
 import { encodeBase58 } from './base58.ts';
-import { discriminatorOf, EVENTS } from './idl.ts';
+import { camelCase, discriminatorOf, EVENTS, fieldsOf } from './idl.ts';
 import { MalformedError } from './malformed.ts';
 import { type FieldValue, type Struct, structReader } from './struct.ts';
 import { isoTime } from './units.ts';
@@ -42,7 +42,7 @@ interface EventFields {
 export type PolicyEventKind = keyof EventFields;
 export type EventKind = PolicyEventKind | 'ProtocolPaused';
 
-interface OfPolicy {
+export interface OfPolicy {
   policy: Uint8Array;
   mint: Uint8Array;
   quoteMint: Uint8Array;
@@ -126,28 +126,44 @@ export function decodeEvent(bytes: Uint8Array): ProgramEvent {
   return { event: name, of: reader.of === null ? null : reader.of(bytes), fields } as unknown as ProgramEvent;
 }
 
+/** What is known of an event; of one that was not seen itself, perhaps not every field. */
+export interface KnownEvent {
+  event: EventKind;
+  of: OfPolicy | null;
+  fields: Partial<Record<string, FieldValue>>;
+}
+
 /** The role that the event's instruction requires; not a recorded signer. */
-export function actorOf(event: ProgramEvent): Actor {
-  return event.event === 'PolicyPaused' ? PAUSE_ACTORS[event.fields.by] : ACTORS[event.event];
+export function actorOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): Actor {
+  return event === 'PolicyPaused' ? PAUSE_ACTORS[fields.by as PausedBy] : ACTORS[event];
 }
 
 /** The fields that the summary of a kind shows where spec part 6 tabulates them; all fields elsewhere. */
-const SUMMARY_FIELDS: Partial<Record<EventKind, readonly string[]>> = {
+const TABULATED: Partial<Record<string, readonly string[]>> = {
   PolicyInitialised: ['mode'],
   VenueRegistered: ['kind', 'tokenAccount'],
   Routed: ['toLp', 'toBankroll'],
   PassiveDeployed: ['amount'],
   ProfitSwept: ['toLp', 'profit', 'toHolders'],
 };
+const SUMMARY_FIELDS = new Map(
+  [...EVENTS.values()].map((name) => [
+    name,
+    TABULATED[name] ??
+      fieldsOf(name)
+        .map((field) => camelCase(field.name))
+        .filter((key) => !EVENT_HEAD.has(key)),
+  ]),
+);
 
 export type Summary = Record<string, string | number | boolean>;
 
 /** What `/coins/:mint/activity` shows of an event: amounts as decimal strings, keys base58, times ISO 8601. */
-export function summaryOf(event: ProgramEvent): Summary {
-  const fields = event.fields as Record<string, FieldValue>;
+export function summaryOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): Summary {
   const summary: Summary = {};
-  for (const name of SUMMARY_FIELDS[event.event] ?? Object.keys(fields)) {
-    summary[name] = shown(name, fields[name] as FieldValue);
+  for (const name of SUMMARY_FIELDS.get(event) ?? []) {
+    const value = fields[name];
+    if (value !== undefined) summary[name] = shown(name, value);
   }
   return summary;
 }
@@ -157,6 +173,29 @@ function shown(name: string, value: FieldValue): string | number | boolean {
   return value instanceof Uint8Array ? encodeBase58(value) : value;
 }
 
+/** The amounts that figures sum, in the order of the events table's columns. */
+export const AMOUNTS: {
+  [K in EventKind]: readonly (K extends PolicyEventKind ? keyof EventFields[K] : never)[];
+} = {
+  FeesClaimed: ['quoteAmount', 'baseAmount'],
+  Routed: ['amount', 'protocolCut', 'toLp', 'toBankroll'],
+  ProfitSwept: ['profit', 'toLp', 'toHolders'],
+  BuybackBurned: ['spent', 'burned'],
+  BaseLegBurned: ['burned'],
+  PassiveDeployed: ['amount'],
+  AgentFundedVenue: ['amount'],
+  CreditNoted: ['amount'],
+  PolicyInitialised: [],
+  VenueRegistered: [],
+  VenueRevoked: [],
+  RemoteEquityReported: [],
+  AgentSet: [],
+  PolicyUpdated: [],
+  PolicyLocked: [],
+  PolicyPaused: [],
+  ProtocolPaused: [],
+};
+
 export interface EventAmounts {
   a: bigint;
   b: bigint;
@@ -164,25 +203,9 @@ export interface EventAmounts {
   d: bigint;
 }
 
-/** The amounts that figures sum, in the order of the events table's columns; 0 where a kind has none. */
-export function amountsOf({ event, fields }: ProgramEvent): EventAmounts {
-  const of = (a = 0n, b = 0n, c = 0n, d = 0n): EventAmounts => ({ a, b, c, d });
-  switch (event) {
-    case 'FeesClaimed':
-      return of(fields.quoteAmount, fields.baseAmount);
-    case 'Routed':
-      return of(fields.amount, fields.protocolCut, fields.toLp, fields.toBankroll);
-    case 'ProfitSwept':
-      return of(fields.profit, fields.toLp, fields.toHolders);
-    case 'BuybackBurned':
-      return of(fields.spent, fields.burned);
-    case 'BaseLegBurned':
-      return of(fields.burned);
-    case 'PassiveDeployed':
-    case 'AgentFundedVenue':
-    case 'CreditNoted':
-      return of(fields.amount);
-    default:
-      return of();
-  }
+/** 0 where a kind has no such amount, or it is not known. */
+export function amountsOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): EventAmounts {
+  const names: readonly string[] = AMOUNTS[event];
+  const at = (place: number) => (fields[names[place] ?? ''] as bigint | undefined) ?? 0n;
+  return { a: at(0), b: at(1), c: at(2), d: at(3) };
 }

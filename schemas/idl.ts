@@ -24,11 +24,23 @@ const written = (bytes: number[]): Discriminator => String.fromCharCode(...bytes
 export const ACCOUNTS = new Map(idl.accounts.map((entry) => [written(entry.discriminator), entry.name]));
 export const EVENTS = new Map(idl.events.map((entry) => [written(entry.discriminator), entry.name]));
 
-/** The instructions that emit an event, by discriminator. The IDL's format has no place for it but its docs. */
-export const INSTRUCTIONS_WITH_EVENT = new Map(
-  idl.instructions
-    .filter(({ docs }) => docs.some((line) => line.startsWith('emits ') && line !== 'emits nothing'))
-    .map((instruction) => [written(instruction.discriminator), instruction.name]),
+export interface IdlInstruction {
+  name: string;
+  /** Snake case, in order. */
+  accounts: string[];
+  args: IdlField[];
+  /** The events that it may emit; the first one always. */
+  emits: string[];
+}
+
+/** The instructions that emit an event, as the IDL has them. Its format has no place for what they emit but its docs. */
+export const INSTRUCTIONS_WITH_EVENT: ReadonlyMap<Discriminator, IdlInstruction> = new Map(
+  idl.instructions.flatMap(({ name, discriminator, docs, accounts, args }) => {
+    const emits = docs.flatMap((line) => line.match(/[A-Z]\w+/g) ?? []);
+    if (emits.length === 0) return [];
+    const names = accounts.map((account) => account.name);
+    return [[written(discriminator), { name, accounts: names, args: args as IdlField[], emits }]];
+  }),
 );
 
 /** The fields of a struct of the IDL, in order. @throws Error for a name that the IDL does not have. */

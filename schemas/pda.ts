@@ -87,6 +87,7 @@ const SEEDS = {
   quoteEscrow: seed('quote_escrow'),
   baseEscrow: seed('base_escrow'),
   holderRewards: seed('holder_rewards'),
+  lpQuote: seed('lp_quote'),
 };
 
 export function configAddress(programId: Uint8Array): Uint8Array {
@@ -120,6 +121,11 @@ export function eventAuthority(programId: Uint8Array): Uint8Array {
 /** Address of the launchpad's pool of a pair, whether or not an account exists there. */
 export function poolAddress(launchpad: Uint8Array, baseMint: Uint8Array, quoteMint: Uint8Array): Uint8Array {
   return derivePda(launchpad, [SEEDS.pool, baseMint, quoteMint]).address;
+}
+
+/** The LP staging account of a policy, which no figure shows. */
+export function lpQuoteAddress(programId: Uint8Array, policy: Uint8Array): Uint8Array {
+  return derivePda(programId, [SEEDS.lpQuote, policy]).address;
 }
 
 export interface PolicyTokenAccounts {

@@ -1,4 +1,4 @@
-import { camelCase, type FieldType, fieldsOf, type ScalarType } from './idl.ts';
+import { camelCase, type FieldType, fieldsOf, type IdlField, type ScalarType } from './idl.ts';
 import { MalformedError } from './malformed.ts';
 
 export type FieldValue = Uint8Array | string | boolean | number | bigint;
@@ -27,9 +27,9 @@ interface Placed {
   at: number;
 }
 
-function place(struct: string): { placed: Placed[]; size: number } {
+function place(fields: readonly IdlField[]): { placed: Placed[]; size: number } {
   let at = 8;
-  const placed = fieldsOf(struct).map(({ name, type }) => {
+  const placed = fields.map(({ name, type }) => {
     const size = sizeOf(type);
     const field: Placed = {
       name,
@@ -60,7 +60,17 @@ export function structReader(
   constants: Struct = {},
   takes: (key: string) => boolean = () => true,
 ): (data: Uint8Array) => Struct {
-  const { placed, size } = place(name);
+  return fieldsReader(name, fieldsOf(name), constants, takes);
+}
+
+/** The same of any list of fields. */
+export function fieldsReader(
+  name: string,
+  listed: readonly IdlField[],
+  constants: Struct = {},
+  takes: (key: string) => boolean = () => true,
+): (data: Uint8Array) => Struct {
+  const { placed, size } = place(listed);
   const fields = placed.filter(({ key, type }) => type === 'string' || takes(key));
   const keyed: Struct = { ...constants };
   for (const { key } of fields) keyed[key] = 0;

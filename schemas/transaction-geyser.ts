@@ -21,6 +21,8 @@ export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
     instructions: message.instructions,
     inner: meta.innerInstructions,
     logs: meta.logMessagesNone ? null : meta.logMessages,
+    tokensBefore: meta.preTokenBalances,
+    tokensAfter: meta.postTokenBalances,
   };
 }
 

@@ -12,6 +12,19 @@ const JsonInstruction = Type.Object({
   stackHeight: Type.Optional(Type.Union([Index, Type.Null()])),
 });
 
+const TokenAmounts = Type.Optional(
+  Type.Union([
+    Type.Array(
+      Type.Object({
+        accountIndex: Index,
+        mint: Type.String(),
+        uiTokenAmount: Type.Object({ amount: Type.String() }),
+      }),
+    ),
+    Type.Null(),
+  ]),
+);
+
 /** What is read of a getTransaction result with encoding json; the rest is left alone. */
 const JsonTransaction = Type.Object({
   transaction: Type.Object({
@@ -33,6 +46,8 @@ const JsonTransaction = Type.Object({
         Type.Null(),
       ]),
     ),
+    preTokenBalances: TokenAmounts,
+    postTokenBalances: TokenAmounts,
     logMessages: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
     loadedAddresses: Type.Optional(
       Type.Union([
@@ -64,6 +79,8 @@ export function readJsonTransaction(payload: Uint8Array): TransactionParts {
       instructions: group.instructions.map(instruction),
     })),
     logs: meta.logMessages ?? null,
+    tokensBefore: meta.preTokenBalances ?? [],
+    tokensAfter: meta.postTokenBalances ?? [],
   };
 }
 

@@ -11,6 +11,14 @@ export interface Account {
   writable: boolean;
 }
 
+/** What a token account held before a transaction and after it, in base units; null where it is not told. */
+export interface TokenBalance {
+  address: Uint8Array;
+  mint: Uint8Array;
+  before: bigint | null;
+  after: bigint | null;
+}
+
 /** A transaction as it ran, whichever source it came from. */
 export interface ChainTransaction {
   failed: boolean;
@@ -18,6 +26,16 @@ export interface ChainTransaction {
   calls: Call[];
   /** Null where the source has none. */
   logs: string[] | null;
+  /** Read when asked for: few transactions need them. @throws MalformedError */
+  tokenBalances: () => TokenBalance[];
+}
+
+/** A token account's balance as both sources have it. */
+export interface TokenAmount {
+  accountIndex: number;
+  /** Base58. */
+  mint: string;
+  uiTokenAmount?: { amount: string } | undefined;
 }
 
 export interface Instruction {
@@ -46,4 +64,6 @@ export interface TransactionParts {
   instructions: Instruction[];
   inner: { index: number; instructions: Instruction[] }[];
   logs: string[] | null;
+  tokensBefore: readonly TokenAmount[];
+  tokensAfter: readonly TokenAmount[];
 }

@@ -1,8 +1,19 @@
+import { decodeKey } from './base58.ts';
 import { MalformedError } from './malformed.ts';
 import type { TransactionRecord } from './records.ts';
 import { readGeyserTransaction } from './transaction-geyser.ts';
 import { readJsonTransaction } from './transaction-json.ts';
-import type { Account, Call, ChainTransaction, Instruction, TransactionParts } from './transaction-parts.ts';
+import type {
+  Account,
+  Call,
+  ChainTransaction,
+  Instruction,
+  TokenAmount,
+  TokenBalance,
+  TransactionParts,
+} from './transaction-parts.ts';
+
+const AMOUNT = /^\d{1,20}$/;
 
 /** The runtime nests calls at most nine deep; what claims more is no transaction. */
 const MAX_DEPTH = 64;
@@ -14,11 +25,35 @@ const MAX_DEPTH = 64;
 export function readTransaction(record: Pick<TransactionRecord, 'format' | 'payload'>): ChainTransaction {
   const read = record.format === 'geyser' ? readGeyserTransaction : readJsonTransaction;
   const parts = read(record.payload);
-  return { failed: parts.failed, logs: parts.logs, calls: callsOf(parts) };
+  const accounts = accountsOf(parts);
+  return {
+    failed: parts.failed,
+    logs: parts.logs,
+    calls: callsOf(parts, accounts),
+    tokenBalances: () => tokenBalancesOf(parts, accounts),
+  };
 }
 
-function callsOf(parts: TransactionParts): Call[] {
-  const accounts = accountsOf(parts);
+function tokenBalancesOf(
+  { tokensBefore, tokensAfter }: TransactionParts,
+  accounts: readonly Account[],
+): TokenBalance[] {
+  const held = new Map<number, TokenBalance>();
+  const note = (when: 'before' | 'after', { accountIndex, mint, uiTokenAmount }: TokenAmount) => {
+    const address = accounts[accountIndex]?.address;
+    const mintKey = decodeKey(mint);
+    const amount = uiTokenAmount?.amount ?? '';
+    if (address === undefined || mintKey === null || !AMOUNT.test(amount))
+      throw malformed(`a token balance of account ${accountIndex} that is none`);
+    const known = held.get(accountIndex) ?? { address, mint: mintKey, before: null, after: null };
+    held.set(accountIndex, { ...known, [when]: BigInt(amount) });
+  };
+  for (const entry of tokensBefore) note('before', entry);
+  for (const entry of tokensAfter) note('after', entry);
+  return [...held.values()];
+}
+
+function callsOf(parts: TransactionParts, accounts: readonly Account[]): Call[] {
   const account = (index: number): Account => {
     const found = accounts[index];
     if (found === undefined) throw malformed(`no account ${index} among ${accounts.length}`);

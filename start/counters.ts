@@ -11,6 +11,8 @@ export interface Counters {
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
   lateUpdates: number;
+  /** Followed addresses that no stream carries. */
+  overRpc: number;
   streamed(event: StreamEvent): void;
   applied(batch: LogBatch): void;
 }
@@ -23,10 +25,12 @@ export function createCounters(): Counters {
     connected: false,
     gaps: new Map(),
     lateUpdates: 0,
+    overRpc: 0,
     streamed: (event) => {
       if (event.type === 'tip') counters.tipSlot = event.slot;
       else if (event.type === 'connected') counters.connected = true;
       else if (event.type === 'disconnected') counters.connected = false;
+      else if (event.type === 'followed') counters.overRpc = event.overRpc;
       else if (event.type === 'late') counters.lateUpdates += 1;
       else if (event.type === 'gap' && event.open) counters.gaps.set(event.gap.fromSlot, event.gap.toSlot);
       else if (event.type === 'gap') counters.gaps.delete(event.gap.fromSlot);

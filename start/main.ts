@@ -23,6 +23,11 @@ const COMMAND = {
     },
     rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
+    provider: {
+      type: 'string',
+      value: 'MODES',
+      help: "limits of the local chain's stream, as in replay=off,addresses=10 (default none)",
+    },
   },
 } as const;
 
@@ -53,6 +58,7 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
     ...given('history', '600'),
     ...given('rate', '2'),
     ...given('seed', '1'),
+    ...given('provider', ''),
   ];
 }
 

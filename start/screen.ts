@@ -8,7 +8,7 @@ const EVERY_MS = 1_000;
 /** Without a terminal a line is a record: fewer of them. */
 const LINES_EVERY_MS = 10_000;
 
-/** Prints what is running and five addresses worth opening, then how far the index is, until the signal is given. */
+/** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
 export async function showProgress(
   system: System,
   config: Config,
@@ -55,9 +55,11 @@ function firstScreen(
   mint: string | null,
   agent: DevnetAddresses['agent'] | null,
 ): string {
-  const coin = `${base}/coins/${mint ?? ':mint'}`;
   const chain = agent !== null ? 'local chain with its venues (devnet)' : config.yellowstoneEndpoint;
   return `
+The explorer:  ${base}/explorer/
+A policy:      ${base}/explorer/coins/${mint ?? '<mint>'}
+
 ${config.serviceName} is serving ${base}
 
   chain       ${chain}
@@ -66,11 +68,10 @@ ${config.serviceName} is serving ${base}
   ClickHouse  ${config.clickhouseUrl === null ? `embedded, in ${config.dataDir}` : 'server of CLICKHOUSE_URL'}
   Postgres    ${config.postgresUrl === null ? `embedded, in ${config.dataDir}` : 'server of POSTGRES_URL'}
 
-  ${base}/status
-  ${base}/rankings?sort=profit
-  ${coin}
-  ${coin}/activity
-  ${base}/analytics
+  as JSON     ${base}/rankings?sort=profit
+              ${base}/coins/${mint ?? '<mint>'}
+              ${base}/status
+              ${base}/openapi.json
 ${agent === null ? '' : agentLine(agent)}
 Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 

@@ -3,7 +3,8 @@ import { openAgentSide } from '../api/agent/side.ts';
 import { createApp } from '../api/app.ts';
 import { logFailedRequests } from '../api/http/failed-requests.ts';
 import { bind, type Listening } from '../api/http/listen.ts';
-import { createAppliedSignal } from '../api/latest/applied-signal.ts';
+import { createHandOver } from '../api/latest/feed.ts';
+import { createLatest } from '../api/latest/latest.ts';
 import { readSettings, secretsOf } from '../api/settings.ts';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
@@ -57,7 +58,8 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
   const counters = createCounters();
-  const applied = createAppliedSignal();
+  // Others may write to a server too: there the table of changes is read.
+  const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
@@ -65,8 +67,9 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
     programId: decodeKey(programId) as Uint8Array,
     onApplied: (batch) => {
       counters.applied(batch);
-      applied.advance();
+      handOver?.applied();
     },
+    onChanged: (changes) => handOver?.note(changes),
   });
   const stopLog = new AbortController();
   const stages = [
@@ -89,10 +92,15 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   ];
   api.serve(
     createApp({
-      currentStore: () => reads,
+      latest: createLatest({
+        currentStore: () => reads,
+        clock: Date.now,
+        signal,
+        ...(handOver && { handOver }),
+        onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
+      }),
       settings: readSettings(config),
       clock: Date.now,
-      applied,
       agentRoutes: agents.routes,
       readPosts: agents.readPosts,
       secrets: secretsOf(config),

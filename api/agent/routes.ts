@@ -15,7 +15,7 @@ import {
   Session,
 } from '../../schemas/responses/agent.ts';
 import { AgentPost } from '../../schemas/responses/posts.ts';
-import type { Route } from '../http/route.ts';
+import type { OwnRoute, Route } from '../http/route.ts';
 import { type AgentCall, authenticated, open } from './authenticated.ts';
 import { challenge } from './challenge.ts';
 import type { AgentParts } from './deps.ts';
@@ -53,9 +53,9 @@ export function agentRoutes(parts: AgentParts): Route[] {
     path: `/api/agent/${path}`,
     summary,
     responses: { ...refusalResponses(refusals), [answers[0]]: answers[1] },
-    cached: false,
+    cached: false as const,
   });
-  const bearer = (handle: (parts: AgentParts, call: AgentCall) => ReturnType<Route['handler']>) =>
+  const bearer = (handle: (parts: AgentParts, call: AgentCall) => ReturnType<OwnRoute['handler']>) =>
     authenticated(parts, handle);
   return [
     {

@@ -1,8 +1,9 @@
 import { createBucket } from '../../runtime/bucket.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { fetchBounded } from '../../runtime/fetch.ts';
+import { optionsResult } from '../../runtime/venue-call.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
-import { jsonOf, objectOf } from '../../schemas/venues/decimal.ts';
+import { objectOf } from '../../schemas/venues/decimal.ts';
 import {
   INSTRUMENT_NOT_FOUND,
   NOT_LIVE,
@@ -11,7 +12,6 @@ import {
   RATE_LIMITED,
   readInstrument,
   readTicker,
-  resultOf,
   VenueRefusal,
 } from '../../schemas/venues/options.ts';
 import { Refusal } from './refusal.ts';
@@ -84,9 +84,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       timeoutMs,
       maxBytes: MAX_BYTES,
     });
-    if (status === 429 || status >= 500) throw new RetryableError(`answered HTTP ${status}`);
-    // Errors are told in the body, whatever the status.
-    return read(resultOf(jsonOf(bytes, method)));
+    return read(optionsResult({ status, bytes }));
   }
 
   return {

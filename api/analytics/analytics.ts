@@ -1,46 +1,28 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { quoteTotals } from '../../clickhouse/queries/analytics-totals.ts';
-import { bridgeFlow } from '../../clickhouse/queries/bridge-flow.ts';
-import { daySeries } from '../../clickhouse/queries/day-series.ts';
-import { mintsAt } from '../../clickhouse/queries/mints.ts';
-import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
+import type { ProtocolConfigRow } from '../../clickhouse/queries/protocol-config.ts';
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { loadQuotes } from '../figures/quotes.ts';
+import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
-import type { IndexState } from '../latest/index-state.ts';
-import type { ReadDeps, ReadSettings } from '../latest/read-deps.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 import { bridgePerVenue } from './bridge.ts';
 import { revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
 
 /** `GET /analytics` */
-export async function analytics(deps: ReadDeps, now: number): Promise<AnalyticsResponse> {
-  const store = deps.currentStore();
-  return deps.index.readAsOne(store, (state) => analyticsIn(state, store, deps, now));
-}
-
-async function analyticsIn(
-  state: IndexState,
-  store: Store,
-  deps: ReadDeps,
-  now: number,
-): Promise<AnalyticsResponse> {
-  const [config, totals, bridge, days] = await Promise.all([
-    protocolConfig(store),
-    quoteTotals(store),
-    bridgeFlow(store),
-    daySeries(store),
-  ]);
+export function analytics(view: View, settings: ReadSettings): AnalyticsResponse {
+  const state = view.state();
+  const config = view.one('config');
+  const totals = view.one('quoteTotals');
+  const bridge = view.one('bridge');
+  const days = view.one('days');
   const quoteMints = [...totals, ...days].map((row) => row.quote_mint).filter((mint) => mint !== '');
-  const [quotes, assets] = await Promise.all([
-    loadQuotes(store, deps.settings.launchpadVenueId, [...new Set(quoteMints)], now),
-    mintsAt(store, [...new Set(bridge.flatMap((row) => row.asset_mints))]),
-  ]);
+  const quotes = quotesAt(view, settings.launchpadVenueId, [...new Set(quoteMints)]);
+  const assets = view.rows('mint', [...new Set(bridge.flatMap((row) => row.asset_mints))]);
   return {
     protocolTotals: protocolTotals(totals, quotes),
-    protocolConfig: configView(config, deps.settings),
-    bridgeFlow: { perVenue: bridgePerVenue(bridge, deps.settings, assets, state) },
+    protocolConfig: configView(config, settings),
+    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, state) },
     revenueByDayTimeSeries: revenueByDay(days, quotes, state),
   };
 }

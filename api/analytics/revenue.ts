@@ -1,6 +1,6 @@
 import type { QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
-import { dayIncompleteReason, eventSum } from '../figures/missing.ts';
+import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
 import type { Quote } from '../figures/quotes.ts';
 import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
@@ -17,16 +17,15 @@ export function revenueByDay(
   state: IndexState,
 ): RevenueDay[] {
   return [...Map.groupBy(rows, (row) => row.day)].map(([day, ofDay]) => {
-    const reason = state.historyReason ?? dayIncompleteReason(state, day);
     return {
       day,
-      ...dayFigures(ofDay.reduce(plus, NOTHING), reason, state),
+      ...dayFigures(ofDay.reduce(plus, NOTHING), day, state),
       byQuote: ofDay
         .filter((row) => row.quote_mint !== '')
         .map((row) => ({
           quoteMint: row.quote_mint,
           decimals: quotes.get(row.quote_mint)?.decimals ?? null,
-          ...dayFigures(row, reason, state),
+          ...dayFigures(row, day, state),
         })),
     };
   });
@@ -58,13 +57,16 @@ function later(a: string | null, b: string | null): string | null {
   return BigInt(a) > BigInt(b) ? a : b;
 }
 
-function dayFigures(sums: Sums, reason: string | null, state: IndexState) {
-  const sum = (value: string, source: string) => eventSum(state, reason, value, source, sums.last_event);
+function dayFigures(sums: Sums, day: string, state: IndexState) {
+  const sum = (amount: Amount, value: string, source: string) => {
+    const reason = state.historyReason ?? dayIncompleteReason(state, day, amount);
+    return eventSum(state, reason, value, source, sums.last_event);
+  };
   return {
-    routedToLp: sum(sums.routed_to_lp, ROUTED_SOURCE),
-    routedToBankroll: sum(sums.routed_to_bankroll, ROUTED_SOURCE),
-    protocolCut: sum(sums.protocol_cut, ROUTED_SOURCE),
-    profitSwept: sum(sums.profit, SWEPT_SOURCE),
-    spentOnBuybacks: sum(sums.buyback_spent, BUYBACK_SOURCE),
+    routedToLp: sum('Routed.toLp', sums.routed_to_lp, ROUTED_SOURCE),
+    routedToBankroll: sum('Routed.toBankroll', sums.routed_to_bankroll, ROUTED_SOURCE),
+    protocolCut: sum('Routed.protocolCut', sums.protocol_cut, ROUTED_SOURCE),
+    profitSwept: sum('ProfitSwept.profit', sums.profit, SWEPT_SOURCE),
+    spentOnBuybacks: sum('BuybackBurned.spent', sums.buyback_spent, BUYBACK_SOURCE),
   };
 }

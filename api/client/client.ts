@@ -23,7 +23,7 @@ import type { HoldersResponse } from '../../schemas/responses/holders.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import type { PositionsResponse } from '../../schemas/responses/positions.ts';
 import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
-import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { Order, RankingFilters, RankingsResponse, Sort } from '../../schemas/responses/rankings.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { createSender, type Exchange, type HttpOptions } from './http.ts';
@@ -33,17 +33,9 @@ export interface Page {
   offset?: number;
 }
 
-export interface RankingsOptions extends Page {
-  sort?: 'marketCap' | 'profit' | 'fees' | 'burned' | 'bankroll' | 'activity' | 'newest';
-  order?: 'asc' | 'desc';
-  mode?: 'Passive' | 'Agent';
-  origin?: number;
-  model?: number;
-  quote?: string;
-  locked?: boolean;
-  paused?: boolean;
-  search?: string;
-}
+export type RankingsOptions = Page & { sort?: Sort; order?: Order } & {
+  [Filter in keyof RankingFilters]?: Exclude<RankingFilters[Filter], null>;
+};
 
 export type Client = ReturnType<typeof createClient>;
 

@@ -1,13 +1,13 @@
-import { activityPage } from '../../clickhouse/queries/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
+import { pageKey } from '../latest/kind.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/activity`, newest first. */
-export async function activity({ mint, store, context }: Coin): Promise<ActivityResponse> {
-  const { limit, offset } = pageOf(context.query, { fallback: 50, max: 200 });
-  const rows = await activityPage(store, mint, limit, offset);
+export function activity({ mint, view, query }: Coin): ActivityResponse {
+  const { limit, offset } = pageOf(query, { fallback: 50, max: 200 });
+  const rows = view.get('activity', pageKey(mint, limit, offset));
   return {
     mint,
     limit,
@@ -19,6 +19,7 @@ export async function activity({ mint, store, context }: Coin): Promise<Activity
       slot: row.slot,
       signature: row.signature,
       block_time: timeOf(row.block_time),
+      ...(row.derived === 1 ? { derived: true as const } : {}),
     })),
   };
 }

@@ -1,14 +1,4 @@
-import { mintsAt } from '../../clickhouse/queries/mints.ts';
-import {
-  type LastTransactionRow,
-  lastTransactions,
-  type StoredPolicy,
-} from '../../clickhouse/queries/policy.ts';
-import { poolsAt } from '../../clickhouse/queries/pools.ts';
-import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
-import { models, origins } from '../../clickhouse/queries/registries.ts';
-import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
-import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { type CamelCase, type PlainField, plainFields } from '../../schemas/account-fields.ts';
 import { figure } from '../../schemas/figure.ts';
 import { camelCase } from '../../schemas/idl.ts';
@@ -16,40 +6,26 @@ import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { modelOf } from '../figures/model.ts';
-import { loadQuotes } from '../figures/quotes.ts';
+import { quotesAt } from '../figures/quotes.ts';
 import { newest } from '../figures/times.ts';
 import type { Coin } from './find.ts';
 import { pdaBalances } from './pda-balances.ts';
 import { venueAccountView } from './venue-account.ts';
 
 /** `GET /coins/:mint` (spec 2.2) */
-export async function coin({ mint, policy, store, context, deps }: Coin): Promise<CoinResponse> {
-  const [config, venueAccounts, transactions, originRows, modelRows, mints, quotes] = await Promise.all([
-    protocolConfig(store),
-    venueAccountsOf(store, [policy.address]),
-    lastTransactions(store, [policy.address]),
-    origins(store),
-    models(store),
-    mintsAt(store, [mint]),
-    loadQuotes(store, deps.settings.launchpadVenueId, [policy.quote_mint], context.now),
-  ]);
-  const quote = quotes.get(policy.quote_mint);
+export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
+  const config = view.one('config');
+  const venueRows = view.get('venueAccounts', policy.address);
+  const last = view.get('lastTransaction', policy.address);
+  const originRows = view.one('origins');
+  const modelRows = view.one('models');
+  const quote = quotesAt(view, settings.launchpadVenueId, [policy.quote_mint]).get(policy.quote_mint);
   if (quote === undefined) throw new Error('a quote asset that was asked for is missing');
-  const venueRows = venueAccounts.get(policy.address) ?? [];
-  const last = transactions.get(policy.address);
-  const pool = poolOf(config?.launchpad_program ?? deps.settings.launchpadProgramId, mint, policy.quote_mint);
+  const pool = poolOf(config?.launchpad_program ?? settings.launchpadProgramId, mint, policy.quote_mint);
   const local = venueRows.filter((row) => row.kind === 'Local').map((row) => row.token_account);
-  const [pools, balances] = await Promise.all([
-    poolsAt(store, [pool]),
-    tokenAccountsAt(store, [
-      policy.bankroll,
-      policy.quote_escrow,
-      policy.base_escrow,
-      policy.holder_rewards,
-      ...local,
-    ]),
-  ]);
-  const token = mints.get(mint);
+  const { bankroll, quote_escrow, base_escrow, holder_rewards } = policy;
+  const balances = view.rows('tokenAccount', [bankroll, quote_escrow, base_escrow, holder_rewards, ...local]);
+  const token = view.get('mint', mint);
   const origin = originRows.find((row) => row.address === policy.origin);
   const protocolPaused = config === null ? null : config.paused === 1;
   return {
@@ -64,7 +40,7 @@ export async function coin({ mint, policy, store, context, deps }: Coin): Promis
     feeKeyMint: policy.fee_key_mint,
     lastIndexedSignature: lastSignature(policy, last),
     updatedAt: newest([timeOf(policy.block_time), timeOf(last?.block_time ?? null)]),
-    marketCap: marketCapOf(pool, pools.get(pool), quote),
+    marketCap: marketCapOf(pool, view.get('pool', pool), quote),
     authority: policy.authority,
     agent: policy.agent,
     guardian: policy.guardian,

@@ -1,30 +1,41 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { policiesAt, type StoredPolicy } from '../../clickhouse/queries/policy.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { policyAddress } from '../../schemas/pda.ts';
-import type { RouteContext, RouteReply } from '../http/route.ts';
-import type { ReadDeps } from '../latest/read-deps.ts';
+import type { RouteReply, SharedContext } from '../http/route.ts';
+import type { ReadDeps, ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 
-/** What a coin route answers from: one state of the policy, and the database it was read from. */
+/** What a coin route answers from: one state of the policy, and the memory that it was read from. */
 export interface Coin {
   mint: string;
   policy: StoredPolicy;
-  store: Store;
-  context: RouteContext;
-  deps: ReadDeps;
+  view: View;
+  query: URLSearchParams;
+  settings: ReadSettings;
 }
 
-/** Handler of a coin route: 404 for a mint without an indexed policy, any text included, else what `answer` says. */
-export function coinHandler<Answer>(deps: ReadDeps, answer: (coin: Coin) => Promise<Answer>) {
-  const program = decodeKey(deps.settings.programId);
+/** Finds the policy of a mint; null for any text that is none of an indexed policy. */
+export function coinFinder({ settings }: ReadDeps) {
+  const program = decodeKey(settings.programId);
   if (program === null) throw new TypeError('programId is no public key');
-  return async (context: RouteContext): Promise<RouteReply> => {
-    const mint = context.params.mint ?? '';
-    const store = deps.currentStore();
+  return ({ params, query }: SharedContext, view: View): Coin | null => {
+    const mint = params.mint ?? '';
     const key = decodeKey(mint);
-    const address = key === null ? null : encodeBase58(policyAddress(program, key));
-    const policy = address === null ? undefined : (await policiesAt(store, [address])).get(address);
-    if (policy === undefined) return { status: 404, body: { error: `no policy indexed for mint ${mint}` } };
-    return { status: 200, body: await answer({ mint, policy, store, context, deps }) };
+    const policy = key === null ? undefined : view.get('policy', encodeBase58(policyAddress(program, key)));
+    return policy === undefined ? null : { mint, policy, view, query, settings };
+  };
+}
+
+export const noCoin = (mint: string | undefined): RouteReply => ({
+  status: 404,
+  body: { error: `no policy indexed for mint ${mint ?? ''}` },
+});
+
+/** Answers a coin route: 404 for a mint without an indexed policy, else what `answer` says. */
+export function coinAnswer<Answer>(deps: ReadDeps, answer: (coin: Coin) => Answer) {
+  const find = coinFinder(deps);
+  return (context: SharedContext, view: View): RouteReply => {
+    const coin = find(context, view);
+    return coin === null ? noCoin(context.params.mint) : { status: 200, body: answer(coin) };
   };
 }

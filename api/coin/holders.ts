@@ -4,7 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/holders` */
-export async function holders({ mint, policy }: Coin): Promise<HoldersResponse> {
+export function holders({ mint, policy }: Coin): HoldersResponse {
   const asOf = timeOf(policy.block_time);
   return {
     mint,

@@ -1,48 +1,38 @@
 import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { NO_TOTALS, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
-import { tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
-import { venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import { NO_TOTALS } from '../../clickhouse/queries/policy-totals.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../figures/balances.ts';
-import { eventSum, incompleteReason } from '../figures/missing.ts';
+import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';
 import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
-import type { IndexState } from '../latest/index-state.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
 import { attestedEquity } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
-export function loop(coin: Coin): Promise<LoopResponse> {
-  return coin.deps.index.readAsOne(coin.store, (state) => loopIn(coin, state));
-}
-
-async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise<LoopResponse> {
-  const [totals, venueAccounts] = await Promise.all([
-    policyTotals(store, [mint]),
-    venueAccountsOf(store, [policy.address]),
-  ]);
-  const unrevoked = (venueAccounts.get(policy.address) ?? []).filter((row) => row.revoked === 0);
+export function loop({ mint, policy, view }: Coin): LoopResponse {
+  const state = view.state();
+  const unrevoked = view.get('venueAccounts', policy.address).filter((row) => row.revoked === 0);
   const local = unrevoked.filter((row) => row.kind === 'Local').map((row) => row.token_account);
-  const balances = await tokenAccountsAt(store, [policy.bankroll, ...local]);
-  const balance = (address: string) => balanceOf(address, balances.get(address));
-  const all = totals.get(mint) ?? NO_TOTALS;
-  const reason = state.historyReason ?? incompleteReason(state, policy.address);
-  const sum = (value: string, source: string, lastTime: string | null) =>
-    eventSum(state, reason, value, source, lastTime);
+  const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
+  const all = view.get('totals', mint) ?? NO_TOTALS;
+  const sum = (amount: Amount, value: string, source: string, lastTime: string | null) => {
+    const reason = state.historyReason ?? incompleteReason(state, policy.address, amount);
+    return eventSum(state, reason, value, source, lastTime);
+  };
   const asOf = timeOf(policy.block_time);
   const remote = unrevoked.filter((row) => row.kind === 'Remote');
   return {
     mint,
     step1_feesClaimed: {
-      quoteLeg: sum(all.fees_quote, CLAIMS_SOURCE, all.last_claim),
-      baseLeg: sum(all.fees_base, CLAIMS_SOURCE, all.last_claim),
+      quoteLeg: sum('FeesClaimed.quoteAmount', all.fees_quote, CLAIMS_SOURCE, all.last_claim),
+      baseLeg: sum('FeesClaimed.baseAmount', all.fees_base, CLAIMS_SOURCE, all.last_claim),
     },
     step2_routed: {
-      protocolCut: sum(all.protocol_cut, ROUTED_SOURCE, all.last_routed),
-      toLp: sum(all.routed_to_lp, ROUTED_SOURCE, all.last_routed),
-      toBankroll: sum(all.routed_to_bankroll, ROUTED_SOURCE, all.last_routed),
+      protocolCut: sum('Routed.protocolCut', all.protocol_cut, ROUTED_SOURCE, all.last_routed),
+      toLp: sum('Routed.toLp', all.routed_to_lp, ROUTED_SOURCE, all.last_routed),
+      toBankroll: sum('Routed.toBankroll', all.routed_to_bankroll, ROUTED_SOURCE, all.last_routed),
     },
     step3_lpCompounded: absent(
       'indexer:events',
@@ -56,12 +46,12 @@ async function loopIn({ mint, policy, store }: Coin, state: IndexState): Promise
     step5_profit: {
       hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),
       totalSwept: figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf),
-      toHoldersStaged: sum(all.profit_to_holders, SWEPT_SOURCE, all.last_swept),
-      toLpFromProfit: sum(all.profit_to_lp, SWEPT_SOURCE, all.last_swept),
+      toHoldersStaged: sum('ProfitSwept.toHolders', all.profit_to_holders, SWEPT_SOURCE, all.last_swept),
+      toLpFromProfit: sum('ProfitSwept.toLp', all.profit_to_lp, SWEPT_SOURCE, all.last_swept),
     },
     step6_buyback: {
-      spent: sum(all.buyback_spent, BUYBACK_SOURCE, all.last_buyback),
-      burned: sum(all.buyback_burned, BUYBACK_SOURCE, all.last_buyback),
+      spent: sum('BuybackBurned.spent', all.buyback_spent, BUYBACK_SOURCE, all.last_buyback),
+      burned: sum('BuybackBurned.burned', all.buyback_burned, BUYBACK_SOURCE, all.last_buyback),
     },
     credit: {
       spent: figure(policy.credit_spent, 'chain:Policy.credit_spent', asOf),

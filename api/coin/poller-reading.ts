@@ -2,19 +2,24 @@ import type { VenueReadingRow } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { Position } from '../../schemas/responses/positions.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
-import { REMOTE_VENUES, urlVariable, venueOfClass } from '../../schemas/venues/remote.ts';
+import { REMOTE_VENUES, venueOfClass } from '../../schemas/venues/remote.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
+import { unreadReason } from '../figures/venue-readings.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 
 /** What the venue itself says of an account, or why nothing was read of it. */
 export function pollerReading(
   assetClass: number,
   row: VenueReadingRow | undefined,
+  settings: ReadSettings,
+  now: number,
 ): Position['livePollerReading'] {
   const venue = venueOfClass(assetClass);
   if (venue === null) return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
   const { withoutEquity } = REMOTE_VENUES[venue];
   if (withoutEquity !== null) return absent(POLLER_SOURCE, withoutEquity);
-  if (row === undefined) return absent(POLLER_SOURCE, `not polled yet, or ${urlVariable(venue)} is not set`);
+  const unread = unreadReason(venue, row?.read_at, settings, now);
+  if (row === undefined || unread !== null) return absent(POLLER_SOURCE, unread ?? 'not polled yet');
   const asOf = timeOfMillis(row.venue_time);
   const why = row.reason ?? row.error ?? 'the venue gave no number';
   const part = (value: string | null) =>

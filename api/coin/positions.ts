@@ -1,9 +1,9 @@
-import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
-import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
-import { venueReadings } from '../../clickhouse/queries/venue-state.ts';
+import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts';
 import type { Position, PositionsResponse } from '../../schemas/responses/positions.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
-import { secondsSince } from '../figures/times.ts';
+import { nextSecond, secondsSince } from '../figures/times.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 import type { Coin } from './find.ts';
 import { pollerReading } from './poller-reading.ts';
 import { attestedEquity } from './venue-account.ts';
@@ -12,18 +12,13 @@ import { attestedEquity } from './venue-account.ts';
 const FUTURE_MAX_S = 120;
 
 /** `GET /coins/:mint/positions`: Remote venue accounts that are not revoked. */
-export async function positions({ mint, policy, store, context, deps }: Coin): Promise<PositionsResponse> {
-  const [config, accounts] = await Promise.all([
-    protocolConfig(store),
-    venueAccountsOf(store, [policy.address]),
-  ]);
-  const remote = (accounts.get(policy.address) ?? []).filter(
-    (row) => row.kind === 'Remote' && row.revoked === 0,
-  );
-  const readings = await venueReadings(
-    store,
-    remote.map((row) => row.token_account),
-  );
+export function positions({ mint, policy, view, settings }: Coin): PositionsResponse {
+  const config = view.one('config');
+  const remote = view
+    .get('venueAccounts', policy.address)
+    .filter((row) => row.kind === 'Remote' && row.revoked === 0);
+  // Ages.
+  if (remote.length > 0) view.until(nextSecond(view.now));
   return {
     mint,
     positions: remote.map((row) => ({
@@ -31,11 +26,24 @@ export async function positions({ mint, policy, store, context, deps }: Coin): P
       venueAccountPda: row.address,
       assetClass: row.asset_class,
       assetMint: row.asset_mint,
-      venue: venueIdOfClass(deps.settings, row.asset_class),
-      onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', context.now),
-      livePollerReading: pollerReading(row.asset_class, readings.get(row.token_account)),
+      venue: venueIdOfClass(settings, row.asset_class),
+      onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', view.now),
+      livePollerReading: pollerReading(
+        row.asset_class,
+        readingOf(row.token_account, view, settings),
+        settings,
+        view.now,
+      ),
     })),
   };
+}
+
+/** The newest reading of an account, which is too old at a moment that is known. */
+function readingOf(tokenAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
+  const reading = view.get('venueReading', tokenAccount);
+  const end = reading === undefined ? 0 : Number(reading.read_at) + readingMaxAgeMs + 1;
+  if (end > view.now) view.until(end);
+  return reading;
 }
 
 function attestation(

@@ -1,17 +1,37 @@
-import { models } from '../../clickhouse/queries/registries.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
+import type { ModelRow } from '../../clickhouse/queries/registries.ts';
 import type { PostsResponse } from '../../schemas/responses/posts.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { modelOf } from '../figures/model.ts';
 import { pageOf } from '../http/paging.ts';
-import type { Coin } from './find.ts';
+import type { RouteContext, RouteReply } from '../http/route.ts';
+import type { ReadDeps, ReadPosts } from '../latest/read-deps.ts';
+import { coinFinder, noCoin } from './find.ts';
 
 /** `GET /coins/:mint/posts`: the agent's posts beside the policy they are about, newest first. */
-export async function posts({ mint, policy, store, context, deps }: Coin): Promise<PostsResponse> {
-  const { limit, offset } = pageOf(context.query, { fallback: 20, max: 100 });
-  const [modelRows, feed] = await Promise.all([
-    models(store),
-    deps.readPosts === null ? { total: 0, posts: [] } : deps.readPosts(mint, limit, offset),
-  ]);
+export function postsHandler(deps: ReadDeps) {
+  const find = coinFinder(deps);
+  return async (context: RouteContext): Promise<RouteReply> => {
+    const { value: found } = await deps.latest.read((view) => {
+      const coin = find(context, view);
+      return coin && { policy: coin.policy, models: view.one('models') };
+    });
+    const mint = context.params.mint ?? '';
+    if (found === null) return noCoin(mint);
+    const { limit, offset } = pageOf(context.query, { fallback: 20, max: 100 });
+    const feed = (await deps.readPosts?.(mint, limit, offset)) ?? { total: 0, posts: [] };
+    return { status: 200, body: postsOf(mint, found, { limit, offset }, feed) };
+  };
+}
+
+type Feed = Awaited<ReturnType<ReadPosts>>;
+
+function postsOf(
+  mint: string,
+  { policy, models }: { policy: StoredPolicy; models: readonly ModelRow[] },
+  { limit, offset }: { limit: number; offset: number },
+  feed: Feed,
+): PostsResponse {
   return {
     mint,
     source: 'agent posts, signed in by the key in Policy.agent',
@@ -20,7 +40,7 @@ export async function posts({ mint, policy, store, context, deps }: Coin): Promi
       agent: policy.agent,
       agentActive: policy.mode === 'Agent' && policy.agent !== null,
       risk: policy.risk,
-      model: modelOf(policy, modelRows),
+      model: modelOf(policy, models),
       asOf: timeOf(policy.block_time),
       source: 'chain:Policy account',
     },

@@ -1,14 +1,14 @@
-import { currencies } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
-import type { ReadDeps } from '../latest/read-deps.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 
 /** `GET /venues/<options_venue>/currencies`: those that have options, as last read. */
-export async function currencyList(deps: ReadDeps): Promise<CurrenciesResponse> {
-  const envelope = { venue: deps.settings.optionsVenueId, source: POLLER_SOURCE };
-  const read = await currencies(deps.currentStore());
+export function currencyList(view: View, settings: ReadSettings): CurrenciesResponse {
+  const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
+  const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
   if (read === null) {
     const reason = 'the options venue was not read yet, or OPTIONS_VENUE_URL is not set';
     return { ...envelope, asOf: null, items: [], absent: true, reason };

@@ -1,31 +1,48 @@
+import type { EventKind } from '../../schemas/events.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import { lacks, UNDECODED } from '../../schemas/lacks.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
-import { lastDay } from './times.ts';
+import type { View } from '../latest/view.ts';
+import { lastDay, nextSecond } from './times.ts';
 
 /** Why figures of the last 24 hours are absent; null where they are covered. */
-export function dayReason(state: IndexState, now: number): string | null {
+export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string | null {
+  const state = view.state();
   if (state.historyReason === null) return null;
   if (state.openGaps.length === 0) return state.historyReason;
-  const { after } = lastDay(now);
+  view.until(nextSecond(view.now));
+  const { after } = lastDay(view.now);
   const covered = state.openGaps.every(
     (gap) => gap.open_partitions > 0 && gap.to_time !== null && Number(gap.to_time) <= after,
   );
   return covered ? null : `the last 24 hours are not covered: ${state.historyReason}`;
 }
 
-/** Why the event sums of this policy are absent; null where its transactions are whole. */
-export function incompleteReason(state: IndexState, policy: string): string | null {
-  return state.incomplete.policies.includes(policy)
-    ? 'a transaction of this policy is incomplete: its logs were cut and an event is missing'
-    : null;
+/** An amount of a kind of event: `Routed.toLp`. */
+export type Amount = `${EventKind}.${string}`;
+
+/** Why a policy's sum of an amount is absent; null where its transactions tell it all. */
+export function incompleteReason(state: IndexState, policy: string, amount: Amount): string | null {
+  const missing = state.incomplete.policies.filter(([of]) => of === policy).map(([, what]) => what);
+  return lackReason(missing, amount, 'a transaction of this policy');
 }
 
-/** Why the figures of this UTC day (YYYY-MM-DD) are absent; null where its transactions are whole. */
-export function dayIncompleteReason(state: IndexState, day: string): string | null {
+/** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */
+export function dayIncompleteReason(state: IndexState, day: string, amount: Amount): string | null {
   const { days, undated } = state.incomplete;
-  if (undated > 0) return 'a transaction of a day that is not known is incomplete: an event is missing';
-  return days.includes(day) ? 'a transaction of this day is incomplete: an event is missing' : null;
+  const missing = days.filter(([of]) => of === day).map(([, what]) => what);
+  return (
+    lackReason(undated, amount, 'a transaction of a day that is not known') ??
+    lackReason(missing, amount, 'a transaction of this day')
+  );
+}
+
+function lackReason(missing: readonly string[], amount: Amount, which: string): string | null {
+  if (!lacks(missing, amount)) return null;
+  return missing.includes(UNDECODED)
+    ? `an event of ${which} does not decode`
+    : `the logs of ${which} were cut, and the transaction itself does not tell this amount`;
 }
 
 /**

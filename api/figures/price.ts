@@ -17,6 +17,17 @@ const SOURCES = [
   { source: 'second', name: 'the second price source' },
 ] as const;
 
+/** Unix milliseconds from which on the first of these readings that is fresh now is too old. */
+export function freshUntil(rows: readonly PriceRow[], now: number): number {
+  const ends = rows.map((row) => observedMs(row) + MAX_AGE_MS + 1).filter((end) => end > now);
+  return Math.min(...ends, Number.POSITIVE_INFINITY);
+}
+
+function observedMs(row: PriceRow): number {
+  const given = row.observed_at === null ? Number.NaN : Date.parse(row.observed_at);
+  return Number.isNaN(given) ? Number(row.read_at) : given;
+}
+
 /** The catalogue's price where it has one that is fresh, else the second source's. */
 export function priceOf(rows: readonly PriceRow[], now: number): Price {
   const reasons: string[] = [];
@@ -26,8 +37,7 @@ export function priceOf(rows: readonly PriceRow[], now: number): Price {
       reasons.push(`${name} has no price`);
       continue;
     }
-    const given = row.observed_at === null ? Number.NaN : Date.parse(row.observed_at);
-    const observed = Number.isNaN(given) ? Number(row.read_at) : given;
+    const observed = observedMs(row);
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
     else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);

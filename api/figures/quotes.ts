@@ -1,9 +1,9 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { type PairRow, pairsOf } from '../../clickhouse/queries/catalogue.ts';
-import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
-import { type PriceRow, pricesOf } from '../../clickhouse/queries/prices.ts';
+import type { PairRow } from '../../clickhouse/queries/catalogue.ts';
+import type { MintRow } from '../../clickhouse/queries/mints.ts';
+import type { PriceRow } from '../../clickhouse/queries/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin.ts';
-import { type Price, priceOf } from './price.ts';
+import type { View } from '../latest/view.ts';
+import { freshUntil, type Price, priceOf } from './price.ts';
 
 /** A quote asset as served, with what money figures need of it. */
 export interface Quote {
@@ -21,21 +21,14 @@ export function catalogueSource(launchpadVenueId: string): string {
 }
 
 /** The quote assets of these mints, each with the source that named it. */
-export async function loadQuotes(
-  store: Store,
-  launchpadVenueId: string,
-  mints: readonly string[],
-  now: number,
-): Promise<Map<string, Quote>> {
-  const [rows, pairs, prices] = await Promise.all([
-    mintsAt(store, mints),
-    pairsOf(store, mints),
-    pricesOf(store, mints),
-  ]);
+export function quotesAt(view: View, launchpadVenueId: string, mints: readonly string[]): Map<string, Quote> {
   const source = catalogueSource(launchpadVenueId);
   return new Map(
     mints.map((mint) => {
-      return [mint, quoteOf(mint, rows.get(mint), pairs.get(mint), prices.get(mint) ?? [], source, now)];
+      const prices = view.get('prices', mint);
+      view.until(freshUntil(prices, view.now));
+      const quote = quoteOf(mint, view.get('mint', mint), view.get('pair', mint), prices, source, view.now);
+      return [mint, quote];
     }),
   );
 }

@@ -24,6 +24,9 @@ export function lastDay(now: number): { after: number; until: number } {
   return { after: until - DAY_S, until };
 }
 
+/** Unix milliseconds at which the next second begins. */
+export const nextSecond = (now: number): number => (Math.floor(now / 1000) + 1) * 1000;
+
 /** Whole seconds from a unix time to now; negative where it is ahead. */
 export function secondsSince(unixSeconds: string, now: number): number {
   return Number(BigInt(Math.floor(now / 1000)) - BigInt(unixSeconds));

@@ -16,25 +16,25 @@ export function jsonBytes(body: unknown): Buffer {
 }
 
 export function answerOf(reply: RouteReply): Answer {
-  const bytes = jsonBytes(reply.body);
+  const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
   const etag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
   return { status: reply.status, bytes, etag, headers: reply.headers ?? {} };
 }
 
-/** Sends the answer; 304 where the client of a shared answer has it already. */
-export function send(ctx: Context, answer: Answer, shared: boolean): void {
+/** Sends the answer; 304 where the client has it already and may have kept it. */
+export function send(ctx: Context, answer: Answer, kept: boolean): void {
   ctx.status = answer.status;
+  ctx.set('Cache-Control', kept ? 'no-cache' : 'no-store');
   ctx.set(answer.headers);
-  ctx.set('Cache-Control', shared ? 'no-cache' : 'no-store');
-  if (shared && answer.status === 200) {
+  if (kept && answer.status === 200) {
     ctx.set('ETag', answer.etag);
     if (hasIt(ctx.get('If-None-Match'), answer.etag)) {
       ctx.status = 304;
       return;
     }
   }
-  ctx.type = 'application/json; charset=utf-8';
   ctx.body = answer.bytes;
+  if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
 }
 
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */

@@ -1,8 +1,7 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
-import type { Store } from '../../clickhouse/client.ts';
-import type { Applied } from '../latest/applied-signal.ts';
-import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
+import type { Latest } from '../latest/latest.ts';
+import type { View } from '../latest/view.ts';
 import { answerOf, send, sendJson } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
@@ -10,41 +9,33 @@ import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
+import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
 export interface HttpOptions {
-  /** The serving database, asked once per request. */
-  currentStore(): Store;
+  latest: Latest;
   /** Unix milliseconds. */
   clock(): number;
-  applied: Applied;
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
   trustProxy?: number;
   /** Reads under way side by side; further ones wait in turn. */
   readsAtOnce?: number;
-  /** How long a shared answer may be used; default a second, 0 for not at all. */
-  cacheMs?: number;
   onError?(error: unknown, path: string): void;
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
-/** The embedded engine's sessions for readers, and a few that wait for each other's answers. */
-const READS_AT_ONCE = 6;
+/** What they lack is read in one question for all of them. */
+const READS_AT_ONCE = 32;
 const METHODS = 'GET, POST, OPTIONS';
 
 /** A table of routes as a Koa application. */
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
-  const cache = createAnswerCache({
-    marker: () => options.applied.marker(),
-    maxAgeMs: options.cacheMs ?? 1000,
-    maxBytes: CACHE_BYTES,
-    monotonic: () => performance.now(),
-  });
+  const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, { cache, gate }, options);
+    const handle = (ctx: Context) => answer(ctx, route, { shared, gate }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -125,48 +116,50 @@ function isDecodable(path: string): boolean {
   }
 }
 
-interface Shared {
-  cache: AnswerCache;
+interface Reads {
+  shared: SharedAnswers;
   gate: ReadGate;
 }
 
 async function answer(
   ctx: Context,
   route: Route,
-  { cache, gate }: Shared,
+  { shared, gate }: Reads,
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
-  const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
-  if (bytes === null) {
-    sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
-    return;
-  }
   const address = clientAddress(
     ctx.req.socket.remoteAddress,
     ctx.get('x-forwarded-for'),
     options.trustProxy ?? 0,
   );
+  const params = ctx.params as Record<string, string>;
+  const query = new URLSearchParams(ctx.querystring);
+  if (route.cached) {
+    const key = cacheKey(ctx, query, route, options.latest);
+    const make = (view: View) => route.answer({ params, query }, view);
+    send(ctx, shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    return;
+  }
+  const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
+  if (bytes === null) {
+    sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
+    return;
+  }
   const handle = () =>
     route.handler({
-      params: ctx.params as Record<string, string>,
-      query: new URLSearchParams(ctx.querystring),
+      ...{ params, query },
       body: parseJson(bytes),
       headers: ctx.headers as Record<string, string | undefined>,
       clientAddress: address,
       now: options.clock(),
     });
-  const produce = async () => answerOf(await (route.readsStore === true ? gate(address, handle) : handle()));
-  send(
-    ctx,
-    route.cached ? await cache(cacheKey(ctx, route, options), produce) : await produce(),
-    route.cached,
-  );
+  const reply = await (route.readsStore === true ? gate(address, handle) : handle());
+  send(ctx, answerOf(reply), route.mediaType !== undefined);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
-function cacheKey(ctx: Context, route: Route, options: HttpOptions): string {
-  const query = new URLSearchParams(ctx.querystring);
+function cacheKey(ctx: Context, query: URLSearchParams, route: Route, latest: Latest): string {
   const known = Object.keys(queryProperties(route)).map((name) => [name, query.get(name)]);
-  return JSON.stringify([options.currentStore().database, ctx.path, known]);
+  return JSON.stringify([latest.currentStore().database, ctx.path, known]);
 }

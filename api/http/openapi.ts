@@ -25,9 +25,13 @@ export function openApi(service: string, routes: readonly Route[]): Json {
 
 function operation(route: Route, named: Json): Json {
   const content = (schema: TSchema) => ({ 'application/json': { schema: hoisted(schema, named) } });
+  const media = (status: string, schema: TSchema) =>
+    status === '200' && route.mediaType !== undefined
+      ? { [route.mediaType]: { schema: hoisted(schema, named) } }
+      : content(schema);
   const responses = Object.entries({ ...route.responses, 500: InternalError }).map(([status, schema]) => [
     status,
-    { description: DESCRIPTIONS[status] ?? 'Refused; nothing is stored.', content: content(schema) },
+    { description: DESCRIPTIONS[status] ?? 'Refused; nothing is stored.', content: media(status, schema) },
   ]);
   return {
     summary: route.summary,

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { View } from '../latest/view.ts';
 
 /** What a handler is told of its request; nothing of Koa. */
 export interface RouteContext {
@@ -17,13 +18,18 @@ export interface RouteContext {
 
 export interface RouteReply {
   status: number;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
   headers?: Record<string, string>;
 }
 
+/** What the answer of a shared route may depend on, beside memory. */
+export type SharedContext = Pick<RouteContext, 'params' | 'query'>;
+
 /** One line of the table that feeds the router, the 404 and 405 answers and the OpenAPI page. */
-export interface Route {
+export type Route = SharedRoute | OwnRoute;
+
+interface RouteLine {
   method: 'GET' | 'POST';
   /** With parameters as `/coins/:mint`. */
   path: string;
@@ -31,12 +37,23 @@ export interface Route {
   /** An object schema: its properties are the query parameters that the route knows. */
   query?: TSchema;
   body?: TSchema;
+  /** Of an answer that is no JSON. */
+  mediaType?: string;
   /** The schema of the answer for each status. */
   responses: Record<number, TSchema>;
-  /** Whether the answer may be shared between clients for a moment. Never for an agent route. */
-  cached: boolean;
   /** Whether it needs a session's token. */
   bearer?: true;
+}
+
+/** Answers are shared between clients as long as what they are made of stays: never for an agent route. */
+export interface SharedRoute extends RouteLine {
+  cached: true;
+  answer(context: SharedContext, view: View): RouteReply;
+}
+
+/** Answers each request by itself. */
+export interface OwnRoute extends RouteLine {
+  cached: false;
   /** Whether it asks the store: such reads take turns. */
   readsStore?: true;
   handler(context: RouteContext): Promise<RouteReply>;

@@ -1,11 +1,11 @@
 import type { Store } from '../../clickhouse/client.ts';
 import {
   type AppliedState,
-  appliedState,
   type GapState,
   gapStates,
   type IncompleteState,
   incompleteState,
+  missingMark,
 } from '../../clickhouse/queries/index-state.ts';
 import { timeOf } from '../../schemas/units.ts';
 
@@ -21,20 +21,39 @@ export interface IndexState {
   historyReason: string | null;
 }
 
-export async function indexState(store: Store): Promise<IndexState> {
-  const [applied, gaps, incomplete] = await Promise.all([
-    appliedState(store),
-    gapStates(store),
-    incompleteState(store),
-  ]);
+/** What is known to be missing, and the mark that it was read between. */
+export interface Missing {
+  mark: string;
+  gaps: readonly GapState[];
+  incomplete: IncompleteState;
+}
+
+/** What is missing as long as the mark is this one; null where it is another by now. */
+export async function readMissing(
+  store: Store,
+  known: Missing | null,
+  mark: string,
+): Promise<Missing | null> {
+  // The mark says nothing of how far an open gap has come.
+  const open = known?.gaps.some((gap) => gap.open_partitions > 0) ?? true;
+  if (known?.mark === mark && !open) return known;
+  const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
+  return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
+}
+
+const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
+
+/** @param missing null where it changes faster than it can be read. */
+export function stateOf(applied: AppliedState, missing: Missing | null): IndexState {
+  const gaps = missing?.gaps ?? [];
   const openGaps = gaps.filter((gap) => isOpen(gap, applied));
   return {
     applied,
     gaps,
     openGaps,
-    incomplete,
+    incomplete: missing?.incomplete ?? { count: 0, policies: [], days: [], undated: [] },
     markerTime: timeOf(applied.block_time),
-    historyReason: historyReason(applied, gaps, openGaps),
+    historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };
 }
 

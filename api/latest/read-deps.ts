@@ -1,7 +1,6 @@
-import type { Store } from '../../clickhouse/client.ts';
 import type { AgentPost } from '../../schemas/responses/posts.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
-import type { IndexReads } from './index-reads.ts';
+import type { Latest } from './latest.ts';
 
 /** `perpVenueId` … */
 type VenueIds = { [V in RemoteVenue as `${V}VenueId`]: string };
@@ -16,6 +15,10 @@ export interface ReadSettings extends VenueIds {
   ammProgramId: string;
   launchpadVenueId: string;
   ammVenueId: string;
+  /** Venues whose address is configured: of others there is no reading, whatever was once read. */
+  polledVenues: readonly RemoteVenue[];
+  /** Older readings of venues are absent. */
+  readingMaxAgeMs: number;
 }
 
 /** Newest first; `total` counts all posts of the mint. */
@@ -26,9 +29,7 @@ export type ReadPosts = (
 ) => Promise<{ total: number; posts: AgentPost[] }>;
 
 export interface ReadDeps {
-  /** The serving database. Asked once per request: a replay may switch it between two. */
-  currentStore(): Store;
-  index: IndexReads;
+  latest: Latest;
   settings: ReadSettings;
   /** Null where there is no agent side: every feed is empty. */
   readPosts: ReadPosts | null;

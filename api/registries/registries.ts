@@ -1,15 +1,15 @@
-import { hasCatalogue, quotePairs } from '../../clickhouse/queries/catalogue.ts';
-import { models, origins } from '../../clickhouse/queries/registries.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
-import type { ReadDeps } from '../latest/read-deps.ts';
+import { pageKey } from '../latest/kind.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 
 const QUOTES_MAX = 600;
 
 /** `GET /origins` */
-export async function originList(deps: ReadDeps): Promise<OriginsResponse> {
-  const rows = await origins(deps.currentStore());
+export function originList(view: View): OriginsResponse {
+  const rows = view.one('origins');
   return {
     source: 'chain:Origin accounts',
     items: rows.map((row) => ({
@@ -23,8 +23,8 @@ export async function originList(deps: ReadDeps): Promise<OriginsResponse> {
 }
 
 /** `GET /models` */
-export async function modelList(deps: ReadDeps): Promise<ModelsResponse> {
-  const rows = await models(deps.currentStore());
+export function modelList(view: View): ModelsResponse {
+  const rows = view.one('models');
   return {
     source: 'chain:Model accounts',
     items: rows.map((row) => ({
@@ -38,9 +38,8 @@ export async function modelList(deps: ReadDeps): Promise<ModelsResponse> {
 }
 
 /** `GET /quotes` */
-export async function quoteList(deps: ReadDeps, search: string): Promise<QuotesResponse> {
-  const store = deps.currentStore();
-  const rows = await quotePairs(store, search, QUOTES_MAX);
+export function quoteList(view: View, settings: ReadSettings, search: string): QuotesResponse {
+  const rows = view.get('quotePairs', pageKey(search, QUOTES_MAX));
   const items = rows.map((row) => ({
     mint: row.mint,
     symbol: row.symbol === '' ? null : row.symbol,
@@ -55,8 +54,8 @@ export async function quoteList(deps: ReadDeps, search: string): Promise<QuotesR
     graduationMarketCapUsd: row.graduation_market_cap_usd,
     graduationMultiple: row.graduation_multiple,
   }));
-  const source = catalogueSource(deps.settings.launchpadVenueId);
-  if (items.length > 0 || (await hasCatalogue(store))) return { source, items };
+  const source = catalogueSource(settings.launchpadVenueId);
+  if (items.length > 0 || view.one('hasCatalogue')) return { source, items };
   return {
     source,
     items,

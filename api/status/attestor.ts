@@ -1,22 +1,18 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { lastActions } from '../../clickhouse/queries/events-between.ts';
-import { newestAttestations } from '../../clickhouse/queries/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
-import { secondsSince } from '../figures/times.ts';
+import { nextSecond, secondsSince } from '../figures/times.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
 
 const SOURCE = 'chain:VenueAccount.remote_asof';
 
 /** How fresh the newest attestation of each venue is. */
-export async function attestor(
-  store: Store,
-  settings: ReadSettings,
-  now: number,
-): Promise<StatusResponse['attestor']> {
-  const [last, newest] = await Promise.all([lastActions(store), newestAttestations(store)]);
+export function attestor(view: View, settings: ReadSettings): StatusResponse['attestor'] {
+  const last = view.one('lastActions');
+  const newest = view.one('attestations');
+  view.until(nextSecond(view.now));
   return {
     lastActionAt: timeOf(last.attestor),
     perVenue: remoteVenues(settings).map(({ id, assetClass }) => {
@@ -24,7 +20,7 @@ export async function attestor(
       const age =
         found === undefined
           ? absent(SOURCE, `no account at ${id} was ever attested`)
-          : figure(secondsSince(found.remote_asof, now), SOURCE, timeOf(found.remote_asof));
+          : figure(secondsSince(found.remote_asof, view.now), SOURCE, timeOf(found.remote_asof));
       return { venue: id, ...age };
     }),
     moneyPathsFrozenNote:

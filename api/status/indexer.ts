@@ -1,13 +1,13 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { deadLetterCount } from '../../clickhouse/queries/status-counts.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
+import type { View } from '../latest/view.ts';
 
 /** How far the index is: the lowest applied marker over all partitions, and how far back it is whole. */
-export async function indexer(store: Store, state: IndexState): Promise<StatusResponse['indexer']> {
-  const letters = await deadLetterCount(store);
+export function indexer(view: View): StatusResponse['indexer'] {
+  const letters = view.one('deadLetters');
+  const state = view.state();
   const { applied } = state;
   const started = applied.partitions > 0;
   const updatedAt = started ? timeOfMillis(applied.applied_at) : null;

@@ -1,3 +1,4 @@
+import { FIRST_DERIVED_POSITION } from '../../schemas/derive/groups.ts';
 import type { Store } from '../client.ts';
 import { AT_LOW_COST } from './audit-ranges.ts';
 
@@ -12,6 +13,9 @@ export interface Counters {
   credit_spent: string;
   venue_count: string;
 }
+
+/** The same as events sum it; null where derived ones cannot tell it. */
+export type EventCounters = Omit<Counters, 'venue_count'> & { venue_count: string | null };
 
 export interface CountedState extends Counters {
   address: string;
@@ -50,9 +54,9 @@ export function statesOf(store: Store, addresses: readonly string[]): Promise<Co
 export async function countersFromEvents(
   store: Store,
   states: readonly Pick<CountedState, 'mint' | 'slot'>[],
-): Promise<Map<string, Counters>> {
+): Promise<Map<string, EventCounters>> {
   if (states.length === 0) return new Map();
-  const rows = await store.query<Counters & { mint: string }>(
+  const rows = await store.query<EventCounters & { mint: string }>(
     `SELECT e.mint AS mint,
        toString(sumIf(toUInt128(amount_a), kind = 'FeesClaimed')) AS fees_claimed,
        toString(sumIf(toUInt128(amount_b), kind = 'Routed')) AS protocol_fees,
@@ -62,7 +66,8 @@ export async function countersFromEvents(
        toString(sumIf(toUInt128(amount_b), kind = 'BuybackBurned')
          + sumIf(toUInt128(amount_a), kind = 'BaseLegBurned')) AS tokens_burned,
        toString(sumIf(toUInt128(amount_a), kind = 'CreditNoted')) AS credit_spent,
-       toString(toInt64(countIf(kind = 'VenueRegistered')) - toInt64(countIf(kind = 'VenueRevoked'))) AS venue_count
+       if(countIf(position >= ${FIRST_DERIVED_POSITION} AND kind IN ('VenueRegistered', 'VenueRevoked')) > 0, NULL,
+         toString(toInt64(countIf(kind = 'VenueRegistered')) - toInt64(countIf(kind = 'VenueRevoked')))) AS venue_count
      FROM events AS e FINAL
      WHERE e.mint IN {mints:Array(String)}
        AND e.slot <= transform(e.mint, {mints:Array(String)}, {slots:Array(UInt64)}, toUInt64(0))

@@ -1,20 +1,9 @@
 import type { Store } from '../client.ts';
+import { asStored, QUOTE_SUMS, type QuoteSums } from '../sum-columns.ts';
 import { AT_LOW_COST } from './audit-ranges.ts';
 
-/** Sums of a UTC day and quote asset in one partition of the log, decimal strings. */
-export interface PartitionDay {
-  day: string;
-  quote_mint: string;
-  log_partition: number;
-  routed_to_lp: string;
-  routed_to_bankroll: string;
-  protocol_cut: string;
-  profit: string;
-  buyback_spent: string;
-  event_count: string;
-  /** Unix seconds. */
-  last_event: string | null;
-}
+/** Sums of a UTC day and quote asset in one partition of the log. */
+export type PartitionDay = QuoteSums & { day: string; quote_mint: string; log_partition: number };
 
 /** Days as unix seconds: from the first on, the last not in it. */
 export interface DayRange {
@@ -43,21 +32,18 @@ const dayOf = (time: number) => Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
 /** What readers are served; a row without events is none. */
 export function storedDays(store: Store, { from, to }: DayRange): Promise<PartitionDay[]> {
   return store.query<PartitionDay>(
-    `SELECT toString(d.day) AS day, d.quote_mint AS quote_mint, d.log_partition AS log_partition,
-       toString(d.routed_to_lp) AS routed_to_lp, toString(d.routed_to_bankroll) AS routed_to_bankroll,
-       toString(d.protocol_cut) AS protocol_cut, toString(d.profit) AS profit,
-       toString(d.buyback_spent) AS buyback_spent, toString(d.event_count) AS event_count,
-       d.last_event AS last_event
-     FROM quote_days AS d FINAL
-     WHERE d.day >= toDate(fromUnixTimestamp64Second({from:Int64}, 'UTC'))
-       AND d.day < toDate(fromUnixTimestamp64Second({to:Int64}, 'UTC'))
+    `SELECT toString(t.day) AS day, t.quote_mint AS quote_mint, t.log_partition AS log_partition,
+       ${asStored(QUOTE_SUMS)}
+     FROM quote_days AS t FINAL
+     WHERE t.day >= toDate(fromUnixTimestamp64Second({from:Int64}, 'UTC'))
+       AND t.day < toDate(fromUnixTimestamp64Second({to:Int64}, 'UTC'))
      ORDER BY day, quote_mint, log_partition
      ${AT_LOW_COST}`,
     { from, to },
   );
 }
 
-/** What the facts say, and `print` of the very facts that say it: it changes where any of them does. */
+/** Written out once more, apart from how the sums are made, so that a mistake there shows: what the facts say, and `print` of the very facts that say it: it changes where any of them does. */
 export function recomputedDays(
   store: Store,
   { from, to }: DayRange,
@@ -70,7 +56,7 @@ export function recomputedDays(
        toString(sumIf(toUInt128(amount_b), kind = 'Routed')) AS protocol_cut,
        toString(sumIf(toUInt128(amount_a), kind = 'ProfitSwept')) AS profit,
        toString(sumIf(toUInt128(amount_a), kind = 'BuybackBurned')) AS buyback_spent,
-       toString(count()) AS event_count,
+       toString(countIf(kind != '')) AS event_count,
        max(block_time) AS last_event,
        toString(groupBitXor(cityHash64(slot, signature, position, kind, has_index, ifNull(block_time, -1),
          amount_a, amount_b, amount_c, amount_d))) AS print

@@ -1,3 +1,4 @@
+import { FIRST_DERIVED_POSITION } from '../../schemas/derive/groups.ts';
 import type { Store } from '../client.ts';
 import { AT_LOW_COST } from './audit-ranges.ts';
 
@@ -11,7 +12,7 @@ const amountOf = (columns: string) => `sum(
   + if(has({terms:Array(String)}, concat(kind, '.b')), toUInt128(${columns}amount_b), 0)
   + if(has({terms:Array(String)}, concat(kind, '.c')), toUInt128(${columns}amount_c), 0)
   + if(has({terms:Array(String)}, concat(kind, '.d')), toUInt128(${columns}amount_d), 0)
-  + hasAny({terms:Array(String)}, ['*.count', concat(kind, '.count')]))`;
+  + (kind != '' AND hasAny({terms:Array(String)}, ['*.count', concat(kind, '.count')])))`;
 
 const OF_MINT = `SELECT e.slot AS slot, ${amountOf('e.')} AS amount
 FROM events AS e FINAL
@@ -59,7 +60,7 @@ export async function eventsPerSignature(
 ): Promise<Map<string, number>> {
   const rows = await store.query<{ signature: string; count: number }>(
     `SELECT signature, toUInt32(uniqExact(position)) AS count FROM events
-     WHERE mint = {mint:String} AND signature IN {signatures:Array(String)}
+     WHERE mint = {mint:String} AND signature IN {signatures:Array(String)} AND position < ${FIRST_DERIVED_POSITION}
      GROUP BY signature
      ${AT_LOW_COST}`,
     { mint, signatures },

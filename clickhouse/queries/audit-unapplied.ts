@@ -1,6 +1,10 @@
+import { FIRST_DERIVED_POSITION } from '../../schemas/derive/groups.ts';
 import type { Store } from '../client.ts';
 import type { DayRange } from './audit-days.ts';
 import { AT_LOW_COST } from './audit-ranges.ts';
+
+/** Derived events have no row of `transactions`. */
+const READ_WHOLE = `position < ${FIRST_DERIVED_POSITION}`;
 
 /**
  * A batch writes its events first, then the sums over them, then its rows of `transactions`. An event that no row of
@@ -9,7 +13,7 @@ import { AT_LOW_COST } from './audit-ranges.ts';
 export async function unappliedOfMint(store: Store, mint: string): Promise<number> {
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM events FINAL
-     WHERE mint = {mint:String} AND (signature, has_index, ifNull(block_time, -1)) NOT IN (
+     WHERE mint = {mint:String} AND ${READ_WHOLE} AND (signature, has_index, ifNull(block_time, -1)) NOT IN (
        SELECT signature, has_index, ifNull(block_time, -1) FROM transactions FINAL
        WHERE signature IN (SELECT signature FROM events WHERE mint = {mint:String})
      )
@@ -26,7 +30,7 @@ const LARGEST_CORRECTION_SECONDS = 3_600;
 export async function unappliedOfDays(store: Store, { from, to }: DayRange): Promise<number> {
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM events_by_slot FINAL
-     WHERE block_time >= {from:Int64} AND block_time < {to:Int64}
+     WHERE block_time >= {from:Int64} AND block_time < {to:Int64} AND ${READ_WHOLE}
        AND (signature, has_index, ifNull(block_time, -1)) NOT IN (
          SELECT signature, has_index, ifNull(block_time, -1) FROM transactions FINAL
          WHERE signature IN (
@@ -46,10 +50,10 @@ export async function unappliedOfTransaction(
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM (
        SELECT has_index, block_time FROM events FINAL
-       WHERE mint = {mint:String} AND slot = {slot:UInt64} AND signature = {signature:String}
+       WHERE mint = {mint:String} AND slot = {slot:UInt64} AND signature = {signature:String} AND ${READ_WHOLE}
        UNION ALL
        SELECT has_index, block_time FROM events_by_slot FINAL
-       WHERE slot = {slot:UInt64} AND signature = {signature:String}
+       WHERE slot = {slot:UInt64} AND signature = {signature:String} AND ${READ_WHOLE}
      )
      WHERE (has_index, ifNull(block_time, -1)) NOT IN (
        SELECT has_index, ifNull(block_time, -1) FROM transactions FINAL WHERE signature = {signature:String})

@@ -1,27 +1,16 @@
 import type { Store } from '../client.ts';
+import { addedUp, QUOTE_SUMS, type QuoteSums } from '../sum-columns.ts';
 
 /** Sums of one UTC day and quote asset over all partitions of the log. `quote_mint` '' : events of no policy. */
-export interface QuoteDayRow {
-  day: string;
-  quote_mint: string;
-  routed_to_lp: string;
-  routed_to_bankroll: string;
-  protocol_cut: string;
-  profit: string;
-  buyback_spent: string;
-  last_event: string | null;
-}
+export type QuoteDayRow = QuoteSums & { day: string; quote_mint: string };
 
 /** Oldest day first, then by quote mint. */
 export async function daySeries(store: Store): Promise<QuoteDayRow[]> {
   return store.query<QuoteDayRow>(
-    `SELECT toString(d.day) AS day, d.quote_mint AS quote_mint,
-       toString(sum(d.routed_to_lp)) AS routed_to_lp, toString(sum(d.routed_to_bankroll)) AS routed_to_bankroll,
-       toString(sum(d.protocol_cut)) AS protocol_cut, toString(sum(d.profit)) AS profit,
-       toString(sum(d.buyback_spent)) AS buyback_spent, max(d.last_event) AS last_event
-     FROM quote_days AS d FINAL
-     GROUP BY d.day, d.quote_mint
-     HAVING sum(d.event_count) > 0
+    `SELECT toString(t.day) AS day, t.quote_mint AS quote_mint, ${addedUp(QUOTE_SUMS)}
+     FROM quote_days AS t FINAL
+     GROUP BY t.day, t.quote_mint
+     HAVING sum(t.event_count) > 0
      ORDER BY day, quote_mint`,
     {},
   );

@@ -1,4 +1,5 @@
 import type { Store } from '../client.ts';
+import { STANDING } from './derived.ts';
 
 export interface EventCountRow {
   mint: string;
@@ -20,7 +21,7 @@ export async function eventsBetween(
   const rows = await store.query<EventCountRow>(
     `SELECT mint, toUInt32(uniqExact(signature, position)) AS count, max(block_time) AS last_time
      FROM events_by_slot
-     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND mint IN {mints:Array(String)}
+     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND mint IN {mints:Array(String)} AND ${STANDING}
      GROUP BY mint`,
     { mints: [...mints], after, until },
   );
@@ -42,7 +43,7 @@ export async function keeperEventsBetween(
   return store.query<KindCountRow>(
     `SELECT kind, toUInt32(uniqExact(signature, position)) AS count, max(block_time) AS last_time
      FROM events_by_slot
-     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND actor = 'keeper'
+     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND actor = 'keeper' AND ${STANDING}
      GROUP BY kind
      ORDER BY kind`,
     { after, until },

@@ -68,22 +68,25 @@ export async function gapStates(store: Store): Promise<GapState[]> {
 /** The transactions that are incomplete now, and what they take with them. */
 export interface IncompleteState {
   count: number;
-  policies: string[];
-  /** UTC days, YYYY-MM-DD. */
-  days: string[];
-  /** Of them, how many are of a day that is not known. */
-  undated: number;
+  /** Policies, each beside something that is missing of it, as in schemas/lacks.ts. */
+  policies: [policy: string, missing: string][];
+  /** UTC days, YYYY-MM-DD, likewise. */
+  days: [day: string, missing: string][];
+  /** What is missing of a day that is not known. */
+  undated: string[];
 }
 
 export async function incompleteState(store: Store): Promise<IncompleteState> {
   const [row] = await store.query<IncompleteState>(
     `SELECT toUInt32(count()) AS count,
-       groupUniqArrayArray(i.policies) AS policies,
-       groupUniqArrayIf(toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))),
-         i.block_time IS NOT NULL) AS days,
-       toUInt32(countIf(i.block_time IS NULL)) AS undated
+       groupUniqArrayArray(
+         arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing))) AS policies,
+       groupUniqArrayArrayIf(
+         arrayMap(what -> (toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))), toString(what)),
+           i.missing), i.block_time IS NOT NULL) AS days,
+       groupUniqArrayArrayIf(i.missing, i.block_time IS NULL) AS undated
      FROM incomplete_transactions AS i FINAL
-     WHERE i.signature NOT IN (
+     WHERE notEmpty(i.missing) AND i.signature NOT IN (
        SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))`,
     {},
   );
@@ -97,8 +100,8 @@ export const missingMark = sharedRead(async (store): Promise<string> => {
     `SELECT hex(sipHash128(
        (SELECT groupArray((g.from_slot, g.log_partition, g.closed))
         FROM (SELECT from_slot, log_partition, closed FROM gaps FINAL ORDER BY from_slot, log_partition) AS g),
-       (SELECT groupArray((i.signature, i.policies, ifNull(i.block_time, 0)))
-        FROM (SELECT signature, policies, block_time FROM incomplete_transactions FINAL ORDER BY signature) AS i
+       (SELECT groupArray((i.signature, i.policies, i.missing, ifNull(i.block_time, 0)))
+        FROM (SELECT signature, policies, missing, block_time FROM incomplete_transactions FINAL ORDER BY signature) AS i
         WHERE i.signature NOT IN (
           SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)))
      )) AS mark`,

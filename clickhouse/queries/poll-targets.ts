@@ -27,16 +27,24 @@ export async function quoteMints(store: Store): Promise<{ used: string[]; listed
   return { used: [...first], listed: listed.map(({ mint }) => mint).filter((mint) => !first.has(mint)) };
 }
 
-/** Launched mints with the uri of their metadata, and the uri whose document was read last with its time. */
-export async function metadataUris(
-  store: Store,
-): Promise<{ mint: string; uri: string; readUri: string | null; readAt: string | null }[]> {
+export interface MetadataTarget {
+  mint: string;
+  uri: string;
+  /** The uri whose document was read last, when, and the image that is known of it. */
+  readUri: string | null;
+  readAt: string | null;
+  imageUrl: string | null;
+}
+
+/** Launched mints and quote mints with the uri of their metadata: never read ones first, then by the time of reading. */
+export async function metadataUris(store: Store): Promise<MetadataTarget[]> {
   return store.query(
-    `SELECT p.mint AS mint, coalesce(nullIf(m.uri, ''), a.uri) AS uri, nullIf(d.uri, '') AS readUri, d.read_at AS readAt
-     FROM (SELECT DISTINCT mint FROM policies FINAL WHERE exists) AS p
+    `SELECT p.mint AS mint, coalesce(nullIf(m.uri, ''), a.uri) AS uri, nullIf(d.uri, '') AS readUri, d.read_at AS readAt,
+       d.image_url AS imageUrl
+     FROM (SELECT DISTINCT arrayJoin([mint, quote_mint]) AS mint FROM policies FINAL WHERE exists) AS p
      INNER JOIN (SELECT * FROM mints FINAL WHERE exists) AS m ON m.address = p.mint
      LEFT JOIN (SELECT * FROM metadata_accounts FINAL WHERE exists) AS a ON a.address = m.metadata_pointer AND a.mint = p.mint
      LEFT JOIN (SELECT * FROM metadata_documents FINAL) AS d ON d.mint = p.mint
-     WHERE uri != '' ORDER BY mint`,
+     WHERE uri != '' ORDER BY readAt, mint`,
   );
 }

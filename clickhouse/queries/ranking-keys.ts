@@ -1,4 +1,6 @@
+import { ANYTHING, UNDECODED } from '../../schemas/lacks.ts';
 import type { Sort } from '../../schemas/responses/rankings.ts';
+import { STANDING } from './derived.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
 export interface RankingKey {
@@ -17,13 +19,13 @@ const TOTALS = `LEFT JOIN (
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
        SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_transactions FINAL
-       WHERE signature NOT IN (
+       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', 'Routed', 'Routed.amount']) AND signature NOT IN (
          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
      ) AS i ON i.policy = p.address`;
 
 const EVENTS = `LEFT JOIN (
        SELECT mint, uniqExact(signature, position) AS count FROM events_by_slot
-       WHERE block_time > {after:Int64} AND block_time <= {until:Int64}
+       WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND ${STANDING}
        GROUP BY mint
      ) AS e ON e.mint = p.mint`;
 

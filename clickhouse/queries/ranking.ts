@@ -31,6 +31,26 @@ export interface RankingSelection {
   sumsKnown: boolean;
 }
 
+export interface RankedPage {
+  total: number;
+  addresses: string[];
+}
+
+/** A selection as a text that says the same for the same. */
+export function writeSelection(selection: RankingSelection): string {
+  return JSON.stringify(selection, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+export function readSelection(text: string): RankingSelection {
+  const selection = JSON.parse(text) as RankingSelection;
+  const rates = selection.rates.map(({ mint, multiplier, divisor }) => ({
+    mint,
+    multiplier: BigInt(multiplier),
+    divisor: BigInt(divisor),
+  }));
+  return { ...selection, rates };
+}
+
 /** A filter value no policy has, for an id beyond what the column can hold. */
 const NO_ID = -1;
 
@@ -59,10 +79,7 @@ const FILTERS: Record<'mode' | 'origin' | 'model' | 'quote' | 'locked' | 'paused
  * One page of the ranking: addresses of policies in order, and how many policies pass the filters. Absent keys come
  * last in both orders, equal ones stand by mint. Keys are whole numbers of up to 256 bits.
  */
-export async function rankedPolicies(
-  store: Store,
-  question: RankingSelection,
-): Promise<{ total: number; addresses: string[] }> {
+export async function rankedPolicies(store: Store, question: RankingSelection): Promise<RankedPage> {
   const { join, key, money } = RANKING_KEYS[question.sort];
   const inDollars = money && question.quote === null;
   const used = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter((name) => question[name] !== null);

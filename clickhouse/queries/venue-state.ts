@@ -5,6 +5,8 @@ import { sharedRows } from '../shared-reads.ts';
 export interface VenueReadingRow {
   token_account: string;
   venue: string;
+  /** Milliseconds of our clock. */
+  read_at: string;
   reachable: number;
   error: string | null;
   equity: string | null;
@@ -17,7 +19,7 @@ export interface VenueReadingRow {
 /** The newest reading of each of these Remote venue accounts, by token account. */
 export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store, tokenAccounts) =>
   store.query(
-    `SELECT token_account, venue, reachable, error, equity, notional, reason, venue_time
+    `SELECT token_account, venue, read_at, reachable, error, equity, notional, reason, venue_time
      FROM venue_readings FINAL
      WHERE token_account IN {tokenAccounts:Array(String)}`,
     { tokenAccounts },

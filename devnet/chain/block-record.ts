@@ -6,6 +6,7 @@ import { SYSTEM_PROGRAM } from '../program/known-programs.ts';
 import { seededBytes } from '../program/random.ts';
 import type { Key, TableName, Tables } from '../program/state.ts';
 import type { AccountWrite, Block } from './ledger.ts';
+import type { HeldTokens } from './token-balances.ts';
 import { type Builder, buildTransaction, signatureAt } from './transactions.ts';
 
 /** What a block is made from again: small beside the block itself, and enough for every byte of it. */
@@ -14,6 +15,8 @@ export interface BlockRecord {
   parent: bigint;
   blockTime: number;
   executions: Execution[];
+  /** Beside each execution; ledgers of an older version have none. */
+  tokens?: HeldTokens[][];
   /** State at the end of the block of every account written in it; null: closed. */
   rows: Changes;
   /** Accounts in the order of their last write, with the transaction that wrote and what it counted. */
@@ -22,7 +25,9 @@ export interface BlockRecord {
 
 /** The first record of a ledger. */
 export interface LedgerHead {
-  format: 1;
+  format: 1 | 2;
+  /** Hash of the layouts that its accounts and events were written in; none in format 1. */
+  layout?: string;
   seed: string;
   programId: Key;
   genesisMs: number;
@@ -76,7 +81,11 @@ export function blockOf(record: BlockRecord, builder: Builder): Block {
     blockhash: blockhashAt(builder.seed, slot),
     parentBlockhash,
     transactions: record.executions.map((execution, index) =>
-      buildTransaction(execution, { slot, index, blockhash: parentBlockhash }, builder),
+      buildTransaction(
+        execution,
+        { slot, index, blockhash: parentBlockhash, tokens: record.tokens?.[index] ?? [] },
+        builder,
+      ),
     ),
     writes: writesOf(record, builder),
   };

@@ -30,7 +30,8 @@ const unpacked = (number: number): Position => ({
   index: number % PER_BLOCK,
 });
 
-function keysOf(instruction: Instruction, into: Set<Key>): void {
+/** Every key that an instruction and those it calls name. */
+export function keysOf(instruction: Instruction, into: Set<Key>): void {
   into.add(instruction.program);
   for (const meta of instruction.metas) into.add(meta.key);
   for (const step of instruction.steps) if (step.type === 'cpi') keysOf(step.instruction, into);

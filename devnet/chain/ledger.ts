@@ -37,6 +37,18 @@ export interface TransactionMessage {
   lookups?: { table: Uint8Array; writable: number[]; readonly: number[] }[];
 }
 
+/** Amounts of a token account before and after a transaction; null where it did not exist. Keys are base58. */
+export interface TokenBalance {
+  /** Index as in CompiledInstruction. */
+  accountIndex: number;
+  mint: string;
+  owner: string;
+  program: string;
+  decimals: number;
+  before: bigint | null;
+  after: bigint | null;
+}
+
 export interface LedgerTransaction {
   signature: Uint8Array;
   index: number;
@@ -48,6 +60,7 @@ export interface LedgerTransaction {
   /** Addresses from lookup tables, in the order of the indexes above. */
   loaded: { writable: Uint8Array[]; readonly: Uint8Array[] };
   inner: { index: number; instructions: InnerInstruction[] }[];
+  tokenBalances: TokenBalance[];
   /** What getTransaction answers. */
   logs: string[];
   /** What the stream carries: the same, or the same cut short with `Log truncated`. */

@@ -10,6 +10,8 @@ import type {
 } from './ledger.ts';
 
 type Compiled = Pick<LedgerTransaction, 'message' | 'loaded' | 'inner'> & {
+  /** All of them, in the order of their indexes. */
+  keys: readonly Key[];
   /** Whether the message lets a key be written to. */
   writable: ReadonlySet<Key>;
 };
@@ -66,7 +68,8 @@ export function compileMessage(
     else groups[writable ? 'w' : 'r'].push(key);
   }
   const accountKeys = [...groups.sw, ...groups.sr, ...groups.w, ...groups.r];
-  const index = new Map([...accountKeys, ...groups.lw, ...groups.lr].map((key, at) => [key, at]));
+  const keys = [...accountKeys, ...groups.lw, ...groups.lr];
+  const index = new Map(keys.map((key, at) => [key, at]));
   const at = (key: Key): number => {
     const found = index.get(key);
     if (found === undefined) throw new RangeError(`${key} is not in the message`);
@@ -103,6 +106,7 @@ export function compileMessage(
   }
   return {
     message,
+    keys,
     loaded: { writable: groups.lw.map(bytesOf), readonly: groups.lr.map(bytesOf) },
     inner: frames
       .map((frame, position) => ({ index: position, instructions: flatten(frame, 2) }))

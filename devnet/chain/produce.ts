@@ -5,7 +5,9 @@ import { writable } from '../program/instruction-run.ts';
 import type { Key, ProgramState, TableName } from '../program/state.ts';
 import { TABLE_NAMES } from '../program/state.ts';
 import { type BlockRecord, blockhashAt, writesOf } from './block-record.ts';
+import { keysOf } from './chain-index.ts';
 import type { Block, LedgerTransaction } from './ledger.ts';
+import { type HeldTokens, heldTokens } from './token-balances.ts';
 import { type Builder, buildTransaction, writableKeys } from './transactions.ts';
 
 /** The place a block takes in the chain. */
@@ -53,6 +55,7 @@ export function runBlock(
   const { slot, parent, blockTime } = at;
   const parentBlockhash = blockhashAt(builder.seed, parent);
   const executions: Execution[] = [];
+  const tokens: HeldTokens[][] = [];
   const transactions: LedgerTransaction[] = [];
   const touched = new Map<Key, { tx: number; version: bigint; table: TableName }>();
   let version = at.version;
@@ -64,7 +67,12 @@ export function runBlock(
     const changed = execution.error === null ? changedKeys(draft.changes) : new Map<Key, TableName>();
     listChanged(execution, changed);
     const index = executions.push(execution) - 1;
-    const tx = buildTransaction(execution, { slot, index, blockhash: parentBlockhash }, builder);
+    const keys = new Set<Key>();
+    for (const instruction of execution.instructions) keysOf(instruction, keys);
+    const held = heldTokens(keys, state, execution.error === null ? draft : null);
+    tokens.push(held);
+    const place = { slot, index, blockhash: parentBlockhash, tokens: held };
+    const tx = buildTransaction(execution, place, builder);
     transactions.push(tx);
     if (execution.error !== null) continue;
     applyChanges(state, draft.changes);
@@ -83,7 +91,7 @@ export function runBlock(
   const rows: Changes = {};
   for (const [key, { table }] of touched) setRow(rows, table, key, state);
   const written = [...touched].map(([key, { tx, version: counted }]) => ({ key, tx, version: counted }));
-  const record: BlockRecord = { slot, parent, blockTime, executions, rows, written };
+  const record: BlockRecord = { slot, parent, blockTime, executions, tokens, rows, written };
   const blockhash = blockhashAt(builder.seed, slot);
   const writes = writesOf(record, builder);
   return {

@@ -11,6 +11,7 @@ import type { LedgerTransaction } from './ledger.ts';
 import { cutLines, type Failure, logLines } from './logs.ts';
 import { compileMessage } from './message.ts';
 import { lookAlikeFrame, mention, prelude, routed, withLaunchpadEvents } from './noise.ts';
+import { type HeldTokens, tokenBalances } from './token-balances.ts';
 
 /** How often logs are cut: on the stream only, and for good. */
 export interface CutLogs {
@@ -90,7 +91,7 @@ function dress(execution: Execution, builder: Builder, random: Random): Frame[] 
 /** Writes an execution as the transaction that a node would have seen; the same place gives the same bytes. */
 export function buildTransaction(
   execution: Execution,
-  place: { slot: bigint; index: number; blockhash: Uint8Array },
+  place: { slot: bigint; index: number; blockhash: Uint8Array; tokens: readonly HeldTokens[] },
   builder: Builder,
 ): LedgerTransaction {
   const random = createRandom(`transaction:${builder.seed}:${place.slot}:${place.index}`);
@@ -123,6 +124,7 @@ export function buildTransaction(
     message: compiled.message,
     loaded: compiled.loaded,
     inner: compiled.inner,
+    tokenBalances: tokenBalances(place.tokens, compiled.keys),
     logs: forGood && ours ? cutLines(whole, cutAt) : whole,
     streamLogs: onStream && ours ? cutLines(whole, cutAt) : whole,
     events:

@@ -1,52 +1,32 @@
-import type { Report } from './attestation.ts';
-import { reportRemoteEquity } from './attestation.ts';
-import { burnBaseLeg, buybackAndBurn } from './burn.ts';
-import { noteCredit } from './credit.ts';
-import { agentFundVenue, type Deploy, passiveDeploy } from './deploy.ts';
-import { claimFees, compoundLp, route } from './fees.ts';
-import type { InstructionRun } from './instruction-run.ts';
-import { issueMint } from './mints.ts';
-import { guardianPause, setPaused, setProtocolPaused } from './pause.ts';
-import { initPolicy, lockPolicy, setAgent, setPolicy } from './policy.ts';
-import { closePool, createCurve, createLaunch, migratePool, tradePool } from './pools.ts';
-import { sweepProfit } from './profit.ts';
-import { initProtocol, registerModel, registerOrigin, setProtocolParams } from './registries.ts';
-import { closeTokenAccount, transfer } from './tokens.ts';
-import { registerVenue, revokeVenue } from './venues.ts';
+import { ATTESTATION_INSTRUCTIONS } from './attestation.ts';
+import { BURN_INSTRUCTIONS } from './burn.ts';
+import { CREDIT_INSTRUCTIONS } from './credit.ts';
+import { DEPLOY_INSTRUCTIONS } from './deploy.ts';
+import { FEE_INSTRUCTIONS } from './fees.ts';
+import { MINT_INSTRUCTIONS } from './mints.ts';
+import { PAUSE_INSTRUCTIONS } from './pause.ts';
+import { POLICY_INSTRUCTIONS } from './policy.ts';
+import { POOL_INSTRUCTIONS } from './pools.ts';
+import { PROFIT_INSTRUCTIONS } from './profit.ts';
+import { REGISTRY_INSTRUCTIONS } from './registries.ts';
+import { TOKEN_INSTRUCTIONS } from './tokens.ts';
+import { VENUE_INSTRUCTIONS } from './venues.ts';
 
 /** Every instruction a local chain runs: the bankroll program's own, then the world around it. */
 export const INSTRUCTIONS = {
-  init_protocol: initProtocol,
-  set_protocol_params: setProtocolParams,
-  set_protocol_paused: setProtocolPaused,
-  register_origin: registerOrigin,
-  register_model: registerModel,
-  init_policy: initPolicy,
-  set_policy: setPolicy,
-  lock_policy: lockPolicy,
-  set_agent: setAgent,
-  set_paused: setPaused,
-  guardian_pause: guardianPause,
-  register_venue_account: registerVenue,
-  revoke_venue_account: revokeVenue,
-  claim_fees: claimFees,
-  route,
-  compound_lp: compoundLp,
-  passive_deploy: passiveDeploy as (run: InstructionRun, action: Deploy) => void,
-  agent_fund_venue: agentFundVenue as (run: InstructionRun, action: Deploy) => void,
-  report_remote_equity: reportRemoteEquity as (run: InstructionRun, action: Report) => void,
-  sweep_profit: sweepProfit,
-  buyback_and_burn: buybackAndBurn,
-  burn_base_leg: burnBaseLeg,
-  note_credit: noteCredit,
-  issue_mint: issueMint,
-  create_curve: createCurve,
-  create_launch: createLaunch,
-  trade_pool: tradePool,
-  migrate_pool: migratePool,
-  close_pool: closePool,
-  transfer,
-  close_token_account: closeTokenAccount,
+  ...REGISTRY_INSTRUCTIONS,
+  ...POLICY_INSTRUCTIONS,
+  ...PAUSE_INSTRUCTIONS,
+  ...VENUE_INSTRUCTIONS,
+  ...FEE_INSTRUCTIONS,
+  ...DEPLOY_INSTRUCTIONS,
+  ...ATTESTATION_INSTRUCTIONS,
+  ...PROFIT_INSTRUCTIONS,
+  ...BURN_INSTRUCTIONS,
+  ...CREDIT_INSTRUCTIONS,
+  ...MINT_INSTRUCTIONS,
+  ...POOL_INSTRUCTIONS,
+  ...TOKEN_INSTRUCTIONS,
 };
 
 export type ActionKind = keyof typeof INSTRUCTIONS;

@@ -6,6 +6,7 @@ import {
   emit,
   eventHead,
   type InstructionRun,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -28,14 +29,20 @@ export interface Report {
 }
 
 /** Records what the venue says an account is worth; a jump beyond the band pauses the policy, either way. */
-export function reportRemoteEquity(run: InstructionRun, action: Report): void {
+function reportRemoteEquity(run: InstructionRun, action: Report): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
   begin(
     run,
     'report_remote_equity',
     [action.equity, action.notional, action.asof],
-    [signer(action.by), readonly(run.addresses.config.address), writable(policyKey), writable(entry)],
+    [
+      signer(action.by),
+      readonly(run.addresses.config.address),
+      ...policyMetas(run, action.mint),
+      writable(entry),
+      readonly(action.tokenAccount),
+    ],
   );
   const config = configOf(run);
   must(action.by === config.reporter, 'NotReporter');
@@ -61,3 +68,5 @@ export function reportRemoteEquity(run: InstructionRun, action: Report): void {
   policy.paused = true;
   emit(run, { kind: 'PolicyPaused', fields: { ...eventHead(policy), paused: true, by: BY_ATTESTATION } });
 }
+
+export const ATTESTATION_INSTRUCTIONS = { report_remote_equity: reportRemoteEquity };

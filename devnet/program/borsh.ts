@@ -45,7 +45,7 @@ export function discriminator(namespaced: string): Buffer {
 function encode(namespaced: string, layout: Layout, values: Record<string, Value>): Uint8Array {
   scratch.set(discriminator(namespaced));
   let at = 8;
-  for (const [field, type] of layout) {
+  for (const [field, type] of Object.entries(layout)) {
     const value = values[field];
     if (value === undefined) throw new RangeError(`${namespaced} lacks ${field}`);
     at = WRITERS[type](value, at);

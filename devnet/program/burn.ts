@@ -23,7 +23,7 @@ import { burnTokens, transferTokens } from './tokens.ts';
 const AMM_RATE = 37n;
 
 /** Spends staged quote on the token and burns what it bought. */
-export function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const policy = policyOf(run, action.mint);
   const poolKey = run.addresses.pool(policy.mint, policy.quoteMint);
@@ -36,7 +36,9 @@ export function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key
     [action.amount],
     [
       signer(action.by),
-      ...[at.policy, at.holderRewards, at.baseEscrow, action.mint, poolKey, vault].map(writable),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      ...[at.holderRewards, at.baseEscrow, poolKey, vault].map(writable),
       readonly(onCurve ? LAUNCHPAD_PROGRAM : AMM_PROGRAM),
     ],
   );
@@ -74,15 +76,20 @@ export function buybackAndBurn(run: InstructionRun, action: { mint: Key; by: Key
 }
 
 /** Burns the base leg of claimed fees, no share taken. */
-export function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const at = run.addresses.ofPolicy(action.mint);
+  const policy = policyOf(run, action.mint);
   begin(
     run,
     'burn_base_leg',
     [],
-    [signer(action.by), ...[at.policy, at.baseEscrow, action.mint].map(writable)],
+    [
+      signer(action.by),
+      ...[at.policy, action.mint].map(writable),
+      readonly(policy.quoteMint),
+      writable(at.baseEscrow),
+    ],
   );
-  const policy = policyOf(run, action.mint);
   mustRun(run, policy);
   const burned = balanceOf(run, at.baseEscrow);
   must(burned > 0n, 'NothingToDo');
@@ -90,3 +97,5 @@ export function burnBaseLeg(run: InstructionRun, action: { mint: Key; by: Key })
   policy.tokensBurned += burned;
   emit(run, { kind: 'BaseLegBurned', fields: { ...eventHead(policy), burned } });
 }
+
+export const BURN_INSTRUCTIONS = { buyback_and_burn: buybackAndBurn, burn_base_leg: burnBaseLeg };

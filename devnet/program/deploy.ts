@@ -7,6 +7,7 @@ import {
   eventHead,
   type InstructionRun,
   mustRun,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -34,7 +35,7 @@ function open(run: InstructionRun, name: string, action: Deploy): Policy {
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      writable(at.policy),
+      ...policyMetas(run, action.mint),
       writable(at.bankroll),
       writable(entry),
       writable(action.tokenAccount),
@@ -67,7 +68,7 @@ function deploy(run: InstructionRun, policy: Policy, action: Deploy): void {
 }
 
 /** Anyone may deploy for a Passive policy. */
-export function passiveDeploy(run: InstructionRun, action: Deploy): void {
+function passiveDeploy(run: InstructionRun, action: Deploy): void {
   const policy = open(run, 'passive_deploy', action);
   must(policy.mode === PASSIVE, 'WrongMode');
   deploy(run, policy, action);
@@ -76,7 +77,7 @@ export function passiveDeploy(run: InstructionRun, action: Deploy): void {
 }
 
 /** The agent's one way to move funds: to an account the authority registered beforehand. */
-export function agentFundVenue(run: InstructionRun, action: Deploy): void {
+function agentFundVenue(run: InstructionRun, action: Deploy): void {
   const policy = open(run, 'agent_fund_venue', action);
   must(policy.mode === AGENT, 'WrongMode');
   must(action.by === policy.agent, 'NotAgent');
@@ -84,3 +85,5 @@ export function agentFundVenue(run: InstructionRun, action: Deploy): void {
   const { tokenAccount, amount } = action;
   emit(run, { kind: 'AgentFundedVenue', fields: { ...eventHead(policy), tokenAccount, amount } });
 }
+
+export const DEPLOY_INSTRUCTIONS = { passive_deploy: passiveDeploy, agent_fund_venue: agentFundVenue };

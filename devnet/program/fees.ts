@@ -9,6 +9,7 @@ import {
   invoke,
   mustRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -22,7 +23,7 @@ import { moveTokens, transferTokens } from './tokens.ts';
 const BPS = 10_000n;
 
 /** Collects what the launch venue owes: the quote leg into the quote escrow, the base leg into the base escrow. */
-export function claimFees(
+function claimFees(
   run: InstructionRun,
   action: { mint: Key; by: Key; quoteAmount: bigint; baseAmount: bigint },
 ): void {
@@ -34,7 +35,7 @@ export function claimFees(
     [],
     [
       signer(action.by),
-      writable(at.policy),
+      ...policyMetas(run, action.mint),
       writable(at.quoteEscrow),
       writable(at.baseEscrow),
       writable(vault),
@@ -65,7 +66,7 @@ export function claimFees(
 }
 
 /** Empties the quote escrow: protocol cut, bankroll share, and the rest to the LP staging account. */
-export function route(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function route(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const policy = policyOf(run, action.mint);
   const config = configOf(run);
@@ -77,7 +78,8 @@ export function route(run: InstructionRun, action: { mint: Key; by: Key }): void
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      ...[at.policy, at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
+      ...policyMetas(run, action.mint),
+      ...[at.quoteEscrow, at.bankroll, at.lpQuote, feeAccount].map(writable),
     ],
   );
   mustRun(run, policy);
@@ -100,7 +102,7 @@ export function route(run: InstructionRun, action: { mint: Key; by: Key }): void
 }
 
 /** Pushes staged quote into the position; the counter rises by the measured fall of the staging account. No event. */
-export function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
+function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; amount: bigint }): void {
   const at = run.addresses.ofPolicy(action.mint);
   const position = seededKey(`lp-vault:${action.mint}`);
   begin(
@@ -121,3 +123,5 @@ export function compoundLp(run: InstructionRun, action: { mint: Key; by: Key; am
   });
   policy.routedToLp += before - balanceOf(run, at.lpQuote);
 }
+
+export const FEE_INSTRUCTIONS = { claim_fees: claimFees, route, compound_lp: compoundLp };

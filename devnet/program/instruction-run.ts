@@ -83,6 +83,13 @@ export function policyOf(run: InstructionRun, mint: Key): Policy {
   return run.draft.edit('policies', address);
 }
 
+/** A policy as its instructions are given it: its account, its mint and its quote asset. */
+export function policyMetas(run: InstructionRun, mint: Key): Meta[] {
+  const address = run.addresses.ofPolicy(mint).policy;
+  const quote = run.draft.get('policies', address)?.quoteMint;
+  return [writable(address), readonly(mint), ...(quote === undefined ? [] : [readonly(quote)])];
+}
+
 /** What each event of a policy starts with. */
 export function eventHead(policy: Policy): { policy: Key; mint: Key; quoteMint: Key } {
   return { policy: policy.address, mint: policy.mint, quoteMint: policy.quoteMint };

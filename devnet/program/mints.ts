@@ -36,7 +36,7 @@ export function createMint(run: InstructionRun, action: NewMint): Mint {
 const INITIALIZE_MINT_2 = 20;
 
 /** A mint of its own, such as a quote asset. */
-export function issueMint(run: InstructionRun, action: NewMint): void {
+function issueMint(run: InstructionRun, action: NewMint): void {
   run.instruction = {
     program: action.program,
     name: 'InitializeMint2',
@@ -46,3 +46,5 @@ export function issueMint(run: InstructionRun, action: NewMint): void {
   };
   createMint(run, action);
 }
+
+export const MINT_INSTRUCTIONS = { issue_mint: issueMint };

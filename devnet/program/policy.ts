@@ -6,12 +6,13 @@ import {
   eventHead,
   type InstructionRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
   writable,
 } from './instruction-run.ts';
-import { ZERO_KEY } from './keys.ts';
+import { bytesOf, ZERO_KEY } from './keys.ts';
 import { TOKEN_2022_PROGRAM } from './known-programs.ts';
 import { AGENT, type Key, type Policy } from './state.ts';
 
@@ -41,6 +42,8 @@ export interface InitPolicy extends PolicyTerms {
 
 const BPS = 10_000;
 
+const u16 = (value: number): number[] => [value & 255, value >> 8];
+
 /** The rules of both instructions, in the order they are checked. */
 function mustBeSound(run: InstructionRun, terms: PolicyTerms, originId: number, mode: number): void {
   const origin = found(run.draft.get('origins', run.addresses.origin(originId).address), 'UnknownOrigin');
@@ -56,13 +59,13 @@ function mustBeSound(run: InstructionRun, terms: PolicyTerms, originId: number, 
 }
 
 /** Creates the policy of a launched mint with its five token accounts, all of the base mint's token program. */
-export function initPolicy(run: InstructionRun, action: InitPolicy): void {
+function initPolicy(run: InstructionRun, action: InitPolicy): void {
   const at = run.addresses.ofPolicy(action.mint);
   const origin = run.addresses.origin(action.originId).address;
   begin(
     run,
     'init_policy',
-    [action.originId, action.mode, action.modelId, action.risk],
+    [...u16(action.originId), action.mode, ...u16(action.modelId), action.risk],
     [
       signer(action.authority),
       writable(at.policy),
@@ -146,13 +149,13 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
 
 /** The authority's own instructions start alike. */
 function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: number[] = []): Policy {
-  begin(run, name, args, [signer(by), writable(run.addresses.ofPolicy(mint).policy)]);
+  begin(run, name, args, [signer(by), ...policyMetas(run, mint)]);
   const policy = policyOf(run, mint);
   must(by === policy.authority, 'NotAuthority');
   return policy;
 }
 
-export function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
+function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; terms: PolicyTerms }): void {
   const policy = byAuthority(run, 'set_policy', action.mint, action.by, [action.terms.risk]);
   must(!policy.locked, 'PolicyLocked');
   mustBeSound(run, action.terms, policy.originId, policy.mode);
@@ -161,16 +164,23 @@ export function setPolicy(run: InstructionRun, action: { mint: Key; by: Key; ter
   emit(run, { kind: 'PolicyUpdated', fields: eventHead(policy) });
 }
 
-export function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
+function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
   const policy = byAuthority(run, 'lock_policy', action.mint, action.by);
   policy.locked = true;
   emit(run, { kind: 'PolicyLocked', fields: eventHead(policy) });
 }
 
 /** Allowed after a lock; the zero key takes the agent away. */
-export function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
-  const policy = byAuthority(run, 'set_agent', action.mint, action.by);
+function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
+  const policy = byAuthority(run, 'set_agent', action.mint, action.by, [...bytesOf(action.agent)]);
   const oldAgent = policy.agent;
   policy.agent = action.agent;
   emit(run, { kind: 'AgentSet', fields: { ...eventHead(policy), oldAgent, newAgent: action.agent } });
 }
+
+export const POLICY_INSTRUCTIONS = {
+  init_policy: initPolicy,
+  set_policy: setPolicy,
+  lock_policy: lockPolicy,
+  set_agent: setAgent,
+};

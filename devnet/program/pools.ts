@@ -32,7 +32,7 @@ export interface NewPool {
 }
 
 /** Makes a mint and, unless it is sold elsewhere, its pool: one transaction that the bankroll program is not in. */
-export function createLaunch(run: InstructionRun, action: { mint: NewMint; pool: NewPool | null }): void {
+function createLaunch(run: InstructionRun, action: { mint: NewMint; pool: NewPool | null }): void {
   const instruction = launchpad('InitializeV2', 1, [
     signer(action.pool?.creator ?? seededKey(`creator:${action.mint.mint}`)),
     writable(action.mint.mint),
@@ -60,10 +60,7 @@ export function createLaunch(run: InstructionRun, action: { mint: NewMint; pool:
   });
 }
 
-export function createCurve(
-  run: InstructionRun,
-  action: { address: Key; curveType: number; quoteMint: Key },
-): void {
+function createCurve(run: InstructionRun, action: { address: Key; curveType: number; quoteMint: Key }): void {
   run.instruction = launchpad('CreateConfig', 2, [
     signer(seededKey('launchpad-admin')),
     writable(action.address),
@@ -89,7 +86,7 @@ export function buyOnCurve(run: InstructionRun, address: Key, quoteIn: bigint): 
 }
 
 /** Somebody trades on the curve: `amount` is quote for a buy and base for a sell. */
-export function tradePool(
+function tradePool(
   run: InstructionRun,
   action: { pool: Key; by: Key; side: 'buy' | 'sell'; amount: bigint },
 ): void {
@@ -113,7 +110,7 @@ export function tradePool(
 }
 
 /** Moves a pool's liquidity to the AMM: from Migrate to Trade. */
-export function migratePool(run: InstructionRun, action: { pool: Key }): void {
+function migratePool(run: InstructionRun, action: { pool: Key }): void {
   run.instruction = launchpad('MigrateToCpswap', 4, [
     signer(seededKey('launchpad-admin')),
     writable(action.pool),
@@ -124,8 +121,16 @@ export function migratePool(run: InstructionRun, action: { pool: Key }): void {
 }
 
 /** Takes a graduated pool's account away. */
-export function closePool(run: InstructionRun, action: { pool: Key }): void {
+function closePool(run: InstructionRun, action: { pool: Key }): void {
   run.instruction = launchpad('ClosePool', 5, [signer(seededKey('launchpad-admin')), writable(action.pool)]);
   must(run.draft.get('pools', action.pool)?.status === TRADE, 'PoolClosed');
   run.draft.remove('pools', action.pool);
 }
+
+export const POOL_INSTRUCTIONS = {
+  create_curve: createCurve,
+  create_launch: createLaunch,
+  trade_pool: tradePool,
+  migrate_pool: migratePool,
+  close_pool: closePool,
+};

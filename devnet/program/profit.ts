@@ -7,6 +7,7 @@ import {
   eventHead,
   type InstructionRun,
   mustRun,
+  policyMetas,
   policyOf,
   signer,
   writable,
@@ -31,7 +32,7 @@ export function splitProfit(
 }
 
 /** Splits what equity holds above the high water mark, and raises the mark to what stays. */
-export function sweepProfit(
+function sweepProfit(
   run: InstructionRun,
   action: { mint: Key; by: Key; venues: readonly VenuePair[] },
 ): void {
@@ -42,7 +43,8 @@ export function sweepProfit(
     [],
     [
       signer(action.by),
-      ...[at.policy, at.bankroll, at.lpQuote, at.holderRewards].map(writable),
+      ...policyMetas(run, action.mint),
+      ...[at.bankroll, at.lpQuote, at.holderRewards].map(writable),
       ...pairMetas(action.venues),
     ],
   );
@@ -66,3 +68,5 @@ export function sweepProfit(
     fields: { ...eventHead(policy), equity, profit, toLp, toHolders, hwm: policy.hwm },
   });
 }
+
+export const PROFIT_INSTRUCTIONS = { sweep_profit: sweepProfit };

@@ -21,7 +21,7 @@ function mustBeSound(params: ProtocolParams): void {
 }
 
 /** Written once; the least risk per class has no other instruction that writes it. */
-export function initProtocol(
+function initProtocol(
   run: InstructionRun,
   action: Omit<ProtocolConfig, 'address' | 'bump' | 'paused'>,
 ): void {
@@ -44,10 +44,7 @@ function mustBeAdmin(run: InstructionRun, by: Key): void {
   must(configOf(run).admin === by, 'NotAdmin');
 }
 
-export function setProtocolParams(
-  run: InstructionRun,
-  action: { by: Key; params: Partial<ProtocolParams> },
-): void {
+function setProtocolParams(run: InstructionRun, action: { by: Key; params: Partial<ProtocolParams> }): void {
   const { address } = run.addresses.config;
   begin(run, 'set_protocol_params', [], [signer(action.by), writable(address)]);
   mustBeAdmin(run, action.by);
@@ -56,7 +53,7 @@ export function setProtocolParams(
 }
 
 /** Origins are append-only. */
-export function registerOrigin(
+function registerOrigin(
   run: InstructionRun,
   action: { by: Key; id: number; name: string; assetClassMask: number; maxRisk: number },
 ): void {
@@ -69,7 +66,7 @@ export function registerOrigin(
 }
 
 /** Overwrites in place, which is why the time is that of the last change. */
-export function registerModel(
+function registerModel(
   run: InstructionRun,
   action: { by: Key; id: number; name: string; provider: string; enabled: boolean },
 ): void {
@@ -79,3 +76,10 @@ export function registerModel(
   const { id, name, provider, enabled } = action;
   run.draft.put('models', { address, id, name, provider, enabled, registeredAt: run.now, bump });
 }
+
+export const REGISTRY_INSTRUCTIONS = {
+  init_protocol: initProtocol,
+  set_protocol_params: setProtocolParams,
+  register_origin: registerOrigin,
+  register_model: registerModel,
+};

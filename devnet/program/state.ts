@@ -1,3 +1,5 @@
+import type { ACCOUNT_LAYOUTS, Fields } from './layouts.ts';
+
 /** A public key, base58. */
 export type Key = string;
 
@@ -6,93 +8,17 @@ export const AGENT = 1;
 export const LOCAL = 0;
 export const REMOTE = 1;
 
-export interface ProtocolConfig {
-  address: Key;
-  admin: Key;
-  reporter: Key;
-  feeDestination: Key;
-  launchpadProgram: Key;
-  ammProgram: Key;
-  paused: boolean;
-  protocolFeeBps: number;
-  maxBankrollBps: number;
-  maxDeviationBps: number;
-  maxRemoteStaleness: bigint;
-  minRiskForClass: number[];
-  bump: number;
-}
+/**
+ * An account of the program. These types follow from the chain's own layouts and share nothing with the service's readers
+ * but what the IDL says, so that a mistake in one of them shows.
+ */
+type Account<T extends keyof typeof ACCOUNT_LAYOUTS> = { address: Key } & Fields<(typeof ACCOUNT_LAYOUTS)[T]>;
 
-export interface Origin {
-  address: Key;
-  id: number;
-  name: string;
-  assetClassMask: number;
-  maxRisk: number;
-  bump: number;
-}
-
-export interface Model {
-  address: Key;
-  id: number;
-  name: string;
-  provider: string;
-  enabled: boolean;
-  registeredAt: bigint;
-  bump: number;
-}
-
-export interface Policy {
-  address: Key;
-  mint: Key;
-  quoteMint: Key;
-  feeKeyMint: Key;
-  authority: Key;
-  agent: Key;
-  guardian: Key;
-  origin: Key;
-  originId: number;
-  mode: number;
-  modelId: number;
-  toLpBps: number;
-  toBankrollBps: number;
-  profitToLpBps: number;
-  profitToHoldersBps: number;
-  profitToBankrollBps: number;
-  risk: number;
-  targetAsset: Key;
-  targetLeverageX: number;
-  locked: boolean;
-  paused: boolean;
-  feesClaimed: bigint;
-  protocolFees: bigint;
-  routedToLp: bigint;
-  routedToBankroll: bigint;
-  profitSwept: bigint;
-  paidToHolders: bigint;
-  tokensBurned: bigint;
-  creditSpent: bigint;
-  hwm: bigint;
-  venueCount: number;
-  createdAt: bigint;
-  bump: number;
-}
-
-export interface VenueAccount {
-  address: Key;
-  policy: Key;
-  tokenAccount: Key;
-  assetMint: Key;
-  kind: number;
-  assetClass: number;
-  revoked: boolean;
-  /** 32 bytes, base58. */
-  remoteAccount: Key;
-  remoteEquity: bigint;
-  remoteNotional: bigint;
-  remoteAsof: bigint;
-  bridgedOut: bigint;
-  bump: number;
-}
+export type ProtocolConfig = Account<'ProtocolConfig'>;
+export type Origin = Account<'Origin'>;
+export type Model = Account<'Model'>;
+export type Policy = Account<'Policy'>;
+export type VenueAccount = Account<'VenueAccount'>;
 
 export interface TokenAccount {
   address: Key;

@@ -81,7 +81,7 @@ export function burnTokens(
 }
 
 /** A plain transfer into or out of a token account, of which the bankroll program knows nothing. */
-export function transfer(
+function transfer(
   run: InstructionRun,
   action: { account: Key; amount: bigint; direction: 'in' | 'out' },
 ): void {
@@ -97,7 +97,7 @@ export function transfer(
 }
 
 /** Closes an empty token account. */
-export function closeTokenAccount(run: InstructionRun, action: { account: Key }): void {
+function closeTokenAccount(run: InstructionRun, action: { account: Key }): void {
   const account = found(run.draft.get('tokens', action.account));
   must(account.amount === 0n, 'InsufficientFunds');
   run.instruction = {
@@ -109,3 +109,5 @@ export function closeTokenAccount(run: InstructionRun, action: { account: Key })
   };
   run.draft.remove('tokens', action.account);
 }
+
+export const TOKEN_INSTRUCTIONS = { transfer, close_token_account: closeTokenAccount };

@@ -6,6 +6,7 @@ import {
   eventHead,
   type InstructionRun,
   openTokenAccount,
+  policyMetas,
   policyOf,
   readonly,
   signer,
@@ -27,7 +28,7 @@ export interface RegisterVenue {
 }
 
 /** Puts a token account on the policy's allowlist, opening it where nobody has. */
-export function registerVenue(run: InstructionRun, action: RegisterVenue): void {
+function registerVenue(run: InstructionRun, action: RegisterVenue): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount);
   begin(
@@ -37,7 +38,7 @@ export function registerVenue(run: InstructionRun, action: RegisterVenue): void 
     [
       signer(action.by),
       readonly(run.addresses.config.address),
-      writable(policyKey),
+      ...policyMetas(run, action.mint),
       writable(entry.address),
       writable(action.tokenAccount),
       readonly(action.assetMint),
@@ -79,10 +80,15 @@ export function registerVenue(run: InstructionRun, action: RegisterVenue): void 
 }
 
 /** Takes an account off the allowlist and out of equity; the entry stays. */
-export function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
+function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; tokenAccount: Key }): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount).address;
-  begin(run, 'revoke_venue_account', [], [signer(action.by), writable(policyKey), writable(entry)]);
+  begin(
+    run,
+    'revoke_venue_account',
+    [],
+    [signer(action.by), ...policyMetas(run, action.mint), writable(entry), readonly(action.tokenAccount)],
+  );
   const policy = policyOf(run, action.mint);
   must(action.by === policy.authority, 'NotAuthority');
   must(run.draft.get('venues', entry)?.revoked === false, 'VenueNotAllowed');
@@ -90,3 +96,8 @@ export function revokeVenue(run: InstructionRun, action: { mint: Key; by: Key; t
   policy.venueCount -= 1;
   emit(run, { kind: 'VenueRevoked', fields: { ...eventHead(policy), tokenAccount: action.tokenAccount } });
 }
+
+export const VENUE_INSTRUCTIONS = {
+  register_venue_account: registerVenue,
+  revoke_venue_account: revokeVenue,
+};

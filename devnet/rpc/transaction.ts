@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../../schemas/base58.ts';
+import { tokenAmount } from '../bytes/token-amount.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
 /** Whether a transaction stands for one of version 1, which knows no lookup tables, where there are such. */
@@ -52,6 +53,18 @@ export function transactionJson(block: Block, tx: LedgerTransaction, told: Told)
   };
 }
 
+function heldAs({ tokenBalances }: LedgerTransaction, when: 'before' | 'after'): object[] {
+  return tokenBalances.flatMap((held) => {
+    const amount = held[when];
+    if (amount === null) return [];
+    const { accountIndex, mint, owner, program: programId, decimals } = held;
+    const uiAmount = amount === 0n ? null : Number(amount) / 10 ** decimals;
+    return [
+      { accountIndex, mint, owner, programId, uiTokenAmount: { uiAmount, ...tokenAmount(amount, decimals) } },
+    ];
+  });
+}
+
 function metaJson(tx: LedgerTransaction): object {
   const { loaded } = tx;
   const err = errorJson(tx);
@@ -73,8 +86,8 @@ function metaJson(tx: LedgerTransaction): object {
     },
     preBalances: [],
     postBalances: [],
-    preTokenBalances: [],
-    postTokenBalances: [],
+    preTokenBalances: heldAs(tx, 'before'),
+    postTokenBalances: heldAs(tx, 'after'),
     rewards: [],
     computeUnitsConsumed: 50000,
   };

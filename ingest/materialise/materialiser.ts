@@ -8,7 +8,7 @@ import {
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
-import type { StateRow } from '../../clickhouse/tables.ts';
+import type { EventRow, StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type {
   AccountRecord,
@@ -20,6 +20,7 @@ import type {
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
+import { settleDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
@@ -100,12 +101,15 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
+    const derived = await settleDerived(store, facts);
+    await insert('derived_events', derived.listed);
     // 2. Facts, then the sums over them.
     await Promise.all([
-      insert('events', facts.events),
+      insert('events', [...facts.events, ...derived.events]),
+      insert('derived_events', derived.takenBack),
       insert('policy_transactions', facts.policyTransactions),
     ]);
-    const touched = touchedBy(facts, reread === undefined ? parts.recomputes : []);
+    const touched = touchedBy(facts, derived.events, reread === undefined ? parts.recomputes : []);
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
@@ -135,6 +139,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 5. What makes sums present again comes after the sums.
     await insert('transactions', facts.transactions);
+    await insert('incomplete_transactions', facts.decided);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
       // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
@@ -188,9 +193,10 @@ function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, o
   return tables;
 }
 
-function touchedBy(facts: Facts, asked: readonly RecomputeRecord[]): Touched {
+function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {
+  const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
   return {
-    mints: new Set([...facts.touchedMints, ...asked.flatMap(({ mints }) => mints)]),
+    mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
     intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
   };
 }

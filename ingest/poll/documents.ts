@@ -1,18 +1,32 @@
-import { metadataUris } from '../../clickhouse/queries/poll-targets.ts';
+import { type MetadataTarget, metadataUris } from '../../clickhouse/queries/poll-targets.ts';
 import { inParallel } from '../../runtime/parallel.ts';
 import type { PollOptions, Round } from './round.ts';
-import { readDocument } from './venues/document.ts';
+import { type DocumentOptions, readDocument } from './venues/document.ts';
 
-const AT_ONCE = 4;
+/** Hosts side by side, and documents of each: one that never answers holds up its own line alone. */
+const HOSTS_AT_ONCE = 6;
+const AT_ONCE_OF_HOST = 2;
+/** After so many questions without any answer the rest of a host waits for the next round. */
+const SILENCES_OF_HOST = 4;
+/** What is not read by then waits for the next round too. */
+const ROUND_MS = 60_000;
+const SILENT = new Set(['timed out', 'no such host', 'refused', 'not reachable', 'connection lost']);
+
+/** What a test may set. */
+export interface DocumentLimits extends Pick<DocumentOptions, 'timeoutMs' | 'nameServers'> {
+  roundMs?: number;
+}
 
 /**
- * Reads the document of every launched mint, again after `againAfterMs` or as soon as the mint names another.
+ * Reads the document of every launched mint and of every quote, again after `againAfterMs` or as soon as the mint names
+ * another. Those never read come first.
  * @param clock milliseconds
  */
 export function documentsRound(
   { config, store, signal }: Pick<PollOptions, 'config' | 'store' | 'signal'>,
   againAfterMs: number,
   clock: () => number = Date.now,
+  { roundMs = ROUND_MS, ...limits }: DocumentLimits = {},
 ): Round {
   // What was asked for here lately may not be in the store yet.
   const asked = new Map<string, { uri: string; at: number }>();
@@ -24,12 +38,31 @@ export function documentsRound(
       if (own !== undefined && own.uri === uri && isFresh(own.at)) return false;
       return !(readUri === uri && isFresh(Number(readAt)));
     });
+    const endsAt = performance.now() + roundMs;
     const { ipfsGateway, metadataAllowPrivate: allowPrivate } = config;
-    await inParallel(due, AT_ONCE, async ({ mint, uri }) => {
-      if (signal.aborted) return;
-      const record = await readDocument(mint, uri, { ipfsGateway, allowPrivate, signal });
+    const read = async ({ mint, uri, readUri, imageUrl }: MetadataTarget): Promise<string | null> => {
+      const known = readUri === uri ? imageUrl : null;
+      const record = await readDocument(mint, uri, { ...limits, ipfsGateway, allowPrivate, signal, known });
       asked.set(mint, { uri, at: clock() });
       await emit([record]);
+      return record.reading.error;
+    };
+    const lines = [...Map.groupBy(due, ({ uri }) => hostOf(uri)).values()];
+    await inParallel(lines, HOSTS_AT_ONCE, async (line) => {
+      let silences = 0;
+      await inParallel(line, AT_ONCE_OF_HOST, async (target) => {
+        if (signal.aborted || silences >= SILENCES_OF_HOST || performance.now() > endsAt) return;
+        const error = await read(target);
+        if (error !== null && SILENT.has(error)) silences += 1;
+      });
     });
   };
+}
+
+/** The name that was registered: what an attacker puts before it is free, and would be a host of its own each time. */
+function hostOf(uri: string): string {
+  if (!URL.canParse(uri)) return '';
+  const { protocol, hostname } = new URL(uri);
+  if (protocol !== 'http:' && protocol !== 'https:') return protocol;
+  return /^[\d.]+$|:/.test(hostname) ? hostname : hostname.split('.').slice(-2).join('.');
 }

@@ -1,5 +1,5 @@
 import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
-import { messageOf } from '../../runtime/errors.ts';
+import { upstreamWords } from '../../runtime/upstream.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { PollOptions, Round } from './round.ts';
 
@@ -14,7 +14,7 @@ export function programsRound({ config, store, rpc }: PollOptions): Round {
     const records = programs.map(async ({ program, address }): Promise<LogRecord> => {
       const answer = await rpc.getAccountInfo(address).then(
         ({ account }) => ({ exists: account !== null, error: null }),
-        (error: unknown) => ({ exists: false, error: messageOf(error) }),
+        (error: unknown) => ({ exists: false, error: upstreamWords(error) }),
       );
       const reading = { type: 'program_status', program, address, ...answer } as const;
       return { kind: 'reading', readAt: Date.now(), reading };

@@ -1,7 +1,7 @@
 import { type EquityVenue, type RemoteVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import { documentsRound } from './documents.ts';
 import { programsRound } from './launch-programs.ts';
-import { catalogueRound, usedPricesRound } from './prices.ts';
+import { catalogueRound, listedPricesRound, usedPricesRound } from './prices.ts';
 import { remoteAccountsRound } from './remote-accounts.ts';
 import { type PollOptions, type Round, repeatRounds } from './round.ts';
 import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
@@ -21,6 +21,7 @@ export async function runPollers(options: PollOptions): Promise<void> {
     repeatRounds('prices in use', fast, options, usedPricesRound(options)),
     repeatRounds('launchpad and amm', fast, options, programsRound(options)),
     repeatRounds('catalogue', slow, options, catalogueRound(options)),
+    repeatRounds('prices that are listed', slow, options, listedPricesRound(options)),
     // New mints are looked for often; a document is read again slowly.
     repeatRounds('documents', fast, options, documentsRound(options, slow)),
   ]);

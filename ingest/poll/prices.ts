@@ -22,17 +22,25 @@ export function usedPricesRound({ config, store, signal }: PollOptions): Round {
   };
 }
 
-/** The catalogue, then the prices of its quotes that no policy has. */
-export function catalogueRound({ config, store, signal }: PollOptions): Round {
+/** The catalogue, whole: however many pairs it lists, it is one question. */
+export function catalogueRound({ config, signal }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
-  const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
   return async (emit) => {
     const failures = countFailures('reads of the catalogue');
     const { records, failure } = await readCatalogue(base, signal);
     await emit(records);
     await failures.note(failure, signal);
     failures.report();
+  };
+}
+
+/** Prices of the catalogue's quotes that no policy has: at their own pace, which holds the catalogue up for nobody. */
+export function listedPricesRound({ config, store, signal }: PollOptions): Round {
+  const { launchpadCatalogueUrl: base } = config;
+  if (base === null) return async () => {};
+  const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
+  return async (emit) => {
     const { listed } = await quoteMints(store);
     await cataloguePrices(base, listed, bucket, emit, signal);
   };

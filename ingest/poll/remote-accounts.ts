@@ -1,6 +1,7 @@
 import { type RemoteAccount, remoteAccounts } from '../../clickhouse/queries/poll-targets.ts';
 import { pause } from '../../runtime/lifecycle.ts';
 import { inParallel } from '../../runtime/parallel.ts';
+import type { LogRecord } from '../../schemas/records.ts';
 import { classBitOf, type EquityVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import type { Emit, PollOptions, Round } from './round.ts';
 import { ACCOUNT_READERS } from './venues/adapters.ts';
@@ -9,20 +10,34 @@ import { type RemoteAccountReader, unreachable } from './venues/remote-account.t
 const AT_ONCE = 4;
 /** After so many failures in a row the venue counts as down for the rest of the round. */
 const DOWN_AFTER = 3;
+const STATUS_EVERY_MS = 1_000;
 
 /** Reads every Remote account at a venue. */
 export function remoteAccountsRound(venue: EquityVenue, { config, store, signal }: PollOptions): Round {
   const url = config[urlSetting(venue)];
   if (url === null) return async () => {};
   const reader = ACCOUNT_READERS[venue](url);
+  const askedAt = new Map<string, number>();
   return async (emit) => {
     const accounts = await remoteAccounts(store);
     const own = accounts.filter(({ assetClass }) => assetClass === classBitOf(venue));
-    await readRemoteAccounts(venue, reader, own, emit, signal);
+    const noting: RemoteAccountReader = {
+      read: (account, stop) => {
+        askedAt.set(account.tokenAccount, performance.now());
+        return reader.read(account, stop);
+      },
+    };
+    await readRemoteAccounts(venue, noting, longestAgo(own, askedAt), emit, signal);
   };
 }
 
-/** One reading of each account, then one of the venue itself. */
+/** Those never asked for first, then by when they were. */
+function longestAgo(accounts: readonly RemoteAccount[], askedAt: Map<string, number>): RemoteAccount[] {
+  const at = ({ tokenAccount }: RemoteAccount) => askedAt.get(tokenAccount) ?? 0;
+  return accounts.toSorted((one, other) => at(one) - at(other));
+}
+
+/** One reading of each account, and of the venue itself whenever one of them succeeds. */
 export async function readRemoteAccounts(
   venue: EquityVenue,
   reader: RemoteAccountReader,
@@ -30,7 +45,7 @@ export async function readRemoteAccounts(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  let answered = false;
+  let statusAt = 0;
   let inARow = 0;
   let error: string | null = null;
   await inParallel(accounts, AT_ONCE, async (account) => {
@@ -42,17 +57,24 @@ export async function readRemoteAccounts(
     const reading = await reader.read(account, signal);
     if (reading === null) return;
     await emit(reading.records);
-    const { failure } = reading;
+    const { failure, asked } = reading;
+    if (!asked) return;
     if (failure === null) {
-      answered = true;
       inARow = 0;
+      // The venue is as old as its newest reading, however long a round takes.
+      if (performance.now() - statusAt < STATUS_EVERY_MS && statusAt > 0) return;
+      statusAt = performance.now();
+      await emit([statusOf(venue, null)]);
     } else {
       inARow += 1;
       error = failure.error;
       if (failure.retryAfterMs !== null) await pause(failure.retryAfterMs, signal);
     }
   });
-  if (accounts.length === 0) return;
-  const reading = { type: 'venue_status', venue, ok: answered, error: answered ? null : error } as const;
-  await emit([{ kind: 'reading', readAt: Date.now(), reading }]);
+  if (error !== null && statusAt === 0) await emit([statusOf(venue, error)]);
+}
+
+function statusOf(venue: EquityVenue, error: string | null): LogRecord {
+  const reading = { type: 'venue_status', venue, ok: error === null, error } as const;
+  return { kind: 'reading', readAt: Date.now(), reading };
 }

@@ -29,6 +29,16 @@ export function streamMetrics(registry: Registry): {
     help: 'Times that the stream ended and was started again.',
     registers,
   });
+  const followed = new Gauge({
+    name: 'stream_followed_addresses',
+    help: 'Addresses beyond what the program owns whose states are wanted.',
+    registers,
+  });
+  const overRpc = new Gauge({
+    name: 'stream_followed_over_rpc',
+    help: 'Of them, how many the provider does not stream: they are read over RPC in turns.',
+    registers,
+  });
   const open = new Set<bigint>();
   new Gauge({
     name: 'stream_gaps_open',
@@ -45,7 +55,10 @@ export function streamMetrics(registry: Registry): {
       if (event.type === 'tip') tip.set(Number(event.slot));
       else if (event.type === 'late') late.inc();
       else if (event.type === 'connected') isConnected = true;
-      else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
+      else if (event.type === 'followed') {
+        followed.set(event.addresses);
+        overRpc.set(event.overRpc);
+      } else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
       else if (event.type === 'gap') open.delete(event.gap.fromSlot);
       else if (event.type === 'disconnected') {
         isConnected = false;

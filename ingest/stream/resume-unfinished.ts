@@ -4,7 +4,6 @@ import { retryUntilDone } from '../../runtime/retry.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
 import type { CutLogsReader } from './cut-logs.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
-import type { Newcomers } from './following/newcomers.ts';
 import type { StreamStore } from './stored-state.ts';
 
 const LOOK_AGAIN_MS = 250;
@@ -15,7 +14,7 @@ export interface ResumeOptions {
   /** Where the log ended when the stream began. */
   position: bigint | null;
   following: FollowedAddresses;
-  newcomers: Newcomers;
+  newcomers: { add(addresses: readonly string[]): void };
   gaps: GapCloser;
   reread: CutLogsReader;
   logger: Logger;

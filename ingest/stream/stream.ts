@@ -7,11 +7,12 @@ import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
+import { createFollowed, lateOutput } from './beside/followed.ts';
+import type { Followed } from './beside/stream.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
-import { createNewcomers } from './following/newcomers.ts';
 import { createSweeper } from './following/sweep.ts';
-import { createGeyserClient, type GeyserStream, type Subscription } from './geyser/client.ts';
+import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
@@ -34,6 +35,8 @@ export interface StreamOptions {
   signal: AbortSignal;
   /** A stream without a new slot for this long is started again. */
   silenceMs?: number;
+  /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
+  rotaMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
 
@@ -44,6 +47,7 @@ export type StreamEvent =
   | { type: 'tip'; slot: bigint }
   | { type: 'connected' }
   | { type: 'disconnected'; reason: string }
+  | ({ type: 'followed' } & Followed)
   | { type: 'gap'; gap: Gap; open: boolean };
 
 /**
@@ -63,15 +67,16 @@ export async function runStream(options: StreamOptions): Promise<void> {
   if (known === null || stored === null) return;
   const { position } = stored;
 
-  const following = createFollowedAddresses(
-    decodeKey(programId) as Uint8Array,
-    decodeKey(options.launchpadProgramId) as Uint8Array,
-  );
+  const program = decodeKey(programId) as Uint8Array;
+  const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
   for (const { address, expected } of known) following.add(address, expected);
   const slots = new Slots(commitment, position);
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
-  const learn = (record: AccountRecord) => newcomers.add(following.learn(record));
+  const learn = (record: AccountRecord) => {
+    beside.told(record);
+    beside.add(following.learn(record));
+  };
 
   const reader = createAccountReader(rpc, following.expectedAt);
   const sweeper = createSweeper({
@@ -84,22 +89,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
-  let live: GeyserStream | null = null;
-  let requests = 0;
-  const subscription = (fromSlot: bigint | null): Required<Subscription> => {
-    requests += 1;
-    const addresses = following.addresses();
-    return { programId, addresses, commitment, fromSlot, name: `request-${requests}` };
-  };
-  const newcomers = createNewcomers({
-    rewrite: (fromSlot) => {
-      const next = subscription(fromSlot);
-      live?.resubscribe(next);
-      return next.name;
-    },
-    read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
-  });
-
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
   let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
@@ -110,13 +99,27 @@ export async function runStream(options: StreamOptions): Promise<void> {
     sweeper.request(toSlot);
     swept = true;
   };
+  /** States of followed addresses that are here of a slot; those of earlier ones came late. */
+  const statesOf = (slot: bigint) => {
+    const states = beside.upTo(slot);
+    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, state));
+    return states.filter((state) => state.slot === slot);
+  };
   const handle = (output: SlotsOutput) => {
+    place(output);
+    if (output.type === 'late') return;
+    report({ type: 'connected' });
+    if (!begun) begin();
+  };
+  const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
+      for (const state of statesOf(output.slot)) handle(lateOutput(slots, state));
       if (gapFrom === null) return;
       openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
       gapFrom = null;
       return;
     }
+    if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
     const records = recordsOf(output, learn, following);
     const sent = send(records);
     if (output.type === 'late') {
@@ -130,31 +133,35 @@ export async function runStream(options: StreamOptions): Promise<void> {
     for (const update of transactions) if (mayBeCut(update.payload)) reread.add(update, blockTime);
     const counts = { accounts: accounts.length, transactions: transactions.length };
     void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
-    newcomers.onSlot(slot);
   };
 
   let begun = false;
   const begin = () => {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
-    void resumeUnfinished({ store, position, following, newcomers, gaps, reread, logger, signal });
+    void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
   };
 
   const client = createGeyserClient(options.endpoint, options.xToken);
+  const { silenceMs, rotaMs } = options;
+  const limits = {
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(rotaMs === undefined ? {} : { rotaMs }),
+  };
+  const beside = createFollowed({
+    ...{ client, slots, commitment, position, reader, learn, send, handle, logger, signal, ...limits },
+    programId: program,
+    addresses: following.addresses,
+    read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
+    onFollowed: (followed) => report({ type: 'followed', ...followed }),
+  });
+  const streamingBeside = beside.run();
   await superviseStream({
-    ...{ client, slots, outbox, logger, signal, subscription },
-    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
-    onStream: (stream, { name }) => {
-      live = stream;
-      newcomers.onNewStream(name as string);
-    },
+    ...{ client, slots, outbox, logger, signal, ...limits },
+    subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {
       for (const output of outputs) handle(output);
-      if (update.type === 'blockMeta') newcomers.onFilter(update.filter ?? '', update.slot);
       if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
-      if (outputs.length === 0) return;
-      report({ type: 'connected' });
-      if (!begun) begin();
     },
     onOutOfReach: (fromSlot) => {
       gapFrom = fromSlot;
@@ -163,11 +170,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap(gap);
       for (const output of outputs) handle(output);
     },
-    onEnd: (reason) => {
-      live = null;
-      report({ type: 'disconnected', reason });
-    },
+    onEnd: (reason) => report({ type: 'disconnected', reason }),
   });
+  await streamingBeside;
   client.close();
   await outbox.drained();
 }

@@ -12,6 +12,12 @@ export const ActivityItem = Type.Object(
     slot: Slot,
     signature: Type.String(),
     block_time: TimeOrNull,
+    derived: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The logs were cut: what the transaction itself tells, all events of the kind as one; a field it does not tell is left out.',
+      }),
+    ),
   },
   closed,
 );

@@ -18,10 +18,14 @@ export type Sort = (typeof SORTS)[number];
 export const ORDERS = ['desc', 'asc'] as const;
 export type Order = (typeof ORDERS)[number];
 
+const BURNED_NOTE =
+  '`burned` ranks by what was paid for what was burned (`Policy.paid_to_holders`, an amount of the quote asset); the row shows what was burned (`Policy.tokens_burned`, an amount of the launched token).';
+const SORT_NOTE = `Default marketCap. ${BURNED_NOTE}`;
+
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
 export const RankingsQuery = Type.Object({
-  sort: Type.Optional(Type.Enum([...SORTS])),
+  sort: Type.Optional(Type.Enum([...SORTS], { description: SORT_NOTE })),
   order: Type.Optional(Type.Enum([...ORDERS])),
   limit: text('1 to 200, default 50; clamped.'),
   offset: text('0 to 100000, default 0; clamped.'),
@@ -75,7 +79,7 @@ export const RankingRow = Type.Object(
     eventsLast24h: Figure,
     createdAt: TimeOrNull,
   },
-  { ...closed, $id: 'RankingRow' },
+  { ...closed, $id: 'RankingRow', description: `Of the sorts, ${BURNED_NOTE}` },
 );
 export type RankingRow = Static<typeof RankingRow>;
 

@@ -54,8 +54,8 @@ function readPair(value: unknown, base: string): CatalogueRow {
   if (category === undefined) throw new MalformedError('pair.category', 'unknown');
   return {
     mint,
-    symbol: textOf(row.symbol, 'pair.symbol'),
-    name: textOf(row.name, 'pair.name'),
+    symbol: textOrNone(row.symbol, 'pair.symbol'),
+    name: textOrNone(row.name, 'pair.name'),
     decimals: decimals as number,
     category,
     launchable: row.launchable === true,
@@ -64,9 +64,16 @@ function readPair(value: unknown, base: string): CatalogueRow {
   };
 }
 
+/** A pair that has no symbol or name yet is a pair all the same. */
+function textOrNone(value: unknown, what: string): string {
+  return value === null || value === undefined ? '' : textOf(value, what);
+}
+
+/** Relative to the site: what stands in the address of the interface, a login or a key, is nobody's to know. */
 function absoluteUrl(value: unknown, base: string): string | null {
-  if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value, base)) return null;
-  const url = new URL(value, base);
+  const { origin } = new URL(base);
+  if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value, origin)) return null;
+  const url = new URL(value, origin);
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
 }
 

@@ -25,8 +25,26 @@ export function documentUrl(
   if (uri.length > MOST_URL || !URL.canParse(uri)) return { reason: 'the metadata uri is no URL' };
   const { protocol, href } = new URL(uri);
   if (protocol === 'https:' || (protocol === 'http:' && allowHttp)) return { url: href };
-  if (protocol === 'ar:') return { url: `https://arweave.net/${uri.slice('ar://'.length)}` };
+  if (protocol === 'ar:') return below('https://arweave.net/', uri.slice('ar://'.length));
   if (protocol !== 'ipfs:') return { reason: `the metadata uri has the scheme ${protocol.slice(0, 20)}` };
   if (gateway === null) return { reason: 'the metadata is on ipfs and IPFS_GATEWAY is not set' };
-  return { url: `${gateway}/ipfs/${uri.slice('ipfs://'.length).replace(/^ipfs\//, '')}` };
+  return below(`${gateway}/ipfs/`, uri.slice('ipfs://'.length).replace(/^ipfs\//, ''));
+}
+
+const UP = /(^|[/\\])\.\.?([/\\?#]|$)/;
+
+/** A path that stays below its prefix, whoever decodes it how often: what stands beside it may be open to us alone. */
+function below(prefix: string, path: string): { url: string } | { reason: string } {
+  const outside = { reason: 'the metadata uri leaves the content it names' };
+  let decoded = path;
+  for (let times = 0; times < 4; times += 1) {
+    if (UP.test(decoded)) return outside;
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      return outside;
+    }
+  }
+  const { href } = new URL(prefix + path);
+  return href.startsWith(new URL(prefix).href) ? { url: href } : outside;
 }

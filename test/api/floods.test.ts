@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import type { Route } from '../../api/http/route.ts';
-import { createAppliedSignal } from '../../api/latest/applied-signal.ts';
+import { createLatest } from '../../api/latest/latest.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { serveRpc } from '../../devnet/rpc/server.ts';
 import { serveVenues } from '../../devnet/venues/server.ts';
@@ -41,10 +41,9 @@ describe('requests that are broken off, and floods', () => {
   const store = { database: 'x', query: () => answer.promise } as unknown as Store;
   const serving = listen(
     createApp({
-      currentStore: () => store,
+      latest: createLatest({ currentStore: () => store, clock: Date.now }),
       settings: SETTINGS,
       clock: Date.now,
-      applied: createAppliedSignal(),
       agentRoutes: [echo],
       trustProxy: 1,
       readsAtOnce: 2,

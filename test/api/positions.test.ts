@@ -150,7 +150,7 @@ describe('positions', () => {
   test('what the venue itself says stands beside the attestation', async () => {
     const reading = {
       token_account: key('perp'),
-      read_at: '5',
+      read_at: String(NOW - 60_000),
       venue: 'perp',
       reachable: 1,
       error: null,
@@ -167,7 +167,7 @@ describe('positions', () => {
     ]);
     const failed = {
       ...reading,
-      read_at: '6',
+      read_at: String(NOW - 59_999),
       reachable: 0,
       error: 'timed out',
       equity: null,
@@ -183,6 +183,18 @@ describe('positions', () => {
         },
       },
     ]);
+    held.api.at(NOW + 2);
+    expect(await positions()).toMatchObject([
+      {
+        livePollerReading: {
+          absent: true,
+          reason: expect.stringMatching(/^the newest reading is older than 60 s/),
+        },
+      },
+    ]);
     await held.api.truncate('venue_readings');
+    expect(await positions()).toMatchObject([
+      { livePollerReading: { absent: true, reason: 'not polled yet' } },
+    ]);
   });
 });

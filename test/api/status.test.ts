@@ -181,7 +181,7 @@ describe('status', () => {
   test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
     await held.api.insert('program_status', [
       { program: 'launchpad', read_at: '1', address: SETTINGS.launchpadProgramId, exists: 1, error: null },
-      { program: 'amm', read_at: '1', address: key('another'), exists: 1, error: null },
+      { program: 'amm', read_at: '1', address: key('amm'), exists: 0, error: 'timed out' },
     ]);
     await held.api.insert('venue_status', [
       { venue: 'perp', ok: 1, read_at: String(NOW - 30_500), error: null },
@@ -191,7 +191,7 @@ describe('status', () => {
     const { venues } = await status();
     const source = 'chain:getAccountInfo';
     expect(venues.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
-    expect(venues.amm_x).toMatchObject({ reachable: null, programId: key('amm'), source });
+    expect(venues.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
     expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
     expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
   });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { pollApplied } from '../../api/latest/applied-signal.ts';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../api/latest/serving-store.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { switchServing } from '../../clickhouse/serving.ts';
@@ -55,9 +54,10 @@ async function open(wrap: (store: Store) => Store = (store) => store, times: Par
   });
   await vi.waitFor(() => expect(serving.connected()).toBe(true), WAIT);
   const { currentStore } = serving;
-  const applied = pollApplied({ currentStore, intervalMs: 5, signal: stop.signal, onError: () => {} });
-  const api = await startApi(former, { currentStore, applied });
-  ends.push(api.close, () => applied.done, serving.close);
+  const api = await startApi(former, {
+    memory: { currentStore, times: { everyMs: 5 }, signal: stop.signal },
+  });
+  ends.push(api.close, serving.close);
   return { serving, api } satisfies Opened;
 }
 

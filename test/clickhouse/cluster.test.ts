@@ -22,6 +22,8 @@ async function formatted(sql: string): Promise<string> {
   return row?.sql ?? '';
 }
 
+const isColumn = (sql: string) => sql.startsWith('ALTER TABLE');
+
 /** What a single server would be told, from what a node of the cluster is told. */
 function withoutCluster(local: string): string {
   return local
@@ -41,6 +43,10 @@ describe('the cluster form of the migrations', () => {
     const node = await formatted(local);
     expect(node).toContain('ON CLUSTER main');
     expect(withoutCluster(node)).toBe((await formatted(sql)).replace('MergeTree()', 'MergeTree'));
+    if (isColumn(sql)) {
+      expect(await formatted(distributed ?? '')).toContain('ON CLUSTER main (ADD COLUMN IF NOT EXISTS');
+      return;
+    }
     if (distributed === undefined) {
       expect(node).toMatch(/^CREATE MATERIALIZED VIEW/);
       return;
@@ -58,7 +64,7 @@ describe('the cluster form of the migrations', () => {
   test('shards each table by a column of its key, so that versions of a row meet', async () => {
     for (const sql of SINGLE) {
       const [, distributed] = forCluster(sql, 'main');
-      if (distributed === undefined) continue;
+      if (distributed === undefined || isColumn(sql)) continue;
       const column = /cityHash64\((\w+)\)/.exec(distributed)?.[1];
       expect(sql).toMatch(new RegExp(`ORDER BY \\(?${column}\\b`));
     }
@@ -69,7 +75,21 @@ describe('the cluster form of the migrations', () => {
     expect(onClusterClause(null)).toBe('');
   });
 
-  test('of a statement that has none is refused', () => {
-    expect(() => forCluster('ALTER TABLE events ADD COLUMN x String', 'main')).toThrow('no cluster form');
+  test('adds a column to the local table of every node, then to the distributed one', async () => {
+    const column = "ADD COLUMN IF NOT EXISTS max_drawdown_bps UInt16 DEFAULT 5 COMMENT 'of 10000' AFTER risk";
+    const forms = forCluster(`ALTER TABLE policies\n  ${column}`, 'main');
+    const alone = await formatted(`ALTER TABLE policies ${column}`);
+    expect(await Promise.all(forms.map(formatted))).toEqual([
+      alone.replace('policies', 'policies_local ON CLUSTER main'),
+      alone.replace('policies', 'policies ON CLUSTER main'),
+    ]);
+  });
+
+  test.each([
+    'ALTER TABLE events ADD COLUMN x String',
+    'ALTER TABLE events DROP COLUMN IF EXISTS slot',
+    'DROP TABLE events',
+  ])('of a statement that has none, or cannot be repeated, is refused: %s', (sql) => {
+    expect(() => forCluster(sql, 'main')).toThrow('no cluster form');
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
+import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
+import { POLICY_FIGURES, QUOTE_FIGURES } from '../../ingest/materialise/rollups/figures.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
 import { type AccountType, type FieldKind, storedFields } from '../../schemas/account-fields.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -43,3 +45,19 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
     for (const { column, kind } of fields) expect(typeOf.get(column), column).toMatch(COLUMN_TYPES[kind]);
   },
 );
+
+test.each([
+  [POLICY_SUMS, POLICY_FIGURES, ['policy_totals', 'policy_spans']],
+  [QUOTE_SUMS, QUOTE_FIGURES, ['quote_days', 'quote_spans']],
+])('each sum is made, stored and read %#', async (sums, figures, tables) => {
+  const names = Object.keys(sums);
+  expect(figures.map(({ column }) => column)).toEqual(names);
+  for (const table of tables) {
+    const columns = await store.query<{ name: string }>(
+      'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}',
+      { database: store.database, table },
+    );
+    const ofTheKey = ['mint', 'day', 'quote_mint', 'width', 'span', 'log_partition', 'log_offset'];
+    expect(columns.map(({ name }) => name).filter((name) => !ofTheKey.includes(name))).toEqual(names);
+  }
+});

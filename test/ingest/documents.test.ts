@@ -1,8 +1,11 @@
+import { createSocket } from 'node:dgram';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../ingest/poll/venues/document.ts';
-import { isPublicAddress, lookupPublic } from '../../ingest/poll/venues/public-address.ts';
+import { nameLookup } from '../../ingest/poll/venues/name-lookup.ts';
+import { isPublicAddress } from '../../ingest/poll/venues/public-address.ts';
+import { documentUrl } from '../../schemas/venues/metadata.ts';
 
 const { signal } = new AbortController();
 let base = '';
@@ -65,11 +68,11 @@ describe('a metadata document', () => {
     ['/long', /image is no URL/],
     ['/list', /no object/],
     ['/null', /no object/],
-    ['/gone', /HTTP 404/],
+    ['/gone', /answered 404/],
     ['/named', /over 262144 bytes/],
-    ['/drip', /no answer in 500 ms/],
-    ['/hang', /no answer in 500 ms/],
-    ['/cut', /aborted|ECONNRESET/],
+    ['/drip', /^timed out$/],
+    ['/hang', /^timed out$/],
+    ['/cut', /^connection lost$/],
     ['/to-file', /scheme file:/],
   ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
     const { imageUrl, error } = await read(base + path);
@@ -82,10 +85,13 @@ describe('a metadata document', () => {
     'https://[::1]/x.json',
     'https://[::ffff:10.0.0.1]/x.json',
     'https://localhost/x.json',
+    'https://[::ffff:7f00:1]/x.json',
+    'https://metadata.google.internal/computeMetadata/v1/',
+    'https://168.63.129.16/machine',
     'https://169.254.169.254/latest',
   ])('at a private address (%s) is not asked for', async (uri) => {
     const before = hits;
-    expect((await read(uri, false)).error).toMatch(/private address|no public address/);
+    expect((await read(uri, false)).error).toMatch(/private address|no such host/);
     expect(hits).toBe(before);
   });
 
@@ -98,16 +104,57 @@ describe('a metadata document', () => {
   });
 });
 
-test('a name is looked up to public addresses alone, at the moment of connecting', async () => {
-  const look = (options: object) =>
-    new Promise<unknown>((resolve) => lookupPublic('localhost', options, (error) => resolve(error?.message)));
-  expect(await look({})).toBe('localhost has no public address');
-  expect(await look({ all: true })).toBe('localhost has no public address');
+test('names of the machine and of clouds have no public address, and nobody is asked for them', async () => {
+  const lookup = nameLookup({ publicOnly: true, signal, nameServers: ['127.0.0.1:9'] });
+  for (const name of ['localhost', 'a.localhost', 'metadata.google.internal', 'metadata', 'printer.local'])
+    for (const options of [{}, { all: true }])
+      expect(await new Promise((resolve) => lookup(name, options, (error) => resolve(error?.message)))).toBe(
+        `${name} has no public address`,
+      );
+});
+
+test('a lookup ends with its signal', async () => {
+  const stop = new AbortController();
+  const silent = createSocket('udp4');
+  await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+  const nameServers = [`127.0.0.1:${silent.address().port}`];
+  const lookup = nameLookup({ publicOnly: true, signal: stop.signal, nameServers });
+  const ended = new Promise((resolve) => lookup('x.example', {}, (error) => resolve(error?.code)));
+  silent.once('message', () => stop.abort());
+  expect(await ended).toBe('ENOTFOUND');
+  silent.close();
+});
+
+test.each([
+  'ipfs://../admin',
+  'ipfs://bafy/../../admin',
+  'ipfs://bafy/%2e%2e/%2e%2e/admin',
+  'ipfs://bafy/..%2f..%2fadmin',
+  'ipfs://bafy/%252e%252e/%252e%252e/admin',
+  'ipfs://bafy/..\\..\\admin',
+  'ipfs://ipfs/../../admin',
+  'ar://../x',
+])('a path does not leave its gateway’s prefix: %s', (uri) => {
+  expect(documentUrl(uri, 'https://user:mark@gateway.example/key', true)).toEqual({
+    reason: 'the metadata uri leaves the content it names',
+  });
 });
 
 test('addresses of the public internet are told from the others', () => {
   expect(['8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true]);
   expect(
-    ['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', '::127.0.0.1', 'x'].map(isPublicAddress),
-  ).toEqual(Array(7).fill(false));
+    [
+      ...['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', '::127.0.0.1', 'x'],
+      ...[
+        '::ffff:7f00:1',
+        '::ffff:0:a00:1',
+        '5f00::1',
+        '3fff::1',
+        '3fff:fff::1',
+        '192.88.99.1',
+        '168.63.129.16',
+      ],
+      ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192'],
+    ].filter(isPublicAddress),
+  ).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ourServices, ROOT, readCompose, readEnvFile, textOf } from './support/compose.ts';
+import { readVariables } from './support/variables.ts';
 
 const compose = readCompose();
 const services = Object.entries(compose.services);
@@ -17,10 +18,7 @@ const OF_IMAGE: Record<string, RegExp> = {
   grafana: /^GF_/,
 };
 
-/** What runtime/config.ts reads. */
-const known = new Set(
-  [...textOf('runtime/config.ts').matchAll(/(?:read\.\w+|id)\(\s*'([A-Z_]+)'/g)].map((match) => match[1]),
-);
+const known = readVariables();
 const isKnown = (name: string) => known.has(name.replace(/_FILE$/, ''));
 
 test('docker-compose.yml has the form that the Compose Specification gives it', () => {

@@ -44,6 +44,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'api/status': ['api/http', 'api/figures', 'api/latest'],
   'api/analytics': ['api/http', 'api/figures', 'api/latest'],
   'api/registries': ['api/http', 'api/figures', 'api/latest'],
+  'api/explorer': ['api/http'],
   'api/currencies': ['api/http', 'api/figures', 'api/latest'],
   api: [
     'api/http',
@@ -55,6 +56,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'api/analytics',
     'api/registries',
     'api/currencies',
+    'api/explorer',
   ],
 
   'devnet/http': [],
@@ -73,6 +75,7 @@ const KNOWN_BY: Record<string, RegExp> = {
   kafkajs: /^ingest\/log\/kafka\//,
   chdb: /^clickhouse\/embedded\//,
   '@electric-sql/pglite': /^api\/postgres\//,
+  preact: /^api\/explorer\/browser\//,
   '@triton-one/yellowstone-grpc': /^(ingest\/stream\/geyser|schemas|devnet\/geyser)\//,
 };
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -22,12 +22,34 @@ test('every script runs a file that is there', () => {
   }
 });
 
-test('every file that README points to is there', () => {
-  const files = [
-    ...readme.matchAll(/`((?:schemas|ingest|clickhouse|api|devnet|test|start|docs)\/[\w./-]*)`/g),
-  ];
-  expect(files.length).toBeGreaterThan(10);
-  for (const [, file] of files) expect(existsSync(path.join(ROOT, file as string)), file).toBe(true);
+const PAGES = ['README.md', 'test/README.md', ...globSync('docs/*.md', { cwd: ROOT })];
+const FOLDERS = readdirSync(ROOT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  .map(({ name }) => name);
+/** Made by a run, not kept in the repository. */
+const MADE = /^(data|secrets|dist|node_modules)\b/;
+
+test.each(PAGES)('every path in %s is there', (page) => {
+  const text = readFileSync(path.join(ROOT, page), 'utf8');
+  const named = [...text.matchAll(/`([\w-]+\/[\w./-]*)`/g)]
+    .map((match) => match[1] as string)
+    .filter((name) => FOLDERS.includes(name.split('/')[0] as string) && !MADE.test(name));
+  // What test/README.md names without its folder is looked at by named-tests.
+  const own = page.startsWith('test/') ? named.filter((name) => /\.\w+$/.test(name)) : named;
+  for (const name of own) expect(existsSync(path.join(ROOT, name)), name).toBe(true);
+  for (const [, link] of text.matchAll(/\]\(((?!https?:)[^)#]+)/g)) {
+    const target = path.resolve(ROOT, path.dirname(page), link as string);
+    expect(existsSync(target), `${link}`).toBe(true);
+  }
+});
+
+test('the pages name enough for that to mean something', () => {
+  expect(readFileSync(path.join(ROOT, 'docs/walk.md'), 'utf8').match(/\]\(/g)?.length).toBeGreaterThan(30);
+});
+
+test('the page of words stays a page', () => {
+  const words = readFileSync(path.join(ROOT, 'docs/words.md'), 'utf8');
+  expect(words.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });
 
 test('README stays under 200 lines', () => {

@@ -35,10 +35,10 @@ test('a redirect is an answer, not followed', async () => {
 
 test('no answer in time, and nobody there, can be tried again', async () => {
   const late = fetchBounded(`${server.url}/hang`, { ...limits, timeoutMs: 50 });
-  await expect(late).rejects.toThrow(/no answer in 50 ms/);
+  await expect(late).rejects.toThrow(/^timed out$/);
   const nobody = fetchBounded(await deadUrl(), limits);
   await expect(nobody).rejects.toThrow(RetryableError);
-  await expect(nobody).rejects.toThrow(/ECONNREFUSED/);
+  await expect(nobody).rejects.toThrow(/^refused$/);
 });
 
 test('credentials of the address are sent as a login and show in no error', async () => {
@@ -48,5 +48,5 @@ test('credentials of the address are sent as a login and show in no error', asyn
   const url = (await deadUrl()).replace('http://', 'http://user:hunter2@');
   const error = await fetchBounded(url, limits).catch((thrown: Error) => thrown);
   expect(error).toBeInstanceOf(RetryableError);
-  expect((error as Error).message).toMatch(/^127\.0\.0\.1:\d+: ECONNREFUSED$/);
+  expect((error as Error).message).toBe('refused');
 });

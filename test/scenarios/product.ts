@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
-import { createAppliedSignal } from '../../api/latest/applied-signal.ts';
+import { createHandOver } from '../../api/latest/feed.ts';
+import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
@@ -56,13 +57,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     command: (sql, params) => write(() => database.command(sql, params)),
   };
 
-  const applied = createAppliedSignal();
+  const handOver = createHandOver();
   const rpc = createRpc(options.rpcUrl, { commitment: config.commitment });
   const log = await openLog(config, store, logger);
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
-    onApplied: () => applied.advance(),
+    onApplied: handOver.applied,
+    onChanged: handOver.note,
   });
   const stopStream = new AbortController();
   const stopLog = new AbortController();
@@ -82,11 +84,9 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   });
   const api = await listen(
     createApp({
-      currentStore: () => store,
+      latest: createLatest({ currentStore: () => store, clock: options.clock, handOver }),
       settings: readSettings(config),
       clock: options.clock,
-      applied,
-      cacheMs: 0,
     }),
     '127.0.0.1',
     0,

@@ -7,22 +7,23 @@ import {
   amounts,
   credit,
   encoded,
-  incomplete,
   OF,
   ours,
   POLICY,
   PROGRAM,
   TOKEN,
   theirs,
+  undecided,
+  undecoded,
   whole,
 } from './support/program-calls.ts';
 import { cutLogs, type Run, run } from './support/run.ts';
 
-describe('a transaction is incomplete', () => {
+describe('a transaction is not whole', () => {
   test('where an event of a known kind does not decode', () => {
     const cut = credit(1).subarray(0, 60);
     for (const step of [{ emit: cut }, { emitCpi: cut }]) {
-      const { reason, accounts } = incomplete(run([theirs(), ours(step)]));
+      const { reason, accounts } = undecoded(run([theirs(), ours(step)]));
       expect(reason).toContain('CreditNoted');
       expect(accounts).toEqual([encodeBase58(TOKEN), encodeBase58(POLICY)]);
     }
@@ -31,14 +32,15 @@ describe('a transaction is incomplete', () => {
   test('where its logs were cut before an event of ours', () => {
     const tx = run([theirs({ log: 'x'.repeat(400) }), ours({ emit: credit(1) })]);
     const cut = { ...tx, logs: cutLogs(tx.logs as string[], 700) };
-    expect(incomplete(cut).accounts).toContain(encodeBase58(POLICY));
-    expect(incomplete({ ...tx, logs: ['Log truncated'] }).reason).toBe(
-      'its logs were cut before an event of the program',
-    );
+    for (const one of [cut, { ...tx, logs: ['Log truncated'] }])
+      expect(undecided(one)).toEqual({
+        what: ['CreditNoted'],
+        accounts: [encodeBase58(TOKEN), encodeBase58(POLICY)],
+      });
   });
 
   test('where it has no logs at all, and an instruction of ours prints its events', () => {
-    for (const logs of [null, []]) incomplete({ ...run([ours({ emit: credit(1) })]), logs });
+    for (const logs of [null, []]) undecided({ ...run([ours({ emit: credit(1) })]), logs });
   });
 
   test('where the logs end between a report that paused and the pause', () => {
@@ -52,7 +54,15 @@ describe('a transaction is incomplete', () => {
       return { ...tx, logs: [...(tx.logs as string[]), 'Log truncated'] };
     };
     expect(whole(cut(false)).events).toHaveLength(1);
-    incomplete(cut(true));
+    const derived = extractEvents(cut(true), PROGRAM);
+    expect(derived).toMatchObject({
+      status: 'derived',
+      undecided: null,
+      events: [
+        { event: 'RemoteEquityReported' },
+        { event: 'PolicyPaused', fields: { paused: true, by: 'attestation' } },
+      ],
+    });
   });
 });
 
@@ -77,7 +87,7 @@ describe('a transaction with cut logs is whole', () => {
     expect(whole({ ...run([silent]), logs: null }).writable).toEqual([encodeBase58(POLICY)]);
   });
 
-  test('at no limit with an event missing, too many or in another place: else it is incomplete', () => {
+  test('at no limit with an event missing, too many or in another place: else it is derived', () => {
     const pause = kitEncode('ProtocolPaused', { paused: true });
     const tx = run([
       theirs({ log: 'a'.repeat(120) }),
@@ -95,7 +105,7 @@ describe('a transaction with cut logs is whole', () => {
       seen.add(status);
       if (status === 'whole') expect(amounts(cut), `cut at ${limit}`).toEqual([1n, 2n, 3n, 4n]);
     }
-    expect([...seen].sort()).toEqual(['incomplete', 'whole']);
+    expect([...seen].sort()).toEqual(['derived', 'whole']);
   });
 
   test('at no limit with a line of another program, whose invoke line the cut left out', () => {

@@ -162,6 +162,7 @@ describe('a transaction', () => {
 
 /** Buffers and arrays of bytes compare alike. */
 function plain(value: unknown): unknown {
+  if (typeof value === 'function') return plain(value());
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;

@@ -35,7 +35,7 @@ export const POLICY_FIGURES: readonly Figure[] = [
   total('buyback_spent', 'BuybackBurned', 'amount_a'),
   total('buyback_burned', 'BuybackBurned', 'amount_b'),
   newestOf('last_buyback', 'BuybackBurned'),
-  count('event_count', 'count()'),
+  count('event_count', "countIf(e.kind != '')"),
 ];
 
 /** Of facts with a column `is_fact`: 0 in rows that stand for a sum which may have no fact left. */

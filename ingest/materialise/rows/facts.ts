@@ -6,8 +6,9 @@ import type {
   TransactionRow,
 } from '../../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
-import { actorOf, amountsOf, type ProgramEvent, summaryOf } from '../../../schemas/events.ts';
+import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/events.ts';
 import { extractEvents } from '../../../schemas/extract.ts';
+import { UNDECODED } from '../../../schemas/lacks.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { readTransaction } from '../../../schemas/transaction.ts';
@@ -16,9 +17,13 @@ import { intervalOf } from '../rollups/slot-intervals.ts';
 /** What a batch of transactions says, and which rollups it touches. */
 export interface Facts {
   events: EventRow[];
+  /** Events of transactions whose logs were cut. */
+  derived: EventRow[];
   transactions: TransactionRow[];
   policyTransactions: PolicyTransactionRow[];
   incomplete: IncompleteRow[];
+  /** Transactions whose logs were cut and that tell all of it themselves. */
+  decided: IncompleteRow[];
   deadLetters: DeadLetterRecord[];
   touchedMints: Set<string>;
   touchedIntervals: Set<bigint>;
@@ -31,9 +36,11 @@ export function factsOf(
 ): Facts {
   const facts: Facts = {
     events: [],
+    derived: [],
     transactions: [],
     policyTransactions: [],
     incomplete: [],
+    decided: [],
     deadLetters: [],
     touchedMints: new Set(),
     touchedIntervals: new Set(),
@@ -64,36 +71,51 @@ function addTransaction(
     has_index: record.index === null ? 0 : 1,
     block_time: record.blockTime,
   };
-  if (extract.status === 'incomplete') {
+  const incomplete = { signature, slot, block_time: record.blockTime };
+  if (extract.status === 'undecoded') {
     const { reason, accounts } = extract;
-    facts.incomplete.push({ signature, slot, block_time: record.blockTime, policies: accounts, reason });
+    facts.incomplete.push({ ...incomplete, policies: accounts, missing: [UNDECODED], reason });
     // Cut logs are nobody's fault and are read again; what does not decode waits for a better decoder.
-    if (extract.undecoded) facts.deadLetters.push(deadLetter(record, 'transaction', reason, record.payload));
+    facts.deadLetters.push(deadLetter(record, 'transaction', reason, record.payload));
     return;
   }
   for (const { bytes, reason } of extract.badEvents)
     facts.deadLetters.push(deadLetter(record, 'event', reason, bytes));
-  facts.transactions.push({ signature, slot, ...order, failed: tx.failed ? 1 : 0 });
+  if (extract.status === 'whole')
+    facts.transactions.push({ signature, slot, ...order, failed: tx.failed ? 1 : 0 });
+  else if (extract.undecided === null)
+    facts.decided.push({ ...incomplete, policies: [], missing: [], reason: CUT });
+  else {
+    const { what: missing, accounts: policies } = extract.undecided;
+    facts.incomplete.push({ ...incomplete, policies, missing, reason: CUT });
+  }
 
   const policies = new Set(extract.writable);
-  for (const { position, event } of extract.events) {
+  const placed: { position: number; event: KnownEvent }[] =
+    extract.status === 'whole'
+      ? extract.events
+      : extract.events.map(({ position, ...event }) => ({ position, event }));
+  for (const { position, event } of placed) {
     const row = eventRow(event);
     if (event.of !== null) {
       policies.add(row.policy);
       facts.touchedMints.add(row.mint);
     }
     facts.touchedIntervals.add(intervalOf(record.slot));
-    facts.events.push({ ...row, slot, signature, position, ...order, log_partition: partition });
+    const into = extract.status === 'whole' ? facts.events : facts.derived;
+    into.push({ ...row, slot, signature, position, ...order, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
 }
+
+const CUT = 'its logs were cut before an event of the program';
 
 type EventColumns = Omit<
   EventRow,
   keyof TransactionOrder | 'slot' | 'signature' | 'position' | 'log_partition'
 >;
 
-function eventRow(event: ProgramEvent): EventColumns {
+function eventRow(event: KnownEvent): EventColumns {
   const { a, b, c, d } = amountsOf(event);
   const of = event.of;
   return {

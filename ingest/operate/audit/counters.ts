@@ -3,6 +3,7 @@ import {
   type Counters,
   countedStates,
   countersFromEvents,
+  type EventCounters,
   statesOf,
 } from '../../../clickhouse/queries/audit-counters.ts';
 import type { Term } from '../../../clickhouse/queries/audit-first-slot.ts';
@@ -99,6 +100,10 @@ async function tell(
 }
 
 /** A policy without events has counted nothing. */
-function differing(state: CountedState, events: Counters | undefined): (keyof Counters)[] {
-  return NAMES.filter((name) => state[name] !== (events?.[name] ?? '0'));
+function differing(state: CountedState, events: EventCounters | undefined): (keyof Counters)[] {
+  return NAMES.filter((name) => {
+    // One derived event may stand for several.
+    if (events?.[name] === null) return false;
+    return state[name] !== (events?.[name] ?? '0');
+  });
 }

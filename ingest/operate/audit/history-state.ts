@@ -23,7 +23,7 @@ export async function historyState(store: Store): Promise<HistoryState> {
   return {
     slot: BigInt(applied.slot),
     openFrom: open.map(({ from_slot }) => BigInt(from_slot)),
-    incomplete: new Set(incomplete.policies),
+    incomplete: new Set(incomplete.policies.map(([policy]) => policy)),
   };
 }
 

@@ -81,7 +81,7 @@ async function transactionsOf(
 function eventsOf(mint: string, record: TransactionRecord, programId: string): number {
   try {
     const extract = extractEvents(readTransaction(record), decodeKey(programId) as Uint8Array);
-    if (extract.status === 'incomplete') return 0;
+    if (extract.status !== 'whole') return 0;
     return extract.events.filter(({ event: { of } }) => of !== null && encodeBase58(of.mint) === mint).length;
   } catch (error) {
     if (error instanceof MalformedError) return 0;

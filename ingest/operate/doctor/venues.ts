@@ -52,7 +52,7 @@ export async function checkPrices(base: string, signal: AbortSignal): Promise<st
 export async function checkGateway(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/ipfs/${EMPTY_DOCUMENT}`;
   const { status } = await fetchBounded(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal });
-  if (status >= 400) throw new Error(`answered HTTP ${status}`);
+  if (status >= 400) throw new Error(`answered ${status}`);
   return `answers HTTP ${status}`;
 }
 

@@ -1,4 +1,5 @@
-import { messageOf } from '../../../runtime/errors.ts';
+import { RetryableError } from '../../../runtime/errors.ts';
+import { upstreamWords } from '../../../runtime/upstream.ts';
 import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/venue-call.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
@@ -26,7 +27,7 @@ export interface VenueCall extends VenueRequest {
 /** Asks a venue and reads the JSON of a reply with status 200; never throws for what comes from outside. */
 export async function poll<T>(call: VenueCall, read: (reply: unknown) => T): Promise<Polled<T>> {
   return pollReply(call, ({ status, bytes }) => {
-    if (status !== 200) throw new HttpFailure(status);
+    if (status !== 200) throw new RetryableError(`answered ${status}`);
     return read(jsonOf(bytes, call.what));
   });
 }
@@ -38,7 +39,7 @@ export async function pollReply<T>(call: VenueCall, read: (reply: VenueReply) =>
     reply = await askVenue(call);
     return { value: read(reply) };
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = upstreamWords(error);
     return {
       error: reason,
       letter:
@@ -48,12 +49,6 @@ export async function pollReply<T>(call: VenueCall, read: (reply: VenueReply) =>
       retryAfterMs: reply?.retryAfterMs ?? null,
       status: reply?.status ?? null,
     };
-  }
-}
-
-class HttpFailure extends Error {
-  constructor(status: number) {
-    super(`answered HTTP ${status}`);
   }
 }
 

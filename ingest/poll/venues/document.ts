@@ -1,22 +1,28 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { messageOf } from '../../../runtime/errors.ts';
+import { upstreamWords } from '../../../runtime/upstream.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import type { ReadingRecord } from '../../../schemas/records.ts';
+import type { Reading, ReadingRecord } from '../../../schemas/records.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';
 import { documentUrl, readImage } from '../../../schemas/venues/metadata.ts';
-import { isPublicAddress, lookupPublic } from './public-address.ts';
+import { nameLookup } from './name-lookup.ts';
+import { isPublicAddress } from './public-address.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 
+type DocumentRecord = ReadingRecord & { reading: Extract<Reading, { type: 'metadata' }> };
+
 export interface DocumentOptions {
   ipfsGateway: string | null;
   allowPrivate: boolean;
-  /** Of one exchange, the body included. */
+  /** Of all of it: names, redirects and bodies. */
   timeoutMs?: number;
+  nameServers?: readonly string[];
+  /** The image of the last good reading of this uri: a failure leaves it standing. */
+  known?: string | null;
   signal: AbortSignal;
 }
 
@@ -25,30 +31,44 @@ export async function readDocument(
   mint: string,
   uri: string,
   options: DocumentOptions,
-): Promise<ReadingRecord> {
-  const reading = (imageUrl: string | null, error: string | null): ReadingRecord => ({
+): Promise<DocumentRecord> {
+  const reading = (imageUrl: string | null, error: string | null): DocumentRecord => ({
     kind: 'reading',
     readAt: Date.now(),
     reading: { type: 'metadata', mint, uri, imageUrl, error },
   });
+  const { known = null, timeoutMs = TIMEOUT_MS } = options;
   const target = documentUrl(uri, options.ipfsGateway, options.allowPrivate);
   if ('reason' in target) return reading(null, target.reason);
   try {
-    const bytes = await fetchDocument(new URL(target.url), options);
+    const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+    const bytes = await fetchDocument(new URL(target.url), options, deadline);
     const image = readImage(jsonOf(bytes, 'metadata document'));
     const shown = documentUrl(image, options.ipfsGateway, true);
     return 'url' in shown
-      ? reading(shown.url, null)
+      ? reading(withoutLogin(shown.url), null)
       : reading(null, shown.reason.replace('metadata', 'image'));
   } catch (error) {
-    return reading(null, messageOf(error));
+    return reading(known, upstreamWords(error));
   }
 }
 
-async function fetchDocument(first: URL, options: DocumentOptions): Promise<Uint8Array> {
+/** A gateway's login is nobody's to know. */
+function withoutLogin(text: string): string {
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+async function fetchDocument(
+  first: URL,
+  options: DocumentOptions,
+  deadline: AbortSignal,
+): Promise<Uint8Array> {
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const answer = await get(url, options);
+    const answer = await get(url, options, deadline);
     if (!('location' in answer)) return answer.bytes;
     if (!URL.canParse(answer.location, url.href))
       throw new MalformedError('metadata document', 'a redirect to no URL');
@@ -62,27 +82,28 @@ async function fetchDocument(first: URL, options: DocumentOptions): Promise<Uint
 
 type Answer = { bytes: Uint8Array } | { location: string };
 
-function get(url: URL, { allowPrivate, signal, timeoutMs = TIMEOUT_MS }: DocumentOptions): Promise<Answer> {
+function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<Answer> {
+  const { allowPrivate, nameServers } = options;
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
     return Promise.reject(new MalformedError('metadata document', 'at a private address'));
   }
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? https : http).get(url, {
-      ...(allowPrivate ? {} : { lookup: lookupPublic }),
+      lookup: nameLookup({
+        publicOnly: !allowPrivate,
+        signal,
+        ...(nameServers === undefined ? {} : { nameServers }),
+      }),
       headers: { accept: 'application/json' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal,
       agent: false,
     });
     const fail = (reason: string) => {
       request.destroy();
       reject(new MalformedError('metadata document', reason));
     };
-    const broken = (error: Error) => {
-      const slow = error.name === 'AbortError' || error.name === 'TimeoutError';
-      reject(slow ? new MalformedError('metadata document', `no answer in ${timeoutMs} ms`) : error);
-    };
-    request.on('error', broken);
+    request.on('error', reject);
     request.on('response', (response) => {
       const { statusCode = 0 } = response;
       const { location } = response.headers;
@@ -90,7 +111,7 @@ function get(url: URL, { allowPrivate, signal, timeoutMs = TIMEOUT_MS }: Documen
         request.destroy();
         return resolve({ location });
       }
-      if (statusCode !== 200) return fail(`answered HTTP ${statusCode}`);
+      if (statusCode !== 200) return fail(`answered ${statusCode}`);
       const chunks: Buffer[] = [];
       let size = 0;
       response.on('data', (chunk: Buffer) => {
@@ -99,7 +120,7 @@ function get(url: URL, { allowPrivate, signal, timeoutMs = TIMEOUT_MS }: Documen
         else chunks.push(chunk);
       });
       response.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
-      response.on('error', broken);
+      response.on('error', reject);
     });
   });
 }

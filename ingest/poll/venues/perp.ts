@@ -37,7 +37,11 @@ export function createPerpReader(
       const user = perpAddress(account.remoteAccount);
       if (user === null) {
         const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';
-        return { records: [accountReading('perp', account, clock(), { reason })], failure: null };
+        return {
+          records: [accountReading('perp', account, clock(), { reason, reachable: false })],
+          failure: null,
+          asked: false,
+        };
       }
       let mode = modes.get(user);
       if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
@@ -63,6 +67,7 @@ export function createPerpReader(
       return {
         records: [accountReading('perp', account, clock(), { ...numbers, venueTime: time })],
         failure: null,
+        asked: true,
       };
     },
   };

@@ -1,5 +1,4 @@
-import { lookup as lookupAll } from 'node:dns';
-import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const PRIVATE = new BlockList();
 for (const [address, prefix] of [
@@ -11,22 +10,28 @@ for (const [address, prefix] of [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
+  // A cloud's own services, at an address that looks like anybody's.
+  ['168.63.129.16', 32],
   ['224.0.0.0', 3],
 ] as const) {
   PRIVATE.addSubnet(address, prefix, 'ipv4');
 }
 for (const [address, prefix] of [
   ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -41,20 +46,9 @@ export function isPublicAddress(address: string): boolean {
   return !PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** A lookup that answers public addresses only, so that what was checked is what is connected to. */
-export const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, '', 0);
-    const allowed = addresses.filter(({ address }) => isPublicAddress(address));
-    const [first] = allowed;
-    if (first === undefined) {
-      return callback(
-        Object.assign(new Error(`${hostname} has no public address`), { code: 'EPRIVATE' }),
-        '',
-        0,
-      );
-    }
-    if (options.all === true) callback(null, allowed);
-    else callback(null, first.address, first.family);
-  });
-};
+/** Names that lead to the machine itself or to what a cloud tells its machines, whatever they resolve to. */
+const PRIVATE_NAME = /(^|\.)(localhost|local|internal|home\.arpa|onion)\.?$|^(metadata|instance-data)\.?$/i;
+
+export function isPublicName(host: string): boolean {
+  return !PRIVATE_NAME.test(host);
+}

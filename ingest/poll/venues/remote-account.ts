@@ -13,6 +13,8 @@ export interface RemoteAccountReader {
 export interface RemoteAccountReading {
   records: LogRecord[];
   failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
+  /** False where there was nothing to ask for: that says nothing of the venue. */
+  asked: boolean;
 }
 
 type AccountReading = Extract<Reading, { type: 'venue_account' }>;
@@ -58,7 +60,11 @@ export function failedReading(
   { error, letter, retryAfterMs }: PollFailure,
 ): RemoteAccountReading {
   const reading = unreachable(venue, account, readAt, error);
-  return { records: letter === null ? [reading] : [reading, letter], failure: { error, retryAfterMs } };
+  return {
+    records: letter === null ? [reading] : [reading, letter],
+    failure: { error, retryAfterMs },
+    asked: true,
+  };
 }
 
 /** What a dead letter of an account's reply is called: what a later good reading of the account outdates. */

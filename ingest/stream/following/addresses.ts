@@ -13,9 +13,20 @@ export interface FollowedAddresses {
   /** Follows an address that is known from before. False where it was followed already. */
   add(address: string, expected: ExpectedAccount): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
+  /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
   addresses(): string[];
   size(): number;
 }
+
+/** Where a provider takes few addresses, those further down are read over RPC. */
+const ORDER: Record<ExpectedAccount, number> = {
+  token_account: 0,
+  pool: 1,
+  curve_config: 2,
+  mint: 3,
+  metadata: 4,
+  program: 5,
+};
 
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -73,7 +84,10 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
       return true;
     },
     expectedAt: (address) => known.get(latin1(address)) ?? null,
-    addresses: () => [...known.keys()].map((key) => encodeBase58(Buffer.from(key, 'latin1'))),
+    addresses: () =>
+      [...known]
+        .sort(([, a], [, b]) => ORDER[a] - ORDER[b])
+        .map(([key]) => encodeBase58(Buffer.from(key, 'latin1'))),
     size: () => known.size,
     learn: (record) => {
       const found: string[] = [];

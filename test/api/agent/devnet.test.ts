@@ -4,7 +4,7 @@ import { agentRoutes } from '../../../api/agent/routes.ts';
 import { createApp } from '../../../api/app.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
 import { type Listening, listen } from '../../../api/http/listen.ts';
-import { createAppliedSignal } from '../../../api/latest/applied-signal.ts';
+import { createLatest } from '../../../api/latest/latest.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { agentKeypair } from '../../../devnet/life/agent-keys.ts';
 import { AGENT } from '../../../devnet/program/state.ts';
@@ -59,12 +59,14 @@ describe('an agent on the local chain', () => {
       venue: { url: venues.remote.options },
     });
     const app = createApp({
-      currentStore: () => {
-        throw new Error('no store here');
-      },
+      latest: createLatest({
+        currentStore: () => {
+          throw new Error('no store here');
+        },
+        clock: Date.now,
+      }),
       settings: SETTINGS,
       clock: Date.now,
-      applied: createAppliedSignal(),
       agentRoutes: agentRoutes(parts),
     });
     return listen(app, '127.0.0.1', 0);

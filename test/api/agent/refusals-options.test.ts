@@ -83,6 +83,13 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     }
   });
 
+  test('options: the venue’s envelope is judged before its status', async () => {
+    const { token } = await loggedIn();
+    stage.venue.refusalStatus = 500;
+    await refused(422, 'unknown_instrument', () => open(token, { instrument: 'DOGE-X' }));
+    expect(stage.venue.asked).toEqual(['get_instrument']);
+  });
+
   test('options/open: a second row for instrument and direction is 409, the other direction is not', async () => {
     const { token } = await loggedIn();
     expect((await open(token)).status).toBe(201);

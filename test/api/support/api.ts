@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { type AppOptions, createApp } from '../../../api/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
-import { createAppliedSignal } from '../../../api/latest/applied-signal.ts';
-import { createIndexReads } from '../../../api/latest/index-reads.ts';
+import { createHandOver } from '../../../api/latest/feed.ts';
+import { createLatest, type LatestOptions } from '../../../api/latest/latest.ts';
 import type { ReadSettings } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
@@ -21,6 +21,8 @@ export const SETTINGS: ReadSettings = {
   optionsVenueId: 'options_x',
   launchpadVenueId: 'launch_x',
   ammVenueId: 'amm_x',
+  polledVenues: ['perp', 'options'],
+  readingMaxAgeMs: 60_000,
 };
 
 /** 500 s after the states of the rows. */
@@ -41,32 +43,34 @@ export interface TestApi {
   at(now: number): void;
   insert(table: string, rows: object[]): Promise<void>;
   truncate(...tables: string[]): Promise<void>;
-  /** How many questions were put to the store so far. */
-  queries(): number;
+  /** How many questions that hold this text were put to the store so far. */
+  queries(text: string): number;
   close(): Promise<void>;
 }
 
-export async function startApi(store: Store, options: Partial<AppOptions> = {}): Promise<TestApi> {
+export type ApiOptions = Partial<AppOptions> & { memory?: Partial<LatestOptions> };
+
+export async function startApi(store: Store, { memory, ...options }: ApiOptions = {}): Promise<TestApi> {
   let now = NOW;
-  let queries = 0;
-  const applied = createAppliedSignal();
+  const queries: string[] = [];
+  const handOver = createHandOver();
   const counted: Store = {
     ...store,
     query: (sql, params) => {
-      queries += 1;
+      queries.push(sql);
       return store.query(sql, params);
     },
   };
+  const clock = () => now;
+  const latest = createLatest({ currentStore: () => counted, clock, ...(memory ?? { handOver }) });
   const app = createApp({
-    currentStore: () => counted,
+    latest,
     settings: SETTINGS,
     clock: () => now,
-    applied,
     ...options,
   });
   const routes = readRoutes({
-    currentStore: () => store,
-    index: createIndexReads(() => ''),
+    latest,
     settings: SETTINGS,
     readPosts: null,
   });
@@ -91,17 +95,17 @@ export async function startApi(store: Store, options: Partial<AppOptions> = {}):
     },
     at: (millis) => {
       now = millis;
-      applied.advance();
+      handOver.advance();
     },
     insert: async (table, rows) => {
       await store.insert(table, rows);
-      applied.advance();
+      handOver.advance();
     },
     truncate: async (...tables) => {
       for (const table of tables) await store.command(`TRUNCATE TABLE ${table}`);
-      applied.advance();
+      handOver.advance();
     },
-    queries: () => queries,
+    queries: (text) => queries.filter((sql) => sql.includes(text)).length,
     close,
   };
 }

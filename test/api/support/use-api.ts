@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { AppOptions } from '../../../api/app.ts';
-import { NOW, startApi, type TestApi } from './api.ts';
+import { type ApiOptions, NOW, startApi, type TestApi } from './api.ts';
 import { emptyStore } from './store.ts';
 
 /**
@@ -10,7 +9,7 @@ import { emptyStore } from './store.ts';
  */
 export function useApi(
   seed: (api: TestApi) => Promise<void> = async () => undefined,
-  options: Partial<AppOptions> = {},
+  options: ApiOptions = {},
 ): { api: TestApi } {
   const held = {} as { api: TestApi };
   let close: () => Promise<void>;

@@ -30,10 +30,10 @@ test.each<[string, Answer, RegExp, boolean]>([
   [
     'its own error',
     { status: 400, body: { error: { code: -32000, message: 'Rate limit' } } },
-    /Rate limit/,
+    /^answered error -32000$/,
     false,
   ],
-  ['a busy text', { status: 503, body: 'busy' }, /HTTP 503/, false],
+  ['a busy text', { status: 503, body: 'busy' }, /^answered 503$/, false],
   ['a page', { body: '<html>' }, /not JSON/, true],
   ['another result', { body: { result: { currencies: ROWS } } }, /no list/, true],
   ['a row that is none', { body: { result: [...ROWS, 5] } }, /no object/, true],

@@ -1,10 +1,12 @@
+import { createSocket } from 'node:dgram';
+import { lookup as dnsLookup } from 'node:dns/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { metadataUris, quoteMints, remoteAccounts } from '../../../clickhouse/queries/poll-targets.ts';
 import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
 import { documentsRound } from '../../../ingest/poll/documents.ts';
 import { programsRound } from '../../../ingest/poll/launch-programs.ts';
-import { catalogueRound, usedPricesRound } from '../../../ingest/poll/prices.ts';
+import { catalogueRound, listedPricesRound, usedPricesRound } from '../../../ingest/poll/prices.ts';
 import type { Rpc } from '../../../runtime/rpc.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';
@@ -115,14 +117,15 @@ describe('prices', () => {
     );
   });
 
-  test('of the other quotes follow the catalogue; rows that are none are one dead letter', async () => {
+  test('of the other quotes have a round of their own, so that the catalogue waits for none; rows that are none are one dead letter', async () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     catalogue = [pair('usd'), pair('gold'), pair('odd', { decimals: -1 })];
     await keep(await turn(catalogueRound, env()));
     expect(await quoteMints(store)).toEqual({ used: [key('usd')], listed: [key('gold')] });
     const log = await turn(catalogueRound, env());
-    expect(log.readings().map((one) => [one.type, 'mint' in one ? one.mint : null])).toEqual([
-      ['catalogue', null],
+    expect(log.readings().map(({ type }) => type)).toEqual(['catalogue']);
+    const prices = await turn(listedPricesRound, env());
+    expect(prices.readings().map((one) => [one.type, 'mint' in one ? one.mint : null])).toEqual([
       ['price', key('gold')],
     ]);
     expect(log.letters()).toMatchObject([
@@ -167,7 +170,7 @@ describe('the launchpad and the amm', () => {
         program: 'amm',
         address: key('amm'),
         exists: false,
-        error: 'getAccountInfo: no answer',
+        error: 'no answer',
       },
     ]);
   });
@@ -176,7 +179,7 @@ describe('the launchpad and the amm', () => {
 describe('documents', () => {
   const uri = (path: string) => `${server.url}${path}`;
 
-  test('of launched mints are found in the mint or in the account that it points to, if that is about the mint', async () => {
+  test('of launched mints and of quotes are found in the mint or in the account that it points to, if that is about the mint', async () => {
     await store.insert(
       'policies',
       ['one', 'two', 'three', 'four'].map((mint) => policyRow(mint, 'usd')),
@@ -202,6 +205,7 @@ describe('documents', () => {
       [
         [key('one'), uri('/1.json')],
         [key('two'), uri('/2.json')],
+        [key('usd'), uri('/usd.json')],
       ].sort(),
     );
   });
@@ -218,7 +222,7 @@ describe('documents', () => {
     await turnRound();
     expect(documentHits).toBe(1);
     expect(log.readings()).toMatchObject([
-      { type: 'metadata', imageUrl: null, error: expect.stringContaining('HTTP 404') },
+      { type: 'metadata', imageUrl: null, error: expect.stringContaining('answered 404') },
     ]);
     await keep(log);
     // A process that starts now finds the last reading in the store.
@@ -234,5 +238,54 @@ describe('documents', () => {
       uri: uri('/new.json'),
       imageUrl: 'https://images.example/a.png',
     });
+  });
+
+  test('that fail leave the image standing that is known of the same uri, with their reason beside it', async () => {
+    await store.insert('policies', [policyRow('one', 'usd')]);
+    await store.insert('mints', [mintRow('one', 6, { uri: uri('/gone.json') })]);
+    const image_url = 'https://images.example/known.png';
+    await store.insert('metadata_documents', [
+      { mint: key('one'), read_at: '1', uri: uri('/gone.json'), image_url, error: null },
+    ]);
+    const log = captureLog();
+    const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
+    await documentsRound(options, 60_000)((records) => log.append(records));
+    expect(log.readings()).toMatchObject([{ imageUrl: image_url, error: 'metadata document: answered 404' }]);
+  });
+
+  test('whose names are never answered hold up no other, nor a lookup of anybody else; never read ones come first', async () => {
+    const silent = createSocket('udp4');
+    await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+    const nameServers = [`127.0.0.1:${silent.address().port}`];
+    const dead = Array.from({ length: 12 }, (_, n) => `dead${n}`);
+    await store.insert(
+      'policies',
+      [...dead, 'good', 'known'].map((mint) => policyRow(mint, 'usd')),
+    );
+    await store.insert('mints', [
+      ...dead.map((mint) => mintRow(mint, 6, { uri: `http://${mint}.dead.example/x.json` })),
+      mintRow('good', 6, { uri: uri('/good.json') }),
+      mintRow('known', 6, { uri: uri('/known.json') }),
+    ]);
+    await store.insert('metadata_documents', [
+      { mint: key('known'), read_at: '1', uri: uri('/known.json'), image_url: null, error: 'timed out' },
+    ]);
+    const log = captureLog();
+    const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
+    const round = documentsRound(options, 60_000, Date.now, { timeoutMs: 300, nameServers });
+    const beganAt = performance.now();
+    const ended = round((records) => log.append(records));
+    await dnsLookup('localhost');
+    await ended;
+    const of = (mint: string) => log.readings().find((one) => 'mint' in one && one.mint === key(mint));
+    expect(of('good')).toMatchObject({ error: null });
+    expect(of('known')).toMatchObject({ error: null });
+    const order = log.readings().map((one) => ('mint' in one ? one.mint : ''));
+    expect(order.indexOf(key('good'))).toBeLessThan(order.indexOf(key('known')));
+    // Four of the one domain were waited for, two at a time; the rest waits for the next round.
+    expect(order.filter((mint) => dead.some((name) => key(name) === mint)).length).toBeLessThanOrEqual(5);
+    expect(of(dead.find((name) => of(name) !== undefined) as string)).toMatchObject({ error: 'timed out' });
+    expect(performance.now() - beganAt).toBeLessThan(12 * 300);
+    silent.close();
   });
 });

@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain/chain.ts';
+import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
 import { createLife, type Life } from '../../../devnet/life/life.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
@@ -46,6 +47,7 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   seed: string;
   policies: number;
   retentionSlots?: number;
+  modes?: Partial<ProviderModes>;
   /** Of the log's topics, where it is not one in this process. */
   partitions?: number;
 }
@@ -61,6 +63,7 @@ export async function openStreamStage({
   policies,
   retentionSlots,
   partitions = 1,
+  modes = {},
   ...rest
 }: StageOptions): Promise<StreamStage> {
   const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000, ...rest });
@@ -68,6 +71,7 @@ export async function openStreamStage({
   const geyser = await serveGeyser({
     ledger: chain,
     port: 0,
+    modes,
     ...(retentionSlots === undefined ? {} : { retentionSlots }),
   });
   const rpc = await serveRpc({ ledger: chain, port: 0 });
@@ -123,6 +127,7 @@ export async function openStreamStage({
         rpc: createRpc(rpc.url, { commitment }),
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
+        rotaMs: 20,
         onEvent: (event) => events.push(event),
       });
       const self: Running = {

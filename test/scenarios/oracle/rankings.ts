@@ -1,4 +1,5 @@
 import type { Policy } from '../../../devnet/program/state.ts';
+import { type RankingFilters, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
 import { absent, anything, balance, eventSum, figure, iso, newestTime, readAt, text } from './expected.ts';
 import { marketCapBlock, marketCapOf } from './market-cap.ts';
 import { metadataOf, modelBlock, quoteColumns } from './names.ts';
@@ -9,7 +10,7 @@ type Key = (view: View, policy: Policy) => bigint | null;
 const bankrollOf = ({ chain }: View, policy: Policy) => chain.addresses.ofPolicy(policy.mint).bankroll;
 
 /** What each sort ranks by, in its own units; null is absent. */
-const KEYS: Record<string, { key: Key; isMoney: boolean }> = {
+const KEYS: Record<Sort, { key: Key; isMoney: boolean }> = {
   marketCap: { key: marketCapOf, isMoney: true },
   profit: { key: (_, policy) => policy.profitSwept, isMoney: true },
   fees: {
@@ -25,6 +26,41 @@ const KEYS: Record<string, { key: Key; isMoney: boolean }> = {
   newest: { key: (_, policy) => policy.createdAt, isMoney: false },
 };
 
+interface Filter {
+  values(view: View): readonly (string | number | boolean)[];
+  passes(policy: Policy, value: string, view: View): boolean;
+}
+
+const MODE_NAMES = ['Passive', 'Agent'];
+
+const FILTERS: Record<keyof RankingFilters, Filter> = {
+  mode: { values: () => MODE_NAMES, passes: ({ mode }, value) => MODE_NAMES[mode] === value },
+  origin: {
+    values: () => [1, 2, 3, 4, 5, 6, 99],
+    passes: ({ originId }, value) => String(originId) === value,
+  },
+  model: {
+    values: () => [0, 1, 2, 3, 7, 300],
+    passes: ({ mode, modelId }, value) => String(mode === 0 ? 0 : modelId) === value,
+  },
+  quote: {
+    values: ({ policies }) => [...new Set(policies.map(({ quoteMint }) => quoteMint))],
+    passes: ({ quoteMint }, value) => quoteMint === value,
+  },
+  locked: { values: () => [true, false], passes: ({ locked }, value) => String(locked) === value },
+  paused: { values: () => [true, false], passes: ({ paused }, value) => String(paused) === value },
+  search: {
+    values: ({ policies: [first] }) => ['a', 'EL', (first?.mint ?? '').slice(0, 5)],
+    passes: ({ mint }, value, view) => {
+      const names = metadataOf(view, mint)?.metadata;
+      const isNamed = [names?.name, names?.symbol].some((name) =>
+        (name ?? '').toLowerCase().includes(value.toLowerCase()),
+      );
+      return isNamed || mint.startsWith(value);
+    },
+  },
+};
+
 export interface Ranking {
   query: string;
   mints: string[];
@@ -32,13 +68,12 @@ export interface Ranking {
 
 function ranked(
   view: View,
-  sort: string,
+  sort: Sort,
   order: string,
   policies: readonly Policy[],
   isPriced: boolean,
 ): string[] {
   const rule = KEYS[sort];
-  if (rule === undefined) throw new RangeError(`no sort ${sort}`);
   const sign = order === 'asc' ? -1 : 1;
   return policies
     .map((policy) => ({ mint: policy.mint, key: rule.isMoney && !isPriced ? null : rule.key(view, policy) }))
@@ -54,11 +89,11 @@ function ranked(
 export function rankings(view: View): Ranking[] {
   const { policies } = view;
   const found: Ranking[] = [];
-  for (const sort of Object.keys(KEYS)) {
+  for (const sort of SORTS) {
     for (const order of ['desc', 'asc']) {
       const query = `sort=${sort}&order=${order}`;
       // Without a price no two quote assets compare: money sorts are absent for every row.
-      if (!view.polled || KEYS[sort]?.isMoney === false) {
+      if (!view.polled || KEYS[sort].isMoney === false) {
         found.push({ query, mints: ranked(view, sort, order, policies, false) });
       }
       for (const quote of new Set(policies.map(({ quoteMint }) => quoteMint))) {
@@ -67,30 +102,16 @@ export function rankings(view: View): Ranking[] {
       }
     }
   }
-  const filtered = (filter: string, passes: (policy: Policy) => boolean) => {
+  const filtered = (query: string, passes: (policy: Policy) => boolean) => {
     const own = policies.filter(passes);
-    found.push({ query: `sort=newest&${filter}`, mints: ranked(view, 'newest', 'desc', own, false) });
+    found.push({ query: `sort=newest&${query}`, mints: ranked(view, 'newest', 'desc', own, false) });
   };
-  const modelId = ({ mode, modelId: id }: Policy) => (mode === 0 ? 0 : id);
-  for (const [mode, name] of ['Passive', 'Agent'].entries())
-    filtered(`mode=${name}`, (one) => one.mode === mode);
-  for (const id of [1, 2, 3, 4, 5, 6, 99]) filtered(`origin=${id}`, ({ originId }) => originId === id);
-  for (const id of [0, 1, 2, 3, 7, 300]) filtered(`model=${id}`, (one) => modelId(one) === id);
-  for (const flag of [true, false]) {
-    filtered(`locked=${flag}`, ({ locked }) => locked === flag);
-    filtered(`paused=${flag}`, ({ paused }) => paused === flag);
+  for (const [name, { values, passes }] of Object.entries(FILTERS)) {
+    for (const value of values(view))
+      filtered(`${name}=${value}`, (policy) => passes(policy, String(value), view));
+  }
+  for (const flag of [true, false])
     filtered(`locked=${flag}&mode=Agent`, ({ locked, mode }) => locked === flag && mode === 1);
-  }
-  const [first] = policies;
-  for (const search of ['a', 'EL', (first?.mint ?? '').slice(0, 5)]) {
-    filtered(`search=${search}`, ({ mint }) => {
-      const names = metadataOf(view, mint)?.metadata;
-      const isNamed = [names?.name, names?.symbol].some((name) =>
-        (name ?? '').toLowerCase().includes(search.toLowerCase()),
-      );
-      return isNamed || mint.startsWith(search);
-    });
-  }
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { Undecided } from '../../../schemas/derive/derive.ts';
 import { type Extract, extractEvents } from '../../../schemas/extract.ts';
 import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
 import { discriminator, type KitValue, kitEncode } from './kit-codecs.ts';
@@ -36,13 +37,20 @@ export const theirs = (...steps: Step[]): Run => ({ program: OTHER, steps });
 
 export function whole(tx: ChainTransaction): Extract & { status: 'whole' } {
   const extract = extractEvents(tx, PROGRAM);
-  if (extract.status !== 'whole') throw new Error(extract.reason);
+  if (extract.status !== 'whole') throw new Error(`it is ${extract.status}`);
   return extract;
 }
 
-export function incomplete(tx: ChainTransaction): Extract & { status: 'incomplete' } {
+/** What a transaction whose logs were cut does not decide. */
+export function undecided(tx: ChainTransaction): Undecided {
   const extract = extractEvents(tx, PROGRAM);
-  if (extract.status !== 'incomplete') throw new Error('it is whole');
+  if (extract.status !== 'derived' || extract.undecided === null) throw new Error('it is decided');
+  return extract.undecided;
+}
+
+export function undecoded(tx: ChainTransaction): Extract & { status: 'undecoded' } {
+  const extract = extractEvents(tx, PROGRAM);
+  if (extract.status !== 'undecoded') throw new Error(`it is ${extract.status}`);
   return extract;
 }
 

@@ -3,7 +3,8 @@ import { createAgentParts } from '../../../../api/agent/parts.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import { createApp } from '../../../../api/app.ts';
 import { listen } from '../../../../api/http/listen.ts';
-import { createAppliedSignal } from '../../../../api/latest/applied-signal.ts';
+import { createHandOver } from '../../../../api/latest/feed.ts';
+import { createLatest } from '../../../../api/latest/latest.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { createRpc } from '../../../../runtime/rpc.ts';
@@ -57,14 +58,17 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
         : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, ...(options.venueBudget ?? unbounded) },
   });
   const app = createApp({
-    currentStore: () => {
-      if (store === undefined) throw new Error('no store here');
-      return store;
-    },
+    latest: createLatest({
+      currentStore: () => {
+        if (store === undefined) throw new Error('no store here');
+        return store;
+      },
+      clock: Date.now,
+      handOver: createHandOver(),
+    }),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
     settings: SETTINGS,
     clock: Date.now,
-    applied: createAppliedSignal(),
     agentRoutes: agentRoutes(parts),
     trustProxy: 1,
   });

@@ -14,6 +14,8 @@ export interface FakeVenue {
   beforeTicker: (() => Promise<void>) | null;
   /** The method that says it knows no such instrument. */
   unknown: 'get_instrument' | 'get_ticker' | null;
+  /** HTTP status of its own errors. */
+  refusalStatus: number;
   /** Methods asked so far. */
   asked: string[];
   reset(): void;
@@ -81,7 +83,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
       ? { error: { code: 12001, message: 'Instrument not found' } }
       : { result: method === 'get_instrument' ? contract : quote };
     response
-      .writeHead(known ? 200 : 400, { 'content-type': 'application/json' })
+      .writeHead(known ? 200 : venue.refusalStatus, { 'content-type': 'application/json' })
       .end(JSON.stringify({ id: 'x', ...answer }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -93,6 +95,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     fault: null,
     beforeTicker: null,
     unknown: null,
+    refusalStatus: 400,
     asked: [],
     reset: () =>
       Object.assign(venue, {
@@ -102,6 +105,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
         fault: null,
         beforeTicker: null,
         unknown: null,
+        refusalStatus: 400,
         asked: [],
       }),
     close: () =>

@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Asset, hashedName, linkModules } from './link-modules.ts';
+
+/** What the pages are made of. */
+export interface Assets {
+  /** By file name. */
+  files: ReadonlyMap<string, Asset & { zipped: Buffer }>;
+  /** The module that begins, and every one that it needs at once, itself among them. */
+  entry: string;
+  preloads: readonly string[];
+  styles: readonly string[];
+  icon: string;
+}
+
+const BROWSER = path.join(import.meta.dirname, 'browser');
+const PACKAGES = path.join(import.meta.dirname, '../../node_modules');
+
+/** The libraries, by the name that imports say, and where their package keeps the module that browsers read. */
+const LIBRARIES: Record<string, string> = {
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  '@preact/signals': '@preact/signals/dist/signals.mjs',
+  '@preact/signals-core': '@preact/signals-core/dist/signals-core.mjs',
+  htm: 'htm/dist/htm.mjs',
+  uplot: 'uplot/dist/uPlot.esm.js',
+};
+const CHART_STYLE = 'uplot/dist/uPlot.min.css';
+
+/** Reads, strips and links everything that a browser is given; a second or less, once. */
+export function readAssets(): Assets {
+  const modules = new Map<string, string>();
+  for (const file of globSync('**/*.ts', { cwd: BROWSER }))
+    modules.set(file, stripTypeScriptTypes(readFileSync(path.join(BROWSER, file), 'utf8')));
+  for (const [name, file] of Object.entries(LIBRARIES))
+    modules.set(name, withoutMap(readFileSync(path.join(PACKAGES, file), 'utf8')));
+  const linked = linkModules(modules, (specifier, from) =>
+    specifier.startsWith('.') ? path.join(path.dirname(from), specifier) : specifier,
+  );
+  const sheets = globSync('styles/*.css', { cwd: BROWSER }).sort();
+  const styles = [path.join(PACKAGES, CHART_STYLE), ...sheets.map((sheet) => path.join(BROWSER, sheet))].map(
+    (file) => asset(path.basename(file, '.css'), readFileSync(file), 'css', 'text/css; charset=utf-8'),
+  );
+  const icon = asset('icon', readFileSync(path.join(BROWSER, 'icon.svg')), 'svg', 'image/svg+xml');
+  const entry = linked.get('main.ts');
+  if (entry === undefined) throw new Error('the explorer has no main.ts');
+  const all: Asset[] = [...linked.values(), ...styles, icon];
+  return {
+    files: new Map(
+      all.map((file) => [file.fileName, { ...file, zipped: gzipSync(file.bytes, { level: 9 }) }]),
+    ),
+    entry: entry.fileName,
+    preloads: [...entry.needs],
+    styles: styles.map(({ fileName }) => fileName),
+    icon: icon.fileName,
+  };
+}
+
+function asset(name: string, bytes: Buffer, ending: string, type: string): Asset {
+  return { fileName: hashedName(name.replaceAll(/[^\w-]+/g, '-'), bytes, ending), type, bytes };
+}
+
+/** Maps of libraries are not served: a browser that looks for one would find a 404. */
+const withoutMap = (text: string) => text.replace(/\/\/# sourceMappingURL=.*\s*$/, '\n');

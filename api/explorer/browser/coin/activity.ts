@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ActivityItem, ActivityResponse } from '../../../../schemas/responses/activity.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { hidePanel, showPanel } from '../parts/panel.ts';
+import { Empty, Loaded } from '../parts/states.ts';
+import { useWindow } from '../parts/window.ts';
+import { getJson, useResource } from '../resource.ts';
+import { told } from '../text/events.ts';
+import { ago } from '../text/times.ts';
+import { spaced } from '../text/words.ts';
+import { withHead, withTail } from './merge.ts';
+import { unitsOf } from './units.ts';
+
+const PAGE = 100;
+/** Rows asked for again with an older page, so that the two can be put together. */
+const OVERLAP = 20;
+const ROW_PX = 52;
+
+export function Activity({ coin, fresh }: { coin: CoinResponse; fresh: number }) {
+  const path = `/coins/${encodeURIComponent(coin.mint)}/activity?limit=${PAGE}`;
+  const first = useResource<ActivityResponse>(path);
+  const [items, setItems] = useState<ActivityItem[]>([]);
+  const [ended, setEnded] = useState(false);
+  const asking = useRef(false);
+  // An event that was heard of is read.
+  useEffect(() => {
+    if (fresh > 0) first.again();
+  }, [fresh]);
+  useEffect(() => {
+    if (first.data !== null) setItems((known) => withHead(known, first.data?.items ?? []));
+  }, [first.data]);
+  const older = () => {
+    if (asking.current || ended || items.length < PAGE) return;
+    asking.current = true;
+    getJson<ActivityResponse>(`${path}&offset=${items.length - OVERLAP}`)
+      .then((page) => {
+        const grown = withTail(items, page.items);
+        if (page.items.length < PAGE) setEnded(true);
+        // The pages do not meet: more came than overlaps. What is newest is read again, and goes on from there.
+        setItems(grown ?? withHead([], first.data?.items ?? []));
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        asking.current = false;
+      });
+  };
+  return html`<${Loaded} of=${first} rows=${8}>${() =>
+    first.data?.items.length === 0
+      ? html`<${Empty} title="Nothing has happened yet.">Events appear here by themselves.<//>`
+      : html`<${Rows} coin=${coin} items=${items.length === 0 ? (first.data?.items ?? []) : items} onEnd=${older} />`}<//>`;
+}
+
+/** Only the rows that can be seen are drawn, however many are known. */
+function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[]; onEnd: () => void }) {
+  const { frame, from, to, onScroll } = useWindow(items.length, ROW_PX, onEnd);
+  const units = unitsOf(coin);
+  return html`<div class="activity" ref=${frame} onScroll=${onScroll} tabindex="0" role="group" aria-label="Events, newest first">
+    <ol style=${{ height: `${items.length * ROW_PX}px` }}>
+      ${items.slice(from, to).map((item, at) => {
+        const { title, tone, text } = told(item.kind, item.summary, units);
+        const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, detailOf(item, title));
+        return html`<li key=${from + at} style=${{ top: `${(from + at) * ROW_PX}px`, height: `${ROW_PX}px` }}
+          aria-setsize=${items.length} aria-posinset=${from + at + 1}>
+          <button type="button" onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
+            <i class=${`tone ${tone}`} aria-hidden="true"></i>
+            <span class="event-title">${title}${'derived' in item && html` <small>derived</small>`}</span>
+            <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : ago(item.block_time, now.value)}</time>
+            <span class="event-text">${text}</span>
+          </button>
+        </li>`;
+      })}
+    </ol>
+  </div>`;
+}
+
+function detailOf({ actor, summary, slot, signature, block_time }: ActivityItem, title: string) {
+  const fields = Object.entries(summary).map(([name, value]) => [spaced(name), String(value)] as const);
+  return {
+    name: `Event, by the ${actor}`,
+    value: null,
+    exact: title,
+    unit: '',
+    base: null,
+    source: `chain: transaction ${signature}, slot ${slot}`,
+    asOf: block_time,
+    absent: false,
+    reason: null,
+    more: fields,
+  };
+}

@@ -1,0 +1,59 @@
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
+import { Key } from '../parts/key.ts';
+import { Text } from '../parts/text.ts';
+import { TokenMark } from '../parts/token.ts';
+import { ago } from '../text/times.ts';
+import { shortKey } from '../text/words.ts';
+import { inUnit, unitsOf } from './units.ts';
+
+/** What a pool's status means; a cap is told on the curve only. */
+const POOLS: Record<number, string> = { 0: 'on the curve', 1: 'migrating', 2: 'graduated to a pool' };
+
+/** Which policy this is, how it stands, and its four first numbers. */
+export function Head({ coin }: { coin: CoinResponse }) {
+  const { quote, base } = unitsOf(coin);
+  const bankroll = coin.pdaBalances.find(({ kind }) => kind === 'bankroll');
+  return html`<div class="coin-head">
+      <${TokenMark} symbol=${coin.symbol} mint=${coin.mint} large />
+      <div>
+        <h1>${coin.name === null && coin.symbol === null ? html`Unnamed ${shortKey(coin.mint)}` : html`<${Text} text=${coin.name ?? coin.symbol ?? ''} />`}</h1>
+        <p class="under-name">
+          ${coin.symbol !== null && html`<${Text} text=${coin.symbol} />`}
+          <${Key} value=${coin.mint} name="Mint" />
+          ${coin.updatedAt !== null && html`<span>last change ${ago(coin.updatedAt, now.value)}</span>`}
+        </p>
+      </div>
+      <p class="tags">
+        <span class=${coin.mode === 'Agent' ? 'tag agent' : 'tag'}>${coin.mode}</span>
+        ${coin.mode === 'Agent' && html`<span class="tag"><${Text} text=${coin.model.name ?? `model ${coin.model.id}`} /></span>`}
+        ${coin.locked && html`<span class="tag">Locked</span>`}
+        ${coin.paused && html`<span class="tag warn">Paused</span>`}
+        ${coin.protocolPaused && html`<span class="tag warn">Protocol paused</span>`}
+      </p>
+    </div>
+    ${
+      coin.moneyPathsFrozen === true &&
+      html`<p class="notice old" role="status">Money does not move: ${
+        coin.paused ? 'this policy is paused' : 'the protocol is paused'
+      }. Figures go on being read.</p>`
+    }
+    <dl class="figures">
+      <div><dt>Market cap</dt>
+        ${
+          coin.marketCap.usd.absent && coin.marketCap.quote.absent
+            ? html`<dd><${Fig} figure=${coin.marketCap.quote} reading=${inUnit(quote)} name="Market cap" /></dd>
+                <dd class="second">${POOLS[coin.marketCap.poolStatus ?? -1] ?? 'no pool'}</dd>`
+            : html`<dd><${Fig} figure=${coin.marketCap.usd} reading=${{ kind: 'usd' }} name="Market cap" /></dd>
+                <dd class="second"><${Fig} figure=${coin.marketCap.quote} reading=${inUnit(quote)} name="Market cap, in the quote asset" /></dd>`
+        }</div>
+      <div><dt>Bankroll, unspent</dt><dd>${bankroll !== undefined && html`<${Fig} figure=${bankroll.balance} reading=${inUnit(quote)} name="Bankroll, unspent" />`}</dd>
+        <dd class="second">in the vault that the program owns</dd></div>
+      <div><dt>Profit swept</dt><dd><${Fig} figure=${coin.counters.profitSwept} reading=${inUnit(quote)} name="Profit swept" /></dd>
+        <dd class="second">high water mark <${Fig} figure=${coin.hwm} reading=${inUnit(quote)} name="High water mark" bare /></dd></div>
+      <div><dt>Burned</dt><dd><${Fig} figure=${coin.counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /></dd>
+        <dd class="second">for <${Fig} figure=${coin.counters.paidToHolders} reading=${inUnit(quote)} name="Spent on buying back" /></dd></div>
+    </dl>`;
+}

@@ -1,0 +1,99 @@
+import type { Figure } from '../../../../schemas/figure.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
+import { type Children, html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
+import { shares } from '../text/amounts.ts';
+import { percent } from '../text/words.ts';
+import { inUnit, unitsOf } from './units.ts';
+
+interface Part {
+  name: string;
+  figure: Figure;
+  /** Which purse: one colour each, all along the way. */
+  purse: 'protocol' | 'lp' | 'bankroll' | 'local' | 'remote' | 'holders' | 'burned' | 'fees';
+  unit?: 'base';
+  note?: string;
+}
+
+/** The way of the money from left to right, or downwards where it is narrow; bars divide each step as the sums do. */
+export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse }) {
+  const { step1_feesClaimed, step2_routed, step4_deployed, step5_profit, step6_buyback, credit } = loop;
+  const { feeSplit, profitSplit } = coin;
+  const step = (title: string, parts: Part[], note?: Children, divided = true) => html`<li>
+    <h3>${title}</h3>
+    ${divided && html`<${Bar} parts=${parts} />`}
+    <dl>${parts.map((part) => html`<${Line} key=${part.name} part=${part} coin=${coin} step=${title} />`)}</dl>
+    ${note !== undefined && html`<p class="note">${note}</p>`}
+  </li>`;
+  return html`
+    <ol class="loop">
+      ${step(
+        'Fees claimed',
+        [
+          { name: 'in the quote asset', figure: step1_feesClaimed.quoteLeg, purse: 'fees' },
+          { name: 'in its own token', figure: step1_feesClaimed.baseLeg, purse: 'burned', unit: 'base' },
+        ],
+        'Creator fees of trading. A launch that forwards them has nothing to claim.',
+        false,
+      )}
+      ${step(
+        'Routed',
+        [
+          { name: 'Bankroll', figure: step2_routed.toBankroll, purse: 'bankroll' },
+          { name: 'Liquidity', figure: step2_routed.toLp, purse: 'lp' },
+          { name: 'Protocol', figure: step2_routed.protocolCut, purse: 'protocol' },
+        ],
+        `Terms: ${percent(feeSplit.toBankrollBps)} bankroll, ${percent(feeSplit.toLpBps)} liquidity, after the protocol’s cut.`,
+      )}
+      ${step(
+        'At work now',
+        [
+          { name: 'On chain', figure: step4_deployed.local, purse: 'local' },
+          { name: 'At venues', figure: step4_deployed.remote, purse: 'remote' },
+          { name: 'Unspent', figure: step4_deployed.bankrollUnspent, purse: 'bankroll' },
+        ],
+        `At most ${coin.risk}% may be at work. Venues’ equity is attested.`,
+      )}
+      ${step(
+        'Profit',
+        [
+          { name: 'Holders', figure: step5_profit.toHoldersStaged, purse: 'holders' },
+          { name: 'Liquidity', figure: step5_profit.toLpFromProfit, purse: 'lp' },
+        ],
+        html`Above the high water mark of <${Fig} figure=${step5_profit.hwm} reading=${inUnit(unitsOf(coin).quote)} name="High water mark" />.
+          Terms: ${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} stays.`,
+      )}
+      ${step(
+        'Bought back, burned',
+        [
+          { name: 'Spent', figure: step6_buyback.spent, purse: 'holders' },
+          { name: 'Burned', figure: step6_buyback.burned, purse: 'burned', unit: 'base' },
+        ],
+        'Nobody is paid: what is bought back is destroyed.',
+        false,
+      )}
+    </ol>
+    <dl class="beside-loop">
+      <div><dt>Liquidity compounded</dt><dd><${Fig} figure=${loop.step3_lpCompounded} reading=${inUnit(unitsOf(coin).quote)} name="Liquidity compounded" /></dd></div>
+      <div><dt>Inference paid for</dt><dd><${Fig} figure=${credit.spent} reading=${inUnit(unitsOf(coin).quote)} name="Inference paid for" /></dd></div>
+      <div><dt>Profit for each unit of it</dt><dd><${Fig} figure=${credit.returnPerCredit} reading=${{ kind: 'plain' }} name="Profit for each unit of inference" /></dd></div>
+    </dl>`;
+}
+
+function Line({ part, coin, step }: { part: Part; coin: CoinResponse; step: string }) {
+  const { quote, base } = unitsOf(coin);
+  return html`<div>
+    <dt><i class=${`purse ${part.purse}`} aria-hidden="true"></i>${part.name}</dt>
+    <dd><${Fig} figure=${part.figure} reading=${inUnit(part.unit === 'base' ? base : quote)} name=${`${step}: ${part.name}`} /></dd>
+  </div>`;
+}
+
+/** How a step divides; hatched where a part cannot be told, empty where there is nothing to divide. */
+function Bar({ parts }: { parts: Part[] }) {
+  const unknown = parts.some(({ figure }) => figure.absent);
+  const widths = shares(parts.map(({ figure }) => (figure.absent ? null : String(figure.value))));
+  return html`<div class=${unknown ? 'bar unknown' : 'bar'} aria-hidden="true">
+    ${widths?.map((width, at) => html`<i key=${at} class=${`purse ${parts[at]?.purse}`} style=${{ flexGrow: width }}></i>`)}
+  </div>`;
+}

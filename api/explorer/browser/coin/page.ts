@@ -1,0 +1,67 @@
+import { useEffect } from 'preact/hooks';
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
+import type { PositionsResponse } from '../../../../schemas/responses/positions.ts';
+import { html } from '../html.ts';
+import { Section } from '../parts/section.ts';
+import { Loaded } from '../parts/states.ts';
+import { type Resource, useResource } from '../resource.ts';
+import { plainText } from '../text/visible.ts';
+import { shortKey } from '../text/words.ts';
+import { Activity } from './activity.ts';
+import { Balances } from './balances.ts';
+import { Head } from './head.ts';
+import { useLive } from './live.ts';
+import { Loop } from './loop.ts';
+import { Posts } from './posts.ts';
+import { Terms } from './terms.ts';
+import { Venues } from './venues.ts';
+
+export function CoinPage({ mint }: { mint: string }) {
+  const base = `/coins/${encodeURIComponent(mint)}`;
+  const coin = useResource<CoinResponse>(base);
+  const loop = useResource<LoopResponse>(coin.data === null ? null : `${base}/loop`);
+  const positions = useResource<PositionsResponse>(coin.data === null ? null : `${base}/positions`);
+  const live = useLive(coin.data === null ? null : mint, () => {
+    coin.again();
+    loop.again();
+    positions.again();
+  });
+  useTitle(coin.data, mint);
+  if (coin.status === 404)
+    return html`<div class="page-head">
+      <h1>No policy here</h1>
+      <p class="lead">None is indexed for ${shortKey(mint)}: a token without a policy, or no mint at all. <a href="/explorer/">All policies</a></p>
+    </div>`;
+  return html`<${Loaded} of=${coin} rows=${14}>${(data: CoinResponse) => html`
+    <${Head} coin=${data} />
+    <${Section} title="Money loop" note="What the fees of this token did, from the first claim to the last burn.">
+      <${Loaded} of=${loop} rows=${5}>${(steps: LoopResponse) => html`<${Loop} coin=${data} loop=${steps} />`}<//>
+    <//>
+    <div class=${data.mode === 'Agent' ? 'two-columns' : ''}>
+      ${
+        data.mode === 'Agent' &&
+        html`<${Section} title="Agent posts" note="Why, in the agent’s words, written before the outcome was known.">
+          <${Posts} mint=${mint} fresh=${live.posts} />
+        <//>`
+      }
+      <${Section} title="Activity" note=${live.open ? 'Events on chain, newest first; it grows as they happen.' : 'Events on chain, newest first.'}>
+        <${Activity} coin=${data} fresh=${live.events} />
+      <//>
+    </div>
+    <${Section} title="Venue accounts" note="Where the bankroll is at work. What is held remotely is attested: the program cannot see it.">
+      <${Venues} coin=${data} positions=${positions as Resource<PositionsResponse>} />
+    <//>
+    <div class="two-columns">
+      <${Section} title="Balances"><${Balances} coin=${data} /><//>
+      <${Section} title="Terms"><${Terms} coin=${data} /><//>
+    </div>
+  `}<//>`;
+}
+
+function useTitle(coin: CoinResponse | null, mint: string): void {
+  const name = coin?.symbol ?? coin?.name ?? null;
+  useEffect(() => {
+    document.title = `${name === null ? shortKey(mint) : plainText(name)} · bankroll explorer`;
+  }, [name, mint]);
+}

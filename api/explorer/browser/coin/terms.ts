@@ -1,0 +1,41 @@
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import { html } from '../html.ts';
+import { Key } from '../parts/key.ts';
+import { Text } from '../parts/text.ts';
+import { plainText } from '../text/visible.ts';
+import { classNames, percent } from '../text/words.ts';
+
+/** What the deployer chose, and who may do what. */
+export function Terms({ coin }: { coin: CoinResponse }) {
+  const { feeSplit, profitSplit, origin } = coin;
+  const mask = origin.assetClassMask;
+  const rows: [name: string, value: unknown][] = [
+    ['Fees', `${percent(feeSplit.toBankrollBps)} bankroll, ${percent(feeSplit.toLpBps)} liquidity`],
+    [
+      'Profit',
+      `${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} bankroll`,
+    ],
+    ['Risk', `${coin.risk} of 100`],
+    ['Leverage', `${coin.targetLeverageX}×${coin.mode === 'Agent' ? '' : ' at most'}`],
+    [
+      'Origin',
+      html`<${Text} text=${origin.name ?? 'not read yet'} />${mask !== null && html`<small>${classNames(mask).join(', ')}</small>`}`,
+    ],
+    [
+      'Quote asset',
+      html`<${Text} text=${coin.quote.name ?? coin.quote.symbol ?? 'Unnamed'} /> <${Key} value=${coin.quoteMint} name="Quote mint" />`,
+    ],
+    [
+      'Price of it',
+      coin.quote.priceUsd === null
+        ? html`<span class="absent" title=${coin.quote.priceAbsentReason ?? ''}>absent</span> <small>${plainText(coin.quote.priceAbsentReason ?? '')}</small>`
+        : `$${coin.quote.priceUsd}`,
+    ],
+    ['Authority', html`<${Key} value=${coin.authority} name="Authority" />`],
+    ['Agent', coin.agent === null ? 'none' : html`<${Key} value=${coin.agent} name="Agent" />`],
+    ['Guardian', html`<${Key} value=${coin.guardian} name="Guardian" />`],
+  ];
+  return html`<dl class="rows">
+    ${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}

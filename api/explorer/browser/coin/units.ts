@@ -1,0 +1,23 @@
+import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { Reading } from '../parts/figure.ts';
+import type { Unit } from '../text/amounts.ts';
+import type { Units } from '../text/events.ts';
+import { plainText } from '../text/visible.ts';
+
+/** What amounts of a policy are in: its quote asset, its own token, or an asset that nobody told the decimals of. */
+export function unitsOf(coin: CoinResponse): Units {
+  const own = coin.pdaBalances.find(({ kind }) => kind === 'base_escrow');
+  const text = (symbol: string | null) => (symbol === null ? null : plainText(symbol));
+  return {
+    quote: { decimals: coin.quote.decimals, symbol: text(coin.quote.symbol) },
+    base: { decimals: own?.decimals ?? null, symbol: text(coin.symbol) },
+  };
+}
+
+export function unitOf(coin: CoinResponse, mint: string): Unit {
+  const units = unitsOf(coin);
+  if (mint === coin.quoteMint) return units.quote;
+  return mint === coin.mint ? units.base : { decimals: null, symbol: null };
+}
+
+export const inUnit = (unit: Unit): Reading => ({ kind: 'amount', unit });

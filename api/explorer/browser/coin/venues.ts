@@ -1,0 +1,75 @@
+import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin.ts';
+import type { Position, PositionsResponse } from '../../../../schemas/responses/positions.ts';
+import { type Children, html } from '../html.ts';
+import { Against } from '../parts/against.ts';
+import { Fig } from '../parts/figure.ts';
+import { Key } from '../parts/key.ts';
+import { Empty } from '../parts/states.ts';
+import { Text } from '../parts/text.ts';
+import type { Resource } from '../resource.ts';
+import { span } from '../text/times.ts';
+import { classNames } from '../text/words.ts';
+import { inUnit, unitOf } from './units.ts';
+
+export function Venues({ coin, positions }: { coin: CoinResponse; positions: Resource<PositionsResponse> }) {
+  if (coin.venueAccounts.length === 0)
+    return html`<${Empty} title="No venue account yet.">The authority registers them; until then the bankroll stays in its vault.<//>`;
+  const byAccount = new Map(positions.data?.positions.map((position) => [position.venueAccount, position]));
+  const standing = coin.venueAccounts.toSorted((a, b) => Number(a.revoked) - Number(b.revoked));
+  return html`<ul class="venues">
+    ${standing.map(
+      (account) => html`<${Venue} key=${account.tokenAccount} coin=${coin} account=${account}
+      position=${byAccount.get(account.tokenAccount)} failed=${positions.state === 'failed' ? positions.failure : null} />`,
+    )}
+  </ul>`;
+}
+
+interface VenueProps {
+  coin: CoinResponse;
+  account: VenueAccount;
+  position: Position | undefined;
+  failed: string | null;
+}
+
+function Venue({ coin, account, position, failed }: VenueProps) {
+  const reading = inUnit(unitOf(coin, account.assetMint));
+  const title = `${classNames(account.assetClass).join(', ')}${account.kind === 'Remote' ? `, at ${position?.venue ?? 'a venue'}` : ', on chain'}`;
+  return html`<li class=${account.revoked ? 'venue revoked' : 'venue'}>
+    <div class="venue-head">
+      <h3>${title}</h3>
+      <${Key} value=${account.tokenAccount} name="Token account" />
+      ${account.revoked && html`<span class="tag">Revoked</span>`}
+      ${position?.onChainAttestation.stale === true && html`<span class="tag warn">Attestation is stale</span>`}
+    </div>
+    ${
+      account.kind === 'Local'
+        ? html`<dl class="pairs"><${Pair} name="Balance"><${Fig} figure=${account.local} reading=${reading} name="Balance" /><//></dl>`
+        : html`<${Against} bridgedOut=${account.bridgedOut} attested=${account.remote} />
+          <dl class="pairs">
+            <${Pair} name="Sent there" purse="bridged"><${Fig} figure=${account.bridgedOut} reading=${reading} name="Bridged out" /><//>
+            <${Pair} name="Attested there" purse="remote"><${Fig} figure=${account.remote} reading=${reading} name="Attested equity" /><//>
+            ${failed !== null && html`<${Pair} name="Venue says"><span class="absent" title=${failed}>not read</span><//>`}
+            ${position !== undefined && html`<${Live} position=${position} reading=${reading} />`}
+          </dl>`
+    }
+  </li>`;
+}
+
+function Live({ position, reading }: { position: Position; reading: object }) {
+  const { livePollerReading: live, onChainAttestation } = position;
+  const age = onChainAttestation.ageSeconds;
+  return html`
+    ${
+      'reachable' in live
+        ? html`<${Pair} name="Venue says"><${Fig} figure=${live.equity} reading=${reading} name="Equity, as the venue says" /><//>
+          <${Pair} name="Notional"><${Fig} figure=${live.notional} reading=${reading} name="Notional, as the venue says" /><//>
+          ${live.error !== null && html`<${Pair} name="Last answer"><${Text} text=${live.error} /><//>`}`
+        : html`<${Pair} name="Venue says"><${Fig} figure=${live} reading=${reading} name="Equity, as the venue says" /><//>`
+    }
+    ${age !== null && html`<${Pair} name="Attestation">${age < 0 ? `${span(-age)} ahead` : `${span(age)} old`}<//>`}
+  `;
+}
+
+function Pair({ name, purse, children }: { name: string; purse?: string; children: Children }) {
+  return html`<div><dt>${purse !== undefined && html`<i class=${`purse ${purse}`} aria-hidden="true"></i>`}${name}</dt><dd>${children}</dd></div>`;
+}

@@ -1,0 +1,93 @@
+import { signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { ago, stamp } from '../text/times.ts';
+import { Text } from './text.ts';
+
+/** What the panel tells of a number. */
+export interface Shown {
+  name: string;
+  value: string | null;
+  exact: string;
+  unit: string;
+  base: string | null;
+  source: string;
+  asOf: string | null;
+  absent: boolean;
+  reason: string | null;
+  /** More that belongs to it. */
+  more?: readonly (readonly [name: string, value: string])[];
+}
+
+const open = signal<{ at: HTMLElement; shown: Shown } | null>(null);
+let hiding: ReturnType<typeof setTimeout> | undefined;
+const HIDE_MS = 120;
+const GAP = 8;
+const NARROW_PX = 720;
+
+export function showPanel(at: HTMLElement, shown: Shown): void {
+  clearTimeout(hiding);
+  open.value = { at, shown };
+}
+
+/** What has the focus keeps its panel while the pointer goes elsewhere. */
+export function hidePanel(left: boolean): void {
+  const at = open.value?.at;
+  if (!left && at !== undefined && document.activeElement === at && at.matches(':focus-visible')) return;
+  clearTimeout(hiding);
+  hiding = setTimeout(() => {
+    open.value = null;
+  }, HIDE_MS);
+}
+
+/** One panel for all numbers, beside the one that is pointed at. */
+export function Panel() {
+  const panel = useRef<HTMLElement>(null);
+  const current = open.value;
+  useLayoutEffect(() => {
+    const element = panel.current;
+    // Where there is little room the style sheet puts it at the foot.
+    if (element === null || current === null || innerWidth <= NARROW_PX) return;
+    const from = current.at.getBoundingClientRect();
+    const { width, height } = element.getBoundingClientRect();
+    const below = from.bottom + GAP + height < innerHeight;
+    element.style.left = `${Math.max(GAP, Math.min(from.left, innerWidth - width - GAP))}px`;
+    element.style.top = `${Math.max(GAP, below ? from.bottom + GAP : from.top - GAP - height)}px`;
+  }, [current]);
+  useEffect(() => {
+    const close = () => {
+      open.value = null;
+    };
+    const key = (event: KeyboardEvent) => event.key === 'Escape' && close();
+    addEventListener('keydown', key);
+    addEventListener('scroll', close, { passive: true, capture: true });
+    return () => {
+      removeEventListener('keydown', key);
+      removeEventListener('scroll', close, { capture: true });
+    };
+  }, []);
+  if (current === null) return html`<aside class="panel" role="status" hidden></aside>`;
+  const { shown } = current;
+  return html`<aside ref=${panel} class="panel" role="status" aria-live="polite"
+    onMouseEnter=${() => clearTimeout(hiding)} onMouseLeave=${() => hidePanel(false)}>
+    <p class="panel-name">${shown.name}</p>
+    <p class="panel-value">
+      ${shown.absent ? html`<span class="absent">absent</span>` : html`${shown.exact} <small>${shown.unit}</small>`}
+    </p>
+    <dl>
+      ${shown.base !== null && !shown.absent && html`<dt>Exactly</dt><dd>${shown.base}</dd>`}
+      ${shown.reason !== null && html`<dt>Why</dt><dd><${Text} text=${shown.reason} /></dd>`}
+      ${shown.more?.map(([name, value]) => html`<dt>${name}</dt><dd><${Text} text=${value} /></dd>`)}
+      <dt>Source</dt><dd class="source">${shown.source}</dd>
+      ${
+        !shown.absent &&
+        html`<dt>As of</dt><dd>${
+          shown.asOf === null
+            ? 'a time that is not known'
+            : `${stamp(shown.asOf)} UTC, ${ago(shown.asOf, now.value)}`
+        }</dd>`
+      }
+    </dl>
+  </aside>`;
+}

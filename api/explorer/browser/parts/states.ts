@@ -1,0 +1,44 @@
+import { now } from '../clock.ts';
+import { type Children, html } from '../html.ts';
+import type { Resource } from '../resource.ts';
+import { ago } from '../text/times.ts';
+
+/** Draws an answer, and around it whether it is still awaited, old, or cannot be had. */
+export function Loaded<T>({
+  of,
+  rows = 6,
+  children,
+}: {
+  of: Resource<T>;
+  rows?: number;
+  children: (data: T) => Children;
+}) {
+  if (of.data === null) {
+    return of.state === 'failed'
+      ? html`<${Failed} of=${of} />`
+      : html`<div class="skeleton" role="status" aria-label="Loading">
+          ${Array.from({ length: rows }, (_, row) => html`<span key=${row}></span>`)}
+        </div>`;
+  }
+  return html`${of.state === 'old' && html`<${Old} of=${of} />`}${children(of.data)}`;
+}
+
+function Failed({ of }: { of: Resource<unknown> }) {
+  return html`<div class="notice failed" role="alert">
+    <p><b>This cannot be shown now.</b> ${of.failure}.</p>
+    <p>Nothing is shown in its place: no number here is made up. It is asked for again by itself.</p>
+    <button type="button" onClick=${of.again}>Ask again</button>
+  </div>`;
+}
+
+function Old({ of }: { of: Resource<unknown> }) {
+  const at =
+    of.at === null ? '' : ` What stands here was answered ${ago(new Date(of.at).toISOString(), now.value)}.`;
+  return html`<div class="notice old" role="status">
+    <p><b>Not up to date.</b> ${of.failure}.${at} It is asked for again by itself.</p>
+  </div>`;
+}
+
+export function Empty({ title, children }: { title: string; children?: Children }) {
+  return html`<div class="empty"><p><b>${title}</b></p><p>${children}</p></div>`;
+}

@@ -1,0 +1,28 @@
+import type { StatusResponse } from '../../../../schemas/responses/status.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { useResource } from '../resource.ts';
+import { span } from '../text/times.ts';
+
+const EVERY_MS = 10_000;
+/** A slot comes every fraction of a second: this far behind is worth saying. */
+const BEHIND_S = 30;
+
+/** How the index stands, at the top of every page. */
+export function Status() {
+  const status = useResource<StatusResponse>('/status', EVERY_MS);
+  const [tone, text] = told(status.state, status.data, now.value);
+  return html`<a class=${`status ${tone}`} href="/explorer/protocol" role="status" title="How the index stands">
+    <i aria-hidden="true"></i>${text}
+  </a>`;
+}
+
+function told(state: string, data: StatusResponse | null, at: number): [tone: string, text: string] {
+  if (data === null) return state === 'failed' ? ['bad', 'Not answering'] : ['quiet', 'Asking …'];
+  if (state === 'old') return ['bad', 'Not answering'];
+  const { lastProcessedBlockTime, history } = data.indexer;
+  if (lastProcessedBlockTime === null) return ['warn', 'Nothing indexed yet'];
+  const behind = Math.round((at - Date.parse(lastProcessedBlockTime)) / 1000);
+  if (behind > BEHIND_S) return ['warn', `${span(behind)} behind`];
+  return history.complete ? ['good', 'Up to date'] : ['warn', 'Reading history'];
+}

@@ -1,0 +1,24 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+const SPARE_ROWS = 6;
+
+/** Which rows of a long list stand inside its frame, all of one height; calls `onEnd` as its end comes near. */
+export function useWindow(count: number, rowPx: number, onEnd: () => void) {
+  const frame = useRef<HTMLElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const watched = new ResizeObserver(() => setHeight(element.clientHeight));
+    watched.observe(element);
+    return () => watched.disconnect();
+  }, []);
+  const onScroll = useCallback(() => setTop(frame.current?.scrollTop ?? 0), []);
+  const from = Math.max(0, Math.floor(top / rowPx) - SPARE_ROWS);
+  const to = Math.min(count, Math.ceil((top + height) / rowPx) + SPARE_ROWS);
+  useEffect(() => {
+    if (to >= count && top > 0) onEnd();
+  }, [to, count, top, onEnd]);
+  return { frame, from, to, onScroll };
+}

@@ -1,0 +1,26 @@
+import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
+import { html } from '../html.ts';
+import { Against } from '../parts/against.ts';
+import { Fig } from '../parts/figure.ts';
+import { counted } from '../text/words.ts';
+
+type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
+
+/** Accounts of several assets are summed in each venue: the numbers are base units, and said so. */
+const BASE = { kind: 'amount', unit: { decimals: null, symbol: null } } as const;
+
+export function Bridge({ venues }: { venues: Venue[] }) {
+  return html`<ul class="venues">
+    ${venues.map(
+      (venue) => html`<li key=${venue.venue} class="venue">
+      <div class="venue-head"><h3>${venue.venue}</h3><small>${counted(venue.accountCount, 'account')}</small></div>
+      <${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />
+      <dl class="pairs">
+        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent out</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
+        <div><dt><i class="purse remote" aria-hidden="true"></i>Attested</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
+        <div><dt>Sent, but not attested</dt><dd><${Fig} figure=${venue.gap} reading=${BASE} name="Sent out and not attested" /></dd></div>
+      </dl>
+    </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,75 @@
+import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
+import { address, ask } from '../address.ts';
+import { html } from '../html.ts';
+import { Chart } from '../parts/chart.ts';
+import { Fig } from '../parts/figure.ts';
+import type { Point } from '../parts/point.ts';
+import { Empty } from '../parts/states.ts';
+import { scaled, type Unit } from '../text/amounts.ts';
+import { plainText } from '../text/visible.ts';
+import { shortKey } from '../text/words.ts';
+
+const FIGURES = [
+  ['routedToBankroll', 'Routed to bankrolls', 'purse-bankroll'],
+  ['routedToLp', 'Routed to liquidity', 'purse-lp'],
+  ['protocolCut', 'Protocol’s cut', 'purse-protocol'],
+  ['profitSwept', 'Profit', 'purse-local'],
+  ['spentOnBuybacks', 'Spent on buybacks', 'purse-holders'],
+] as const;
+
+/** A small chart a figure, of one quote asset; which one stands in the address. */
+export function Days({ data }: { data: AnalyticsResponse }) {
+  const quotes = data.protocolTotals.byQuote;
+  const chosen = address.value.query.get('quote');
+  const quote = quotes.find(({ quoteMint }) => quoteMint === chosen) ?? quotes[0];
+  const days = data.revenueByDayTimeSeries;
+  if (quote === undefined || days.length === 0)
+    return html`<${Empty} title="No day has an event yet.">The first one starts the series.<//>`;
+  const unit: Unit = {
+    decimals: quote.decimals,
+    symbol: quote.quoteSymbol === null ? null : plainText(quote.quoteSymbol),
+  };
+  return html`
+    <div class="sorts" role="group" aria-label="Quote asset">
+      ${quotes.map(
+        ({
+          quoteMint,
+          quoteSymbol,
+          decimals,
+        }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
+        aria-pressed=${quoteMint === quote.quoteMint} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
+        ${plainText(quoteSymbol ?? shortKey(quoteMint))}
+        ${quotes.filter((other) => other.quoteSymbol === quoteSymbol).length > 1 && html` <small>${decimals} decimals</small>`}
+      </button>`,
+      )}
+    </div>
+    <div class="charts">
+      ${FIGURES.map(([figure, name, colour]) => {
+        const points = days.map((day) => pointOf(day, quote.quoteMint, figure, unit));
+        const newest = days.at(-1)?.byQuote.find(({ quoteMint }) => quoteMint === quote.quoteMint);
+        return html`<div key=${figure} class="small-chart">
+          <h3>${name}</h3>
+          <p class="newest">${
+            newest === undefined
+              ? html`<span class="quiet">nothing on ${days.at(-1)?.day}</span>`
+              : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${days.at(-1)?.day}`} /> <small>on ${days.at(-1)?.day}</small>`
+          }</p>
+          <${Chart} label=${`${name} a day, in ${unit.symbol ?? 'the quote asset'}`} points=${points} kind="bars" colour=${colour}
+            unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} timeName="Day, UTC" written=${(time: string) => time.slice(0, 10)} />
+        </div>`;
+      })}
+    </div>`;
+}
+
+/** A day without an event of this asset had nothing: that is zero, and known. */
+function pointOf(day: RevenueDay, quoteMint: string, name: (typeof FIGURES)[number][0], unit: Unit): Point {
+  const figure = day.byQuote.find((entry) => entry.quoteMint === quoteMint)?.[name];
+  const time = `${day.day}T00:00:00.000Z`;
+  if (figure === undefined)
+    return day[name].absent
+      ? { time, value: null, reason: day[name].reason ?? null }
+      : { time, value: '0', reason: null };
+  if (figure.absent) return { time, value: null, reason: figure.reason ?? null };
+  const base = String(figure.value);
+  return { time, value: unit.decimals === null ? base : scaled(base, unit.decimals), reason: null };
+}

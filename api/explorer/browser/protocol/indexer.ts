@@ -1,0 +1,64 @@
+import type { StatusResponse } from '../../../../schemas/responses/status.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
+import { grouped } from '../text/amounts.ts';
+import { titleOf } from '../text/events.ts';
+import { ago, span } from '../text/times.ts';
+
+const COUNT = { kind: 'count' } as const;
+
+/** What the indexer is doing, in the order in which one would ask. */
+export function Indexer({ status }: { status: StatusResponse }) {
+  const { indexer, keeper, attestor, venues } = status;
+  const { history } = indexer;
+  const lag =
+    indexer.lastProcessedBlockTime === null
+      ? null
+      : Math.max(0, (now.value - Date.parse(indexer.lastProcessedBlockTime)) / 1000);
+  return html`<div class="indexer">
+    <dl class="figures">
+      <div><dt>Behind the chain</dt><dd>${lag === null ? html`<span class="absent">absent</span>` : span(Math.round(lag))}</dd>
+        <dd class="second">${indexer.lastProcessedSlot === null ? 'no slot applied yet' : `slot ${grouped(indexer.lastProcessedSlot)}`}</dd></div>
+      <div><dt>History</dt><dd>${history.complete ? 'Complete' : 'Being read'}</dd>
+        <dd class="second">${history.fromSlot === null ? '' : `from slot ${grouped(history.fromSlot)}, over ${history.source === 'rpc' ? 'RPC' : 'the stream'}`}</dd></div>
+      <div><dt>Incomplete transactions</dt><dd><${Fig} figure=${indexer.incompleteTransactions} reading=${COUNT} name="Incomplete transactions" /></dd>
+        <dd class="second">whose logs were cut</dd></div>
+      <div><dt>Dead letters</dt><dd><${Fig} figure=${indexer.deadLetters} reading=${COUNT} name="Dead letters" /></dd>
+        <dd class="second">kept, but not readable</dd></div>
+    </dl>
+    <div class="two-columns">
+      <div>
+        <h3>Sources</h3>
+        <dl class="rows">
+          ${Object.entries(venues).map(
+            ([name, venue]) =>
+              html`<div key=${name}><dt>${name}</dt><dd>${
+                'programId' in venue
+                  ? venue.reachable === null
+                    ? html`<span class="absent" title=${venue.reason ?? ''}>absent</span>`
+                    : venue.reachable
+                      ? 'program is there'
+                      : html`<span class="tag warn">no program there</span>`
+                  : html`<${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the last reading of ${name}`} /> <small>since the last reading</small>`
+              }</dd></div>`,
+          )}
+          ${attestor.perVenue.map(
+            (venue) => html`<div key=${venue.venue}><dt>Attestation of ${venue.venue}</dt>
+            <dd><${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the newest attestation of ${venue.venue}`} /> <small>${Number(venue.value) < 0 ? 'ahead of this clock' : 'old'}</small></dd></div>`,
+          )}
+        </dl>
+      </div>
+      <div>
+        <h3>Keeper, in 24 hours</h3>
+        <dl class="rows">
+          ${keeper.last24h.map(
+            ({ kind, count, lastAt }) => html`<div key=${kind}><dt>${titleOf(kind)}</dt>
+            <dd>${count === null ? html`<span class="absent">absent</span>` : grouped(String(count))} <small>${lastAt === null ? '' : ago(lastAt, now.value)}</small></dd></div>`,
+          )}
+          <div><dt>Policies with fees to route</dt><dd><${Fig} figure=${keeper.unroutedFeeBacklogPolicyCount} reading=${COUNT} name="Policies with fees to route" /></dd></div>
+        </dl>
+      </div>
+    </div>
+  </div>`;
+}

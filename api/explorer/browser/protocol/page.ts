@@ -1,0 +1,48 @@
+import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
+import type { StatusResponse } from '../../../../schemas/responses/status.ts';
+import { html } from '../html.ts';
+import { Section } from '../parts/section.ts';
+import { Loaded } from '../parts/states.ts';
+import { useResource } from '../resource.ts';
+import { counted } from '../text/words.ts';
+import { Bridge } from './bridge.ts';
+import { Config } from './config.ts';
+import { Days } from './days.ts';
+import { Indexer } from './indexer.ts';
+import { Totals } from './totals.ts';
+
+const EVERY_MS = 10_000;
+
+export function ProtocolPage() {
+  const analytics = useResource<AnalyticsResponse>('/analytics', EVERY_MS);
+  const status = useResource<StatusResponse>('/status', EVERY_MS);
+  return html`
+    <div class="page-head">
+      <h1>Protocol</h1>
+      <p class="lead">All policies together, and how well what is shown here keeps up with the chain.</p>
+    </div>
+    <${Loaded} of=${analytics} rows=${2}>${({
+      protocolTotals: totals,
+    }: AnalyticsResponse) => html`<dl class="figures">
+      <div><dt>Policies</dt><dd>${totals.policyCount}</dd><dd class="second">in ${counted(totals.byQuote.length, 'quote asset')}</dd></div>
+      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount}</dd><dd class="second">${totals.passivePolicyCount} follow their terms</dd></div>
+      <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount}</dd><dd class="second">terms that nobody can change</dd></div>
+      <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
+    </dl>`}<//>
+    <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
+      <${Loaded} of=${analytics} rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
+    <//>
+    <${Section} title="Sent out against attested" note="What policies sent to each venue, and what is claimed to be there. Nobody on chain can see the second.">
+      <${Loaded} of=${analytics} rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
+    <//>
+    <${Section} title="The indexer" note="How far the index is, what it misses, and how fresh its sources are.">
+      <${Loaded} of=${status} rows=${5}>${(data: StatusResponse) => html`<${Indexer} status=${data} />`}<//>
+    <//>
+    <${Section} title="By quote asset">
+      <${Loaded} of=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
+    <//>
+    <${Section} title="Configuration">
+      <${Loaded} of=${analytics} rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>
+    <//>
+  `;
+}

@@ -1,0 +1,40 @@
+import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
+import { html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
+import { Text } from '../parts/text.ts';
+import { plainText } from '../text/visible.ts';
+import { shortKey } from '../text/words.ts';
+
+type Row = AnalyticsResponse['protocolTotals']['byQuote'][number];
+
+const COLUMNS = [
+  ['feesClaimed', 'Fees claimed'],
+  ['protocolFees', 'Protocol’s cut'],
+  ['routedToLp', 'To liquidity'],
+  ['routedToBankroll', 'To bankrolls'],
+  ['profitSwept', 'Profit swept'],
+  ['paidToHolders', 'Spent on buybacks'],
+  ['creditSpent', 'Inference'],
+] as const;
+
+export function Totals({ rows }: { rows: Row[] }) {
+  return html`<div class="table-frame" tabindex="0" role="group" aria-label="Totals by quote asset"><table>
+    <caption class="for-readers">Totals by quote asset</caption>
+    <thead><tr>
+      <th scope="col">Quote asset</th><th scope="col" class="number">Policies</th>
+      ${COLUMNS.map(([name, head]) => html`<th key=${name} scope="col" class="number">${head}</th>`)}
+    </tr></thead>
+    <tbody>${rows.map((row) => {
+      const unit = {
+        decimals: row.decimals,
+        symbol: row.quoteSymbol === null ? null : plainText(row.quoteSymbol),
+      };
+      return html`<tr key=${row.quoteMint}>
+        <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? shortKey(row.quoteMint) : html`<${Text} text=${row.quoteSymbol} />`}</a>
+          <small>${row.decimals === null ? 'decimals not read' : `${row.decimals} decimals`}</small></th>
+        <td class="number">${row.policyCount}</td>
+        ${COLUMNS.map(([name, head]) => html`<td key=${name} class="number"><${Fig} figure=${row[name]} reading=${{ kind: 'amount', unit }} name=${head} bare /></td>`)}
+      </tr>`;
+    })}</tbody>
+  </table></div>`;
+}

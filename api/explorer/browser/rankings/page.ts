@@ -1,0 +1,60 @@
+import { useEffect } from 'preact/hooks';
+import type { RankingsResponse } from '../../../../schemas/responses/rankings.ts';
+import { address, ask } from '../address.ts';
+import { html } from '../html.ts';
+import { Empty, Loaded } from '../parts/states.ts';
+import { useResource } from '../resource.ts';
+import { counted } from '../text/words.ts';
+import { Filters } from './filters.ts';
+import { asked, PAGE } from './question.ts';
+import { moveInRows } from './rows-by-key.ts';
+import { Sorts } from './sorts.ts';
+import { RankingTable } from './table.ts';
+
+const EVERY_MS = 5_000;
+
+export function RankingsPage() {
+  const { query } = address.value;
+  const question = asked(query);
+  const answer = useResource<RankingsResponse>(`/rankings?${question}`, EVERY_MS);
+  useEffect(() => {
+    addEventListener('keydown', moveInRows);
+    return () => removeEventListener('keydown', moveInRows);
+  }, []);
+  return html`
+    <div class="page-head">
+      <h1>Policies</h1>
+      <p class="lead">
+        Each launched token here has a bankroll: its trading fees fund a vault that the program owns, and a rule or an
+        agent puts it to work. Profit buys the token back and burns it.
+      </p>
+    </div>
+    <${Sorts} query=${query} />
+    <${Filters} query=${query} />
+    <${Loaded} of=${answer} rows=${12}>${(data: RankingsResponse) =>
+      data.items.length === 0
+        ? html`<${Empty} title="No policy fits.">
+            ${[...question.keys()].length > 1 ? 'Take a filter away, or look for something else.' : 'As soon as one is created it stands here.'}
+          <//>`
+        : html`
+            <${RankingTable} rows=${data.items} sort=${data.sort} />
+            <${Pages} data=${data} />
+          `}<//>
+  `;
+}
+
+function Pages({ data }: { data: RankingsResponse }) {
+  const { offset, items, total, hasMore } = data;
+  const to = (start: number) => () => ask({ offset: start === 0 ? null : String(start) });
+  return html`<div class="pages">
+    <p>${offset + 1} to ${offset + items.length} of ${counted(total, 'policy', 'policies')}</p>
+    ${
+      (offset > 0 || hasMore) &&
+      html`<span>
+      <button type="button" disabled=${offset === 0} onClick=${to(Math.max(0, offset - PAGE))}>Back</button>
+      <button type="button" disabled=${!hasMore} onClick=${to(offset + PAGE)}>Next</button>
+    </span>`
+    }
+    <p class="keys"><kbd>/</kbd> search <kbd>j</kbd> <kbd>k</kbd> up and down <kbd>Enter</kbd> open</p>
+  </div>`;
+}

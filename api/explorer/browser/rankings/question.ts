@@ -1,0 +1,39 @@
+import type { Sort } from '../../../../schemas/responses/rankings.ts';
+
+export const PAGE = 50;
+
+/** What of the address is asked of the API, in one order: the same question has the same text. */
+const ASKED = [
+  'sort',
+  'order',
+  'offset',
+  'mode',
+  'origin',
+  'model',
+  'quote',
+  'locked',
+  'paused',
+  'search',
+] as const;
+
+export const FILTERS = ['mode', 'origin', 'model', 'quote', 'locked', 'paused', 'search'] as const;
+
+export function asked(query: URLSearchParams): URLSearchParams {
+  const question = new URLSearchParams();
+  for (const name of ASKED) {
+    const value = query.get(name);
+    if (value !== null && value !== '') question.set(name, value);
+  }
+  question.set('limit', String(PAGE));
+  return question;
+}
+
+export const SORT_NAMES: Record<Sort, string> = {
+  marketCap: 'Market cap',
+  profit: 'Profit',
+  fees: 'Fees',
+  burned: 'Burned',
+  bankroll: 'Bankroll',
+  activity: 'Activity',
+  newest: 'Newest',
+};

@@ -1,0 +1,96 @@
+import type {
+  ModelsResponse,
+  OriginsResponse,
+  QuotesResponse,
+} from '../../../../schemas/responses/registries.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { Key } from '../parts/key.ts';
+import { Section } from '../parts/section.ts';
+import { Empty, Loaded } from '../parts/states.ts';
+import { Text } from '../parts/text.ts';
+import { useResource } from '../resource.ts';
+import { grouped } from '../text/amounts.ts';
+import { ago } from '../text/times.ts';
+import { classNames } from '../text/words.ts';
+
+export function RegistriesPage() {
+  const origins = useResource<OriginsResponse>('/origins');
+  const models = useResource<ModelsResponse>('/models');
+  const quotes = useResource<QuotesResponse>('/quotes');
+  return html`
+    <div class="page-head">
+      <h1>Registries</h1>
+      <p class="lead">What a policy can be made of: where it may trade, which model may trade for it, and what its token is quoted in.</p>
+    </div>
+    <div class="two-columns">
+      <${Section} title="Origins" note="Asset classes that a policy may hold. Entries are only ever added.">
+        <${Loaded} of=${origins}>${({ items }: OriginsResponse) =>
+          items.length === 0
+            ? html`<${Empty} title="None is read yet." />`
+            : html`
+          <div class="table-frame"><table>
+            <thead><tr><th scope="col" class="number">Id</th><th scope="col">Name</th><th scope="col">Classes</th><th scope="col" class="number">Risk</th></tr></thead>
+            <tbody>${items.map(
+              (origin) => html`<tr key=${origin.id}>
+              <td class="number">${origin.id}</td>
+              <th scope="row"><a href=${`/explorer/?origin=${origin.id}`}><${Text} text=${origin.name} /></a></th>
+              <td class="classes">${classNames(origin.asset_class_mask).join(', ')}</td>
+              <td class="number">${origin.max_risk}</td>
+            </tr>`,
+            )}</tbody>
+          </table></div>`}<//>
+      <//>
+      <${Section} title="Models" note="Who may trade a bankroll. A change does not touch policies that point at an entry already.">
+        <${Loaded} of=${models}>${({ items }: ModelsResponse) =>
+          items.length === 0
+            ? html`<${Empty} title="None is read yet." />`
+            : html`
+          <div class="table-frame"><table>
+            <thead><tr><th scope="col" class="number">Id</th><th scope="col">Name</th><th scope="col">Provider</th><th scope="col">Changed</th></tr></thead>
+            <tbody>${items.map(
+              (model) => html`<tr key=${model.id}>
+              <td class="number">${model.id}</td>
+              <th scope="row"><a href=${`/explorer/?model=${model.id}`}><${Text} text=${model.name} /></a>
+                ${!model.enabled && html` <span class="tag">Not enabled</span>`}</th>
+              <td><${Text} text=${model.provider} /></td>
+              <td class="quiet">${model.registeredAt === null ? html`<span class="absent">absent</span>` : ago(model.registeredAt, now.value)}</td>
+            </tr>`,
+            )}</tbody>
+          </table></div>`}<//>
+      <//>
+    </div>
+    <${Section} title="Quote assets" note="The pair catalogue of the launch venue. No reading is not zero.">
+      <${Loaded} of=${quotes} rows=${10}>${(data: QuotesResponse) =>
+        data.items.length === 0
+          ? html`<${Empty} title="The catalogue is not there.">${data.reason ?? 'It lists no pair.'}<//>`
+          : html`<${Quotes} rows=${data.items} />`}<//>
+    <//>
+  `;
+}
+
+function Quotes({ rows }: { rows: QuotesResponse['items'] }) {
+  const dollars = (value: number | null) =>
+    value === null
+      ? html`<span class="absent" title="no reading">absent</span>`
+      : `$${grouped(value.toFixed(2))}`;
+  return html`<div class="table-frame" tabindex="0" role="group" aria-label="Quote assets"><table>
+    <thead><tr>
+      <th scope="col">Asset</th><th scope="col">Mint</th><th scope="col">Category</th><th scope="col" class="number">Decimals</th>
+      <th scope="col" class="number">Policies</th><th scope="col" class="number">Starts at</th>
+      <th scope="col" class="number">Graduates at</th><th scope="col">Launches</th>
+    </tr></thead>
+    <tbody>${rows.map(
+      (row) => html`<tr key=${row.mint}>
+      <th scope="row"><${Text} text=${row.symbol ?? 'Unnamed'} />${row.name !== null && html`<small><${Text} text=${row.name} /></small>`}</th>
+      <td><${Key} value=${row.mint} name="Mint" /></td>
+      <td>${row.category}</td>
+      <td class="number">${row.decimals}</td>
+      <td class="number">${row.policyCount > 0 ? html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount}</a>` : '0'}</td>
+      <td class="number">${dollars(row.startMarketCapUsd)}</td>
+      <td class="number">${dollars(row.graduationMarketCapUsd)}</td>
+      <td>${row.launchable ? 'open' : html`<span class="quiet">closed</span>`}</td>
+    </tr>`,
+    )}</tbody>
+  </table></div>`;
+}

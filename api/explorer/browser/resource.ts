@@ -1,0 +1,88 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+/** What is known of an answer: `old` is an answer that could not be had again. */
+export interface Resource<T> {
+  state: 'loading' | 'ready' | 'old' | 'failed';
+  data: T | null;
+  /** Why the last attempt failed. */
+  failure: string | null;
+  /** When the answer that is shown was made here, unix milliseconds. */
+  at: number | null;
+  /** The status of a refusal. */
+  status: number | null;
+  again(): void;
+}
+
+type Known<T> = Omit<Resource<T>, 'again'>;
+
+const NOTHING = { state: 'loading', data: null, failure: null, at: null, status: null } as const;
+const TIMEOUT_MS = 15_000;
+const RETRY_MS = 3_000;
+
+class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** @throws Error with a sentence for people. */
+export async function getJson<T>(path: string): Promise<T> {
+  const answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
+    const slow = error instanceof DOMException && error.name === 'TimeoutError';
+    throw new Error(
+      slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : 'the API cannot be reached',
+    );
+  });
+  const body = await answer.json().catch(() => null);
+  if (answer.ok) return body as T;
+  const { error, detail } = (body ?? {}) as { error?: string; detail?: string };
+  throw new Refused(answer.status, detail ?? error ?? `the API answered ${answer.status}`);
+}
+
+/**
+ * The answer of a path, asked again every `everyMs` while the tab is looked at, and sooner where the last one failed.
+ * A path of null is not asked for.
+ */
+export function useResource<T>(path: string | null, everyMs: number | null = null): Resource<T> {
+  const [known, setKnown] = useState<Known<T> & { path: string | null }>({ ...NOTHING, path });
+  const [round, setRound] = useState(0);
+  const asking = useRef(0);
+  const current: Known<T> = known.path === path ? known : NOTHING;
+
+  // A new round asks again.
+  useEffect(() => {
+    if (path === null) return;
+    asking.current += 1;
+    const turn = asking.current;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = (ms: number) => {
+      timer = setTimeout(() => {
+        if (document.visibilityState === 'visible') setRound((value) => value + 1);
+        else later(1_000);
+      }, ms);
+    };
+    getJson<T>(path).then(
+      (data) => {
+        if (turn !== asking.current) return;
+        setKnown({ path, state: 'ready', data, failure: null, at: Date.now(), status: 200 });
+        if (everyMs !== null) later(everyMs);
+      },
+      (error: Error) => {
+        if (turn !== asking.current) return;
+        const status = error instanceof Refused ? error.status : null;
+        setKnown((before) => {
+          const { data, at } = before.path === path ? before : NOTHING;
+          const state = data === null ? 'failed' : 'old';
+          return { path, state, data, at, failure: error.message, status };
+        });
+        if (status === null || status >= 500) later(RETRY_MS);
+      },
+    );
+    return () => clearTimeout(timer);
+  }, [path, everyMs, round]);
+
+  const again = useCallback(() => setRound((value) => value + 1), []);
+  return { ...current, again };
+}

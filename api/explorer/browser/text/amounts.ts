@@ -1,0 +1,70 @@
+/** Amounts are decimal strings from end to end: they are cut and grouped as text, never through a float. */
+
+export interface Unit {
+  /** Null where nobody knows the decimals: then base units are shown, and said so. */
+  decimals: number | null;
+  symbol: string | null;
+}
+
+const INTEGER = /^-?\d+$/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+/** The exact decimal text of an amount in base units, without trailing zeros. */
+export function scaled(base: string, decimals: number): string {
+  if (!INTEGER.test(base)) return base;
+  const sign = base.startsWith('-') ? '-' : '';
+  const digits = base.replace('-', '').padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals).replace(/^0+(?=\d)/, '');
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Digits in groups of three. */
+export function grouped(decimal: string): string {
+  if (!DECIMAL.test(decimal)) return decimal;
+  const [whole = '', fraction] = decimal.split('.');
+  const spaced = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  return fraction === undefined ? spaced : `${spaced}.${fraction}`;
+}
+
+const STEPS: readonly [digits: number, suffix: string][] = [
+  [15, 'Q'],
+  [12, 'T'],
+  [9, 'B'],
+  [6, 'M'],
+];
+
+/**
+ * Short text of a decimal: what is left out is cut off, never rounded up, and a small amount keeps its first three
+ * digits, so that nothing but zero looks like zero.
+ */
+export function short(decimal: string): string {
+  if (!DECIMAL.test(decimal)) return decimal;
+  const sign = decimal.startsWith('-') ? '−' : '';
+  const [whole = '0', fraction = ''] = decimal.replace('-', '').split('.');
+  for (const [digits, suffix] of STEPS) {
+    if (whole.length <= digits) continue;
+    const head = whole.slice(0, -digits);
+    const rest = `${whole.slice(-digits)}${fraction}`.slice(0, 2);
+    return `${sign}${grouped(head)}.${rest}${suffix}`;
+  }
+  const places = whole !== '0' ? (whole.length > 3 ? 2 : 4) : smallPlaces(fraction);
+  const cut = fraction.slice(0, places).replace(/0+$/, '');
+  return `${sign}${grouped(whole)}${cut === '' ? '' : `.${cut}`}`;
+}
+
+/** As many places as show three digits of a number below one. */
+function smallPlaces(fraction: string): number {
+  const first = fraction.search(/[1-9]/);
+  return first === -1 ? 0 : first + 3;
+}
+
+/** Parts of a whole in per mille, for widths of bars; null where they cannot be told or are all zero. */
+export function shares(amounts: readonly (string | null)[]): number[] | null {
+  if (amounts.some((amount) => amount === null || !INTEGER.test(amount) || amount.startsWith('-')))
+    return null;
+  const numbers = amounts.map((amount) => BigInt(amount as string));
+  const total = numbers.reduce((sum, amount) => sum + amount, 0n);
+  if (total === 0n) return null;
+  return numbers.map((amount) => Number((amount * 1000n) / total));
+}

@@ -1,0 +1,125 @@
+import { scaled, short, type Unit } from './amounts.ts';
+import { classNames, shortKey, spaced } from './words.ts';
+
+export type Summary = Record<string, string | number | boolean | null>;
+
+/** What amounts of a policy's events are in. */
+export interface Units {
+  quote: Unit;
+  base: Unit;
+}
+
+/** What kind of thing an event is: money that came, moved or left, or a change of terms. */
+export type Tone = 'in' | 'move' | 'out' | 'terms' | 'warning';
+
+interface Telling {
+  title: string;
+  tone: Tone;
+  tell(summary: Summary, units: Units): string;
+}
+
+const text = (value: Summary[string] | undefined) =>
+  value === null || value === undefined ? '?' : String(value);
+
+function amount(value: Summary[string] | undefined, unit: Unit): string {
+  if (typeof value !== 'string') return '?';
+  if (unit.decimals === null) return `${short(value)} base units`;
+  return `${short(scaled(value, unit.decimals))}${unit.symbol === null ? '' : ` ${unit.symbol}`}`;
+}
+
+const TELLINGS: Record<string, Telling> = {
+  PolicyInitialised: {
+    title: 'Policy created',
+    tone: 'terms',
+    tell: ({ mode }) => `in ${text(mode)} mode`,
+  },
+  VenueRegistered: {
+    title: 'Venue registered',
+    tone: 'terms',
+    tell: ({ kind, tokenAccount, assetClass }) =>
+      `${text(kind).toLowerCase()} account ${shortKey(text(tokenAccount))}${typeof assetClass === 'number' ? `, ${classNames(assetClass).join(', ')}` : ''}`,
+  },
+  VenueRevoked: {
+    title: 'Venue revoked',
+    tone: 'terms',
+    tell: ({ tokenAccount }) => `account ${shortKey(text(tokenAccount))}`,
+  },
+  FeesClaimed: {
+    title: 'Fees claimed',
+    tone: 'in',
+    tell: ({ quoteAmount, baseAmount }, { quote, base }) =>
+      `${amount(quoteAmount, quote)} and ${amount(baseAmount, base)}`,
+  },
+  Routed: {
+    title: 'Fees routed',
+    tone: 'move',
+    tell: ({ toLp, toBankroll }, { quote }) =>
+      `${amount(toBankroll, quote)} to the bankroll, ${amount(toLp, quote)} to liquidity`,
+  },
+  PassiveDeployed: {
+    title: 'Deployed',
+    tone: 'move',
+    tell: ({ amount: sent }, { quote }) => `${amount(sent, quote)} to a venue account`,
+  },
+  AgentFundedVenue: {
+    title: 'Agent funded a venue',
+    tone: 'move',
+    tell: ({ amount: sent, tokenAccount }, { quote }) =>
+      `${amount(sent, quote)} to ${shortKey(text(tokenAccount))}`,
+  },
+  ProfitSwept: {
+    title: 'Profit swept',
+    tone: 'in',
+    tell: ({ profit, toHolders, toLp }, { quote }) =>
+      `${amount(profit, quote)}: ${amount(toHolders, quote)} to holders, ${amount(toLp, quote)} to liquidity`,
+  },
+  BuybackBurned: {
+    title: 'Bought back and burned',
+    tone: 'out',
+    tell: ({ spent, burned }, { quote, base }) => `${amount(burned, base)} for ${amount(spent, quote)}`,
+  },
+  BaseLegBurned: {
+    title: 'Base leg burned',
+    tone: 'out',
+    tell: ({ burned }, { base }) => amount(burned, base),
+  },
+  RemoteEquityReported: {
+    title: 'Equity attested',
+    tone: 'terms',
+    tell: ({ equity, paused }, { quote }) =>
+      `${amount(equity, quote)} at the venue${paused === true ? '; beyond the band, so the policy was paused' : ''}`,
+  },
+  CreditNoted: {
+    title: 'Inference paid',
+    tone: 'out',
+    tell: ({ amount: spent }, { quote }) => amount(spent, quote),
+  },
+  AgentSet: {
+    title: 'Agent changed',
+    tone: 'warning',
+    tell: ({ oldAgent, newAgent }) => `${shortKey(text(oldAgent))} to ${shortKey(text(newAgent))}`,
+  },
+  PolicyUpdated: { title: 'Terms changed', tone: 'terms', tell: () => 'by the authority' },
+  PolicyLocked: { title: 'Terms locked', tone: 'terms', tell: () => 'for good' },
+  PolicyPaused: {
+    title: 'Pause',
+    tone: 'warning',
+    tell: ({ paused, by }) => `${paused === true ? 'paused' : 'lifted'} by ${text(by)}`,
+  },
+};
+
+/** An event in words; a kind that is not known here is told by its fields. */
+export function told(
+  kind: string,
+  summary: Summary,
+  units: Units,
+): { title: string; tone: Tone; text: string } {
+  const telling = TELLINGS[kind];
+  if (telling !== undefined)
+    return { title: telling.title, tone: telling.tone, text: telling.tell(summary, units) };
+  const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${text(value)}`);
+  return { title: spaced(kind), tone: 'terms', text: fields.join(', ') };
+}
+
+export const KINDS = Object.keys(TELLINGS);
+export const titleOf = (kind: string) => TELLINGS[kind]?.title ?? spaced(kind);

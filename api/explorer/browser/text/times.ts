@@ -1,0 +1,31 @@
+const STEPS: readonly [seconds: number, name: string][] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+];
+
+/** How long ago, in one or two units; a time ahead of the clock is said to be. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  if (Number.isNaN(seconds)) return 'at an unreadable time';
+  if (seconds < -5) return `${span(-seconds)} ahead of this clock`;
+  return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
+}
+
+export function span(seconds: number): string {
+  const at = STEPS.findIndex(([length]) => seconds >= length);
+  if (at === -1) return '0 s';
+  const [length, name] = STEPS[at] as [number, string];
+  const whole = Math.floor(seconds / length);
+  const next = STEPS[at + 1];
+  const rest = next === undefined ? 0 : Math.floor((seconds % length) / next[0]);
+  return rest > 0 && whole < 10 ? `${whole} ${name} ${rest} ${next?.[1]}` : `${whole} ${name}`;
+}
+
+/** `2026-11-21 03:48:09` of `2026-11-21T03:48:09.000Z`; always UTC, as served. */
+export function stamp(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+export const clockTime = (iso: string) => iso.slice(11, 19);

@@ -1,0 +1,34 @@
+/** Words for what the API says in codes. */
+
+const CLASSES = ['Stable', 'Major', 'Meme', 'Stock', 'Perp', 'Option', 'LP', 'Class 128'];
+
+/** Asset classes of a mask or of a single class. */
+export function classNames(mask: number): string[] {
+  return CLASSES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+}
+
+/** `4F3k…9aQz` */
+export function shortKey(key: string): string {
+  return key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`;
+}
+
+/** Basis points as per cent, exactly. */
+export function percent(bps: number): string {
+  const whole = Math.trunc(bps / 100);
+  const rest = bps % 100;
+  return rest === 0 ? `${whole}%` : `${whole}.${String(rest).padStart(2, '0').replace(/0$/, '')}%`;
+}
+
+/** `feesClaimed` → `fees claimed`, `FeesClaimed` → `Fees claimed` */
+export function spaced(name: string): string {
+  const text = name
+    .replaceAll('_', ' ')
+    .replaceAll(
+      /([a-z\d])([A-Z])/g,
+      (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+    );
+  return text;
+}
+
+export const counted = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -1,0 +1,47 @@
+import type { Assets } from './assets.ts';
+
+export const ASSETS_PATH = '/explorer/assets';
+
+/** Pages by their path below /explorer/, and how a tab is named until the page has read more. */
+export const PAGES = {
+  '': 'Policies',
+  'coins/:mint': 'Policy',
+  protocol: 'Protocol',
+  registries: 'Registries',
+} as const;
+
+/** The document of a page: everything in it comes from files of their own, nothing stands inline. */
+export function document(assets: Assets, title: string, service: string): string {
+  const at = (name: string) => `${ASSETS_PATH}/${name}`;
+  const lines = [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${escaped(title)} · ${escaped(service)}</title>`,
+    `<link rel="icon" type="image/svg+xml" href="${at(assets.icon)}">`,
+    ...assets.styles.map((name) => `<link rel="stylesheet" href="${at(name)}">`),
+    ...assets.preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">`),
+    `<script type="module" src="${at(assets.entry)}"></script>`,
+    '</head>',
+    '<body>',
+    '<div id="app" class="booting"><p>Loading the explorer …</p></div>',
+    '<noscript><p>The explorer is drawn by scripts of this address. The same numbers, as JSON: ',
+    '<a href="/rankings">/rankings</a>, <a href="/analytics">/analytics</a>, <a href="/status">/status</a>.</p></noscript>',
+    '</body>',
+    '</html>',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);

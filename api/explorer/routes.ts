@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { ErrorBody } from '../../schemas/responses/parts.ts';
+import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
+import { type Assets, readAssets } from './assets.ts';
+import { ASSETS_PATH, document, PAGES } from './html.ts';
+
+/** Scripts, styles and answers of this address alone; no inline code, no frame around it, no image from elsewhere. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const GUARDS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+
+/** The explorer: a document for each page at its own address, and the files that they are made of. */
+export function explorerRoutes(service: string): Route[] {
+  let read: Assets | undefined;
+  const assets = () => {
+    read ??= readAssets();
+    return read;
+  };
+  const page = (path: string, title: string): OwnRoute => ({
+    method: 'GET',
+    path: `/explorer/${path}`,
+    summary: `${title}: a page for people.`,
+    mediaType: 'text/html',
+    responses: { 200: Type.String() },
+    cached: false,
+    handler: async () => ({
+      status: 200,
+      body: Buffer.from(document(assets(), title, service)),
+      headers: { ...GUARDS, 'Content-Type': 'text/html; charset=utf-8' },
+    }),
+  });
+  return [
+    {
+      ...page('', 'Explorer'),
+      path: '/explorer',
+      handler: async () => ({ status: 308, body: Buffer.alloc(0), headers: { Location: '/explorer/' } }),
+    },
+    ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
+    {
+      method: 'GET',
+      path: `${ASSETS_PATH}/:name`,
+      summary: 'A file of the explorer; its name changes with its bytes.',
+      mediaType: '*/*',
+      responses: { 200: Type.String(), 404: ErrorBody },
+      cached: false,
+      handler: async (context) => file(assets(), context),
+    },
+  ];
+}
+
+function file(assets: Assets, { params, headers }: RouteContext): RouteReply {
+  const found = assets.files.get(params.name ?? '');
+  if (found === undefined) return { status: 404, body: { error: `no file ${params.name}` } };
+  const zipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+  return {
+    status: 200,
+    body: zipped ? found.zipped : found.bytes,
+    headers: {
+      ...GUARDS,
+      'Content-Type': found.type,
+      'Cache-Control': FOR_GOOD,
+      Vary: 'Accept-Encoding',
+      ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
+    },
+  };
+}

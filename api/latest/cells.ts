@@ -1,0 +1,75 @@
+import { LRUCache } from 'lru-cache';
+import { KINDS, type KindName } from './kinds.ts';
+
+/** A value in memory. Who made something of it keeps the stamp: it is another where the value has changed or is gone. */
+export interface Cell {
+  value: unknown;
+  stamp: number;
+  /** Unix milliseconds from which on it is another. */
+  until: number;
+  /** The last time that somebody wanted it, on the clock of memory. */
+  usedAt: number;
+}
+
+export type Keys = Map<KindName, Set<string>>;
+
+const GONE = Number.NaN;
+const OVERHEAD = 200;
+const NAMES = Object.keys(KINDS) as KindName[];
+
+export interface Cells {
+  get(kind: KindName, key: string): Cell | undefined;
+  /** The same, and it counts as no use. */
+  peek(kind: KindName, key: string): Cell | undefined;
+  set(kind: KindName, key: string, value: unknown, until: number, now: number): void;
+  drop(kind: KindName, key: string): void;
+  keys(kind: KindName): Iterable<string>;
+  clear(): void;
+  bytes(): number;
+}
+
+/** @param maxBytes of each kind, measured as text; the least recently used go. */
+export function createCells(maxBytes: number): Cells {
+  let stamps = 0;
+  const tables = Object.fromEntries(
+    NAMES.map((kind) => [
+      kind,
+      new LRUCache<string, Cell>({
+        maxSize: maxBytes,
+        dispose: (cell) => {
+          cell.stamp = GONE;
+        },
+      }),
+    ]),
+  ) as Record<KindName, LRUCache<string, Cell>>;
+  return {
+    get: (kind, key) => tables[kind].get(key),
+    peek: (kind, key) => tables[kind].peek(key),
+    set: (kind, key, value, until, now) => {
+      const table = tables[kind];
+      const text = JSON.stringify(value) ?? '';
+      const known = table.peek(key);
+      if (known !== undefined && (JSON.stringify(known.value) ?? '') === text) {
+        known.until = until;
+        return;
+      }
+      stamps += 1;
+      const size = text.length + key.length + OVERHEAD;
+      const cell = known ?? { value, stamp: stamps, until, usedAt: now };
+      Object.assign(cell, { value, stamp: stamps, until });
+      table.set(key, cell, { size });
+    },
+    drop: (kind, key) => void tables[kind].delete(key),
+    keys: (kind) => tables[kind].keys(),
+    clear: () => {
+      for (const kind of NAMES) tables[kind].clear();
+    },
+    bytes: () => NAMES.reduce((sum, kind) => sum + tables[kind].calculatedSize, 0),
+  };
+}
+
+export function addKey(keys: Keys, kind: KindName, key: string): void {
+  const known = keys.get(kind);
+  if (known === undefined) keys.set(kind, new Set([key]));
+  else known.add(key);
+}

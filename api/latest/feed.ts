@@ -1,0 +1,94 @@
+import { addChanges, type Changes } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { appliedMarker } from '../../clickhouse/queries/applied-marker.ts';
+import {
+  CHANGES_KEPT_MS,
+  type ChangePlace,
+  changePlace,
+  changesAfter,
+} from '../../clickhouse/queries/changes.ts';
+
+/** Tells which rows of a database were written. */
+export interface Feed {
+  /** What was written since the last call; null where that is not known: anything may have been. */
+  take(): Promise<Changes | null>;
+  /** Whether there may be something to take; the answer of a store counts as its contact. */
+  moved(): Promise<boolean>;
+  /** Set where who writes hands it over: whether something waits to be taken, and whether it is known what. */
+  waiting?(): 'nothing' | 'rows' | 'anything';
+}
+
+/** Handed over by the materialiser of the same process. */
+export interface HandOver extends Feed {
+  /** These rows were written. */
+  note(changes: Changes): void;
+  /** A batch is applied: what it wrote was noted. */
+  applied(): void;
+  /** Anything may have been written. */
+  advance(): void;
+  /** Called with every batch. */
+  onApplied(listener: () => void): void;
+}
+
+export function createHandOver(): HandOver {
+  let noted: Changes | null = new Map();
+  let dirty = false;
+  const listeners: (() => void)[] = [];
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    note: (changes) => {
+      dirty = true;
+      if (noted !== null) addChanges(noted, changes);
+    },
+    applied: () => {
+      dirty = true;
+      tell();
+    },
+    advance: () => {
+      dirty = true;
+      noted = null;
+      tell();
+    },
+    onApplied: (listener) => void listeners.push(listener),
+    take: async () => {
+      const taken = noted;
+      noted = new Map();
+      dirty = false;
+      return taken;
+    },
+    moved: async () => dirty,
+    waiting: () => {
+      if (noted === null) return 'anything';
+      return dirty ? 'rows' : 'nothing';
+    },
+  };
+}
+
+/** Read from the table of changes of a database that other processes write to. */
+export function createTableFeed(store: Store, monotonic: () => number): Feed {
+  let place: ChangePlace | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let marker = '';
+  return {
+    take: async () => {
+      const now = monotonic();
+      if (place === null || now - readAt > CHANGES_KEPT_MS) {
+        place = await changePlace(store);
+        readAt = now;
+        return null;
+      }
+      const read = await changesAfter(store, place);
+      place = read.place;
+      readAt = now;
+      return read.changes;
+    },
+    moved: async () => {
+      const now = await appliedMarker(store);
+      if (now === marker) return false;
+      marker = now;
+      return true;
+    },
+  };
+}

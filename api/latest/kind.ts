@@ -1,0 +1,132 @@
+import type { ChangedTable } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+
+/** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
+export interface Loaded<Value> {
+  value: Value;
+  until: number;
+}
+
+/** One kind of thing that memory holds by key: how it is read, and which writes make it old. */
+export interface Kind<Value> {
+  /** What stands for a key that has nothing. */
+  none: Value;
+  /** Values by key; a key without one is not there. */
+  load(store: Store, keys: readonly string[], now: number): Promise<Map<string, Loaded<Value>>>;
+  /** Made old by a write to the same key of the table, or to any. */
+  touchedBy: Partial<Record<ChangedTable, 'key' | 'any'>>;
+  /** A sum of events: it is told together with what is missing from it. */
+  sums: boolean;
+  /** Read by whoever asks, beside the turns that keep the rest warm; dropped where it is old. */
+  slow: boolean;
+  /** The key of the table that a key belongs to. */
+  subject(key: string): string;
+}
+
+type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow'>>;
+type Touched = Kind<unknown>['touchedBy'];
+
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+function kindOf<Value>(
+  none: Value,
+  touchedBy: Touched,
+  load: Kind<Value>['load'],
+  options: Options & { subject?: (key: string) => string } = {},
+): Kind<Value> {
+  return { none, touchedBy, load, sums: false, slow: false, subject: (key) => key, ...options };
+}
+
+/** A row by key. */
+export function row<Row>(
+  touchedBy: Touched,
+  ask: (store: Store, keys: readonly string[]) => Promise<Map<string, Row>>,
+  options?: Options,
+): Kind<Row | undefined> {
+  return kindOf<Row | undefined>(
+    undefined,
+    touchedBy,
+    async (store, keys) => lasting(await ask(store, keys)),
+    options,
+  );
+}
+
+/** Several rows by key. */
+export function list<Row>(
+  touchedBy: Touched,
+  ask: (store: Store, keys: readonly string[]) => Promise<Map<string, readonly Row[]>>,
+  options?: Options,
+): Kind<readonly Row[]> {
+  return kindOf<readonly Row[]>(
+    [],
+    touchedBy,
+    async (store, keys) => lasting(await ask(store, keys)),
+    options,
+  );
+}
+
+/** What a window of 24 hours holds, by key. */
+export function ofDay<Row>(
+  touchedBy: Touched,
+  none: Row,
+  ask: (
+    store: Store,
+    keys: readonly string[],
+    until: number,
+  ) => Promise<Map<string, { row: Row; until: number }>>,
+): Kind<Row> {
+  return kindOf(
+    none,
+    touchedBy,
+    async (store, keys, now) => {
+      const found = await ask(store, keys, Math.floor(now / 1000));
+      return new Map([...found].map(([key, { row, until }]) => [key, { value: row, until: until * 1000 }]));
+    },
+    { sums: true },
+  );
+}
+
+/** A thing of which there is one; its key is ''. */
+export function one<Value>(
+  touchedBy: Touched,
+  none: Value,
+  ask: (store: Store, now: number) => Promise<Value>,
+  options: Options & { keptMs?: number } = {},
+): Kind<Value> {
+  const { keptMs = FOR_EVER, ...rest } = options;
+  return kindOf(
+    none,
+    touchedBy,
+    async (store, _keys, now) => new Map([['', { value: await ask(store, now), until: now + keptMs }]]),
+    rest,
+  );
+}
+
+/** What is asked key by key, with more than its subject in the key: see `pageKey`. */
+export function page<Value>(
+  touchedBy: Touched,
+  none: Value,
+  ask: (store: Store, parts: readonly string[]) => Promise<Value>,
+  options: Options = {},
+): Kind<Value> {
+  return kindOf(
+    none,
+    touchedBy,
+    async (store, keys) =>
+      lasting(
+        new Map(
+          await Promise.all(
+            keys.map(async (key) => [key, await ask(store, JSON.parse(key) as string[])] as const),
+          ),
+        ),
+      ),
+    { ...options, slow: true, subject: (key) => (JSON.parse(key) as string[])[0] ?? '' },
+  );
+}
+
+/** The subject comes first. */
+export const pageKey = (...parts: readonly (string | number)[]): string => JSON.stringify(parts.map(String));
+
+function lasting<Value>(values: ReadonlyMap<string, Value>): Map<string, Loaded<Value>> {
+  return new Map([...values].map(([key, value]) => [key, { value, until: FOR_EVER }]));
+}

@@ -1,0 +1,146 @@
+import { activityPage, type EventRow } from '../../clickhouse/queries/activity.ts';
+import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics-totals.ts';
+import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/bridge-flow.ts';
+import {
+  hasCatalogue,
+  type PairRow,
+  pairsOf,
+  type QuotePairRow,
+  quotePairs,
+} from '../../clickhouse/queries/catalogue.ts';
+import { type ClaimRow, recentClaims } from '../../clickhouse/queries/claims.ts';
+import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
+import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/day-windows.ts';
+import {
+  type KindCountRow,
+  keeperEventsBetween,
+  lastActions,
+} from '../../clickhouse/queries/events-between.ts';
+import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
+import {
+  type LastTransactionRow,
+  lastTransactions,
+  policiesAt,
+  type StoredPolicy,
+} from '../../clickhouse/queries/policy.ts';
+import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
+import { type PoolRow, poolsAt } from '../../clickhouse/queries/pools.ts';
+import { type PriceRow, pricesOf } from '../../clickhouse/queries/prices.ts';
+import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
+import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking.ts';
+import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse/queries/registries.ts';
+import { type BacklogRow, deadLetterCount, feeBacklog } from '../../clickhouse/queries/status-counts.ts';
+import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
+import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+import {
+  type CurrenciesRow,
+  currencies,
+  newestAttestations,
+  type ProgramStatusRow,
+  programStatuses,
+  type VenueReadingRow,
+  type VenueStatusRow,
+  venueReadings,
+  venueStatuses,
+} from '../../clickhouse/queries/venue-state.ts';
+import { type Kind, list, ofDay, one, page, row } from './kind.ts';
+
+const SLOW = { slow: true } as const;
+const SECOND = 1_000;
+const DAY_S = 86_400;
+const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
+
+/** What a ranking is made of. */
+const RANKED_FROM = {
+  policies: 'any',
+  pools: 'any',
+  curve_configs: 'any',
+  policy_totals: 'any',
+  token_accounts: 'any',
+  events: 'any',
+  mints: 'any',
+  metadata_accounts: 'any',
+} as const;
+
+/** All that memory holds. */
+export const KINDS = {
+  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt),
+  lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions),
+  /** By policy. */
+  venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf),
+  tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt),
+  mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt),
+  pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt),
+  pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
+  prices: list<PriceRow>({ prices: 'key' }, pricesOf),
+  /** By token account. */
+  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings),
+  /** By mint, as the four after it. */
+  totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { sums: true }),
+  claims: list<ClaimRow>({ events: 'key' }, recentClaims),
+  claimsOfDay: ofDay(
+    { events: 'key' },
+    { quote_amount: '0', base_amount: '0', count: '0', last_time: null },
+    claimsOfDay,
+  ),
+  eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay),
+  activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
+    activityPage(store, mint, Number(limit), Number(offset)),
+  ),
+
+  config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),
+  origins: one<readonly OriginRow[]>({ origins: 'any' }, [], origins),
+  models: one<readonly ModelRow[]>({ models: 'any' }, [], models),
+  hasCatalogue: one({ catalogue: 'any' }, false, hasCatalogue),
+  currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
+  venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
+  programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
+  /** By what is searched. */
+  quotePairs: page<readonly QuotePairRow[]>(
+    { catalogue: 'any', policies: 'any', prices: 'any' },
+    [],
+    (store, [search = '', limit]) => quotePairs(store, search, Number(limit)),
+  ),
+  /** By the selection: the order as the engine says it. */
+  ranked: page<RankedPage>(
+    RANKED_FROM,
+    { total: 0, addresses: [] },
+    (store, [text = '']) => rankedPolicies(store, readSelection(text)),
+    { sums: true },
+  ),
+
+  quotesInUse: one<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
+  quoteTotals: one<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
+  bridge: one<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
+  days: one<readonly QuoteDayRow[]>({ events: 'any', policy_totals: 'any' }, [], daySeries, {
+    slow: true,
+    sums: true,
+  }),
+  backlog: one<BacklogRow>({ policies: 'any', token_accounts: 'any' }, NO_BACKLOG, feeBacklog, SLOW),
+  attestations: one<readonly { asset_class: number; remote_asof: string }[]>(
+    { venue_accounts: 'any' },
+    [],
+    newestAttestations,
+    SLOW,
+  ),
+  lastActions: one<{ keeper: string | null; attestor: string | null }>(
+    { events: 'any' },
+    { keeper: null, attestor: null },
+    lastActions,
+    SLOW,
+  ),
+  keeperOfDay: one<readonly KindCountRow[]>(
+    { events: 'any' },
+    [],
+    (store, now) => {
+      const until = Math.floor(now / SECOND);
+      return keeperEventsBetween(store, until - DAY_S, until);
+    },
+    { slow: true, sums: true, keptMs: 0 },
+  ),
+  /** Letters that a better decoder has read are told by nobody. */
+  deadLetters: one({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),
+} as const satisfies Record<string, Kind<unknown>>;
+
+export type KindName = keyof typeof KINDS;
+export type ValueOf<Name extends KindName> = (typeof KINDS)[Name] extends Kind<infer Value> ? Value : never;

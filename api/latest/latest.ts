@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Store } from '../../clickhouse/client.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import { createTableFeed, type Feed, type HandOver } from './feed.ts';
+import { createMemory, type Memory } from './memory.ts';
+import type { Made, View } from './view.ts';
+
+/** The latest state of the serving database, in memory and told what changed. */
+export interface Latest {
+  /** What `make` makes of memory at one moment. @throws Error where the store has not answered for LOST_MS. */
+  read<T>(make: (view: View) => T): Promise<Made<T>>;
+  /** The same without waiting; null where the store has to be asked first. */
+  readNow<T>(make: (view: View) => T): Made<T> | null;
+  /** Whether what was made of it before would be made the same now. */
+  held<T>(made: Made<T>): boolean;
+  /** The serving database. @throws RetryableError before the first connection. */
+  currentStore(): Store;
+  /** Milliseconds since the store last answered, while somebody asks; 0 where it is part of this process. */
+  age(): number;
+}
+
+export interface LatestOptions {
+  /** The serving database. Asked once per request: a replay may switch it between two. */
+  currentStore(): Store;
+  /** Unix milliseconds. */
+  clock(): number;
+  /** Where the writer is in this process; else the table of changes is read. */
+  handOver?: HandOver;
+  signal?: AbortSignal;
+  onError?(error: unknown): void;
+  /** Of each kind, as text. */
+  maxBytes?: number;
+  times?: Partial<LatestTimes>;
+}
+
+export interface LatestTimes {
+  /** Between two looks at the store while somebody asks. */
+  everyMs: number;
+  /** Nobody asked for this long: the store is left alone. */
+  idleMs: number;
+  /** A store that has not answered for this long is down. */
+  lostMs: number;
+}
+
+const TIMES: LatestTimes = { everyMs: 50, idleMs: 1_000, lostMs: 10_000 };
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export function createLatest(options: LatestOptions): Latest {
+  const { currentStore, handOver, clock, signal } = options;
+  const times = { ...TIMES, ...options.times };
+  const onError = options.onError ?? (() => {});
+  const monotonic = () => performance.now();
+  const memories = new WeakMap<Store, Followed>();
+
+  const followed = (store: Store): Followed => {
+    const known = memories.get(store);
+    if (known !== undefined) return known;
+    const feed: Feed = handOver ?? createTableFeed(store, monotonic);
+    const maxBytes = options.maxBytes ?? MAX_BYTES;
+    const made: Followed = {
+      memory: createMemory({ store, feed, clock, monotonic, maxBytes }),
+      feed,
+      readAt: Number.NEGATIVE_INFINITY,
+      waking: null,
+      following: false,
+    };
+    memories.set(store, made);
+    return made;
+  };
+  const isIdle = (one: Followed) => monotonic() - one.readAt > times.idleMs;
+  const turn = (one: Followed) => one.memory.turn().catch(onError);
+  /** Keeps memory warm as long as somebody asks. */
+  const follow = async (one: Followed, store: Store) => {
+    one.following = true;
+    while (signal?.aborted !== true && !isIdle(one) && isCurrent(store)) {
+      await turn(one);
+      await delay(times.everyMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+    one.following = false;
+  };
+  const isCurrent = (store: Store) => {
+    try {
+      return currentStore() === store;
+    } catch {
+      return false;
+    }
+  };
+  handOver?.onApplied(() => {
+    const one = memories.get(currentStore());
+    if (one !== undefined && !isIdle(one)) void turn(one);
+  });
+  const within = async <T>(work: Promise<T>): Promise<T> => {
+    const late = new AbortController();
+    const lost = delay(times.lostMs, undefined, { signal: late.signal, ref: false }).then(() => {
+      throw new RetryableError(`the store has not answered for ${times.lostMs / 1000} s`);
+    });
+    lost.catch(() => {});
+    return Promise.race([work, lost]).finally(() => late.abort());
+  };
+  /** Memory is as new as it has to be. */
+  const wake = async (one: Followed): Promise<void> => {
+    const waiting = one.feed.waiting?.();
+    const must = !one.memory.stands() || waiting === 'anything';
+    const slept = isIdle(one) && waiting !== 'nothing';
+    one.readAt = monotonic();
+    if (must || slept || one.memory.age() > times.lostMs)
+      one.waking ??= within(one.memory.turn()).finally(() => {
+        one.waking = null;
+      });
+    if (one.waking === null) return;
+    await one.waking.catch((error) => {
+      if (must || age(one) > times.lostMs) throw error;
+    });
+  };
+  const age = (one: Followed) => (handOver === undefined ? one.memory.age() : 0);
+
+  /** Memory that answers without waiting; null where it is to be brought up first. */
+  const warm = (): Followed | null => {
+    const one = memories.get(currentStore());
+    if (one === undefined || isIdle(one) || one.waking !== null || !one.memory.stands()) return null;
+    if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
+    one.readAt = monotonic();
+    return one;
+  };
+
+  return {
+    currentStore,
+    read: async (make) => {
+      const store = currentStore();
+      const one = followed(store);
+      await wake(one);
+      if (handOver === undefined && !one.following) void follow(one, store);
+      return within(one.memory.read(make));
+    },
+    readNow: (make) => warm()?.memory.readNow(make) ?? null,
+    held: (made) => warm()?.memory.holds(made) ?? false,
+    age: () => {
+      const one = memories.get(currentStore());
+      return one === undefined ? 0 : age(one);
+    },
+  };
+}
+
+interface Followed {
+  memory: Memory;
+  feed: Feed;
+  /** When somebody last asked. */
+  readAt: number;
+  /** A turn that all who ask wait for. */
+  waking: Promise<void> | null;
+  following: boolean;
+}

@@ -1,0 +1,207 @@
+import { addChanges, type Changes } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { appliedState, missingMark } from '../../clickhouse/queries/index-state.ts';
+import { createBatcher } from '../../runtime/batcher.ts';
+import { RetryableError } from '../../runtime/errors.ts';
+import { addKey, type Cell, createCells, type Keys } from './cells.ts';
+import type { Feed } from './feed.ts';
+import { type Missing, readMissing, stateOf } from './index-state.ts';
+import { KINDS, type KindName } from './kinds.ts';
+import { type LoadedKeys, loadKeys } from './load.ts';
+import { createSlowReads } from './slow-reads.ts';
+import { touchedBy } from './touched.ts';
+import { holds, type Made, type Overlay, openView, type StateCells, type View } from './view.ts';
+
+export interface MemoryOptions {
+  store: Store;
+  feed: Feed;
+  /** Unix milliseconds. */
+  clock(): number;
+  /** Milliseconds that only go forward. */
+  monotonic(): number;
+  /** Of each kind, as text. */
+  maxBytes: number;
+}
+
+/** The latest state of one database. */
+export interface Memory {
+  /** What `make` makes of memory at one moment; called again where something had to be loaded first. */
+  read<T>(make: (view: View) => T): Promise<Made<T>>;
+  /** The same without waiting; null where something would have to be loaded. */
+  readNow<T>(make: (view: View) => T): Made<T> | null;
+  /** Whether it would be made the same now. */
+  holds(made: Made<unknown>): boolean;
+  /** Brings memory to what the store has now. Those who ask while one is under way are told of the next. */
+  turn(): Promise<void>;
+  /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
+  stands(): boolean;
+  /** Milliseconds since the store was last asked and answered. */
+  age(): number;
+}
+
+/** Between two looks at what is missing; beyond them sums are absent for that reason. */
+const MOST_LOOKS = 3;
+/** Rounds in which an answer learns what it needs. */
+const MOST_ROUNDS = 16;
+/** What nobody wanted for so long is dropped where it has changed, not read again. */
+const WARM_MS = 10_000;
+
+const NOTHING: Overlay = new Map();
+
+const stateCell = (): Cell => ({
+  value: null,
+  stamp: 0,
+  until: Number.POSITIVE_INFINITY,
+  usedAt: 0,
+});
+
+export function createMemory({ store, feed, clock, monotonic, maxBytes }: MemoryOptions): Memory {
+  const cells = createCells(maxBytes);
+  const state: StateCells = { progress: stateCell(), missing: stateCell() };
+  const memory = { cells, state, clock: 0 };
+  let missing: Missing | null = null;
+  let contactAt = Number.NEGATIVE_INFINITY;
+  let begun = false;
+  let moved = true;
+  let wants: Keys = new Map();
+  /** Taken from the feed, and not in memory yet; null: anything. */
+  let carried: Changes | null = null;
+  const failures = new Map<KindName, unknown>();
+
+  const carry = (taken: Changes | null) => {
+    if (taken === null) carried = null;
+    else if (carried !== null) addChanges(carried, taken);
+  };
+  /** What is to be read: what is wanted, and of what has changed that which somebody used of late. */
+  const planOf = (wanted: Keys): { load: Keys; drop: Keys } => {
+    const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
+    const drop: Keys = new Map();
+    for (const [kind, keys] of carried === null ? [] : touchedBy(carried, cells))
+      for (const key of keys) {
+        const used = cells.peek(kind, key)?.usedAt ?? 0;
+        addKey(KINDS[kind].slow || memory.clock - used > WARM_MS ? drop : load, kind, key);
+      }
+    return { load, drop };
+  };
+  const publish = (loaded: LoadedKeys, drop: Keys) => {
+    if (carried === null) cells.clear();
+    for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
+    for (const [kind, { keys, values, error }] of loaded) {
+      if (error === undefined) failures.delete(kind);
+      else failures.set(kind, error);
+      for (const key of keys) {
+        const found = values.get(key);
+        if (error !== undefined) cells.drop(kind, key);
+        else
+          cells.set(
+            kind,
+            key,
+            found?.value ?? KINDS[kind].none,
+            found?.until ?? Number.POSITIVE_INFINITY,
+            memory.clock,
+          );
+      }
+    }
+    slow.published(carried);
+    carried = new Map();
+  };
+  const publishState = (applied: Parameters<typeof stateOf>[0]) => {
+    const value = stateOf(applied, missing);
+    const { gaps, openGaps, incomplete, historyReason } = value;
+    replace(state.progress, value, [applied]);
+    replace(state.missing, value, [gaps, openGaps, incomplete, historyReason]);
+  };
+
+  const work = async (): Promise<void> => {
+    const startedAt = monotonic();
+    const wanted = wants;
+    wants = new Map();
+    moved = (await feed.moved()) || moved;
+    if (moved || [...wanted.keys()].some((kind) => KINDS[kind].sums)) await bringUp(wanted);
+    // Nothing has changed: what is wanted is added to what is there.
+    else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
+    contactAt = startedAt;
+  };
+  const bringUp = async (wanted: Keys): Promise<void> => {
+    let before = missing?.mark ?? (await missingMark(store));
+    for (let looks = 1; ; looks += 1) {
+      // The marker before what was changed up to it, that before the rows, and last what is missing from them.
+      const applied = await appliedState(store);
+      carry(await feed.take());
+      const { load, drop } = planOf(wanted);
+      const loaded = await loadKeys(store, load, clock());
+      const mark = await missingMark(store);
+      const settled = mark === before ? await readMissing(store, missing, mark) : null;
+      if (settled === null && looks <= MOST_LOOKS) {
+        before = mark === before ? await missingMark(store) : mark;
+        continue;
+      }
+      missing = settled;
+      publish(loaded, drop);
+      publishState(applied);
+      moved = false;
+      begun = true;
+      return;
+    }
+  };
+  const together = createBatcher<null, void>({
+    work,
+    sizeOf: () => 0,
+    most: 0,
+    isOfOne: () => false,
+  });
+  const turn = () => together(null);
+  const slow = createSlowReads({ store, cells, clock, mark: () => missing?.mark ?? null });
+
+  return {
+    turn,
+    stands: () => begun && carried !== null,
+    age: () => monotonic() - contactAt,
+    holds: (made) => {
+      memory.clock = monotonic();
+      return holds(made, clock(), memory.clock);
+    },
+    readNow: (make) => {
+      memory.clock = monotonic();
+      const { view, lacks, made } = openView(memory, clock(), NOTHING);
+      const answer = attempt(() => make(view), lacks);
+      return answer && made(answer.value);
+    },
+    read: async (make) => {
+      const own = slow.forReader();
+      for (let rounds = 1; rounds <= MOST_ROUNDS; rounds += 1) {
+        memory.clock = monotonic();
+        const { view, lacks, made } = openView(memory, clock(), own.overlay);
+        const answer = attempt(() => make(view), lacks);
+        if (answer !== null && own.isSettled()) return made(answer.value);
+        if (!own.isSettled()) await turn();
+        const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
+        for (const [kind, keys] of quick) for (const key of keys) addKey(wants, kind, key);
+        await Promise.all([quick.length > 0 ? turn() : null, own.load(lacks)]);
+        for (const [kind] of quick) if (failures.has(kind)) throw failures.get(kind);
+      }
+      throw new RetryableError('what an answer is made of changes faster than it can be read');
+    },
+  };
+}
+
+/** Null where something is lacking: what was made or thrown without it says nothing. */
+function attempt<T>(make: () => T, lacks: Keys): { value: T } | null {
+  try {
+    const value = make();
+    return lacks.size > 0 ? null : { value };
+  } catch (error) {
+    if (lacks.size === 0) throw error;
+    return null;
+  }
+}
+
+const texts = new WeakMap<Cell, string>();
+
+function replace(cell: Cell, value: unknown, of: unknown): void {
+  const text = JSON.stringify(of);
+  cell.value = value;
+  if (texts.get(cell) === text) return;
+  texts.set(cell, text);
+  cell.stamp += 1;
+}

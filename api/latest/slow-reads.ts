@@ -1,0 +1,116 @@
+import type { Changes } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { missingMark } from '../../clickhouse/queries/index-state.ts';
+import type { Cells, Keys } from './cells.ts';
+import { KINDS, type KindName } from './kinds.ts';
+import { type LoadedKeys, loadKeys } from './load.ts';
+import { touches } from './touched.ts';
+import type { Overlay } from './view.ts';
+
+/** What one reader has loaded for itself. */
+export interface ReaderLoads {
+  overlay: Overlay;
+  /** Loads the slow kinds among these keys. */
+  load(lacks: Keys): Promise<void>;
+  /** Whether sums that were loaded belong to what memory says is missing; where they do not, they are forgotten. */
+  isSettled(): boolean;
+}
+
+export interface SlowReads {
+  forReader(): ReaderLoads;
+  /** A turn has published these changes. */
+  published(changes: Changes | null): void;
+}
+
+/** A mark that none is. */
+const MOVED = '';
+
+interface Answered {
+  loaded: LoadedKeys;
+  /** Of what is missing, read behind sums. */
+  mark: string | null;
+}
+
+interface Flight {
+  turn: number;
+  answer: Promise<Answered>;
+}
+
+/**
+ * Questions over much, asked by need and beside the turns, so that these do not wait for them. Readers of one turn share
+ * an answer; it stays in memory where nothing that it is made of was written meanwhile.
+ */
+export function createSlowReads(options: {
+  store: Store;
+  cells: Cells;
+  clock(): number;
+  /** Mark of what memory says is missing; null where it does not know. */
+  mark(): string | null;
+}): SlowReads {
+  const { store, cells, clock, mark } = options;
+  let turn = 0;
+  /** The turn that last touched a kind. */
+  const touchedIn = new Map<KindName, number>();
+  const flights = new Map<string, Flight>();
+
+  const ask = async (kind: KindName, key: string): Promise<Answered> => {
+    const begun = turn;
+    const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
+    const { sums, none } = KINDS[kind];
+    const at = sums ? await missingMark(store) : null;
+    const one = loaded.get(kind);
+    const isOld = (touchedIn.get(kind) ?? 0) > begun || (sums && at !== mark());
+    if (one !== undefined && one.error === undefined && !isOld) {
+      const found = one.values.get(key);
+      cells.set(kind, key, found?.value ?? none, found?.until ?? Number.POSITIVE_INFINITY, 0);
+    }
+    return { loaded, mark: at };
+  };
+  const load = (kind: KindName, key: string): Promise<Answered> => {
+    const name = `${kind} ${key}`;
+    const known = flights.get(name);
+    if (known !== undefined && known.turn === turn) return known.answer;
+    const flight: Flight = { turn, answer: ask(kind, key) };
+    flights.set(name, flight);
+    const over = () => {
+      if (flights.get(name) === flight) flights.delete(name);
+    };
+    flight.answer.then(over, over);
+    return flight.answer;
+  };
+
+  return {
+    published: (changes) => {
+      turn += 1;
+      for (const kind of Object.keys(KINDS) as KindName[])
+        if (KINDS[kind].slow && touches(changes, kind)) touchedIn.set(kind, turn);
+    },
+    forReader: () => {
+      const overlay: Overlay = new Map();
+      let sumsAt: { mark: string } | null = null;
+      return {
+        overlay,
+        isSettled: () => {
+          if (sumsAt === null || sumsAt.mark === mark()) return true;
+          for (const kind of [...overlay.keys()]) if (KINDS[kind].sums) overlay.delete(kind);
+          sumsAt = null;
+          return false;
+        },
+        load: async (lacks) => {
+          const slow = [...lacks].filter(([kind]) => KINDS[kind].slow);
+          if (slow.length === 0) return;
+          const loads = slow.flatMap(([kind, keys]) => [...keys].map((key) => load(kind, key)));
+          for (const { loaded, mark: at } of await Promise.all(loads)) {
+            if (at !== null) sumsAt = { mark: sumsAt !== null && sumsAt.mark !== at ? MOVED : at };
+            for (const [kind, { keys, values, error }] of loaded) {
+              if (error !== undefined) throw error;
+              const own = overlay.get(kind) ?? new Map<string, unknown>();
+              overlay.set(kind, own);
+              for (const key of keys) own.set(key, values.get(key)?.value ?? KINDS[kind].none);
+            }
+          }
+        },
+      };
+    },
+  };
+}

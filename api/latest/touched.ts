@@ -1,0 +1,33 @@
+import { ANY, type ChangedTable, type Changes } from '../../clickhouse/changes.ts';
+import { addKey, type Cells, type Keys } from './cells.ts';
+import { KINDS, type KindName } from './kinds.ts';
+
+const NAMES = Object.keys(KINDS) as KindName[];
+
+/** The keys in memory that these changes have made old. */
+export function touchedBy(changes: Changes, cells: Cells): Keys {
+  const touched: Keys = new Map();
+  for (const kind of NAMES)
+    for (const [table, how] of Object.entries(KINDS[kind].touchedBy)) {
+      const keys = changes.get(table as ChangedTable);
+      if (keys !== undefined) addTouched(touched, kind, how === 'any' || keys.has(ANY) ? null : keys, cells);
+    }
+  return touched;
+}
+
+/** @param keys null: all that are there. */
+function addTouched(touched: Keys, kind: KindName, keys: ReadonlySet<string> | null, cells: Cells): void {
+  const { slow, subject } = KINDS[kind];
+  if (keys === null || slow) {
+    for (const key of cells.keys(kind)) if (keys?.has(subject(key)) !== false) addKey(touched, kind, key);
+    return;
+  }
+  for (const key of keys) if (cells.peek(kind, key) !== undefined) addKey(touched, kind, key);
+}
+
+/** Whether a change is one of those that make this kind old, whatever the key. */
+export function touches(changes: Changes | null, kind: KindName): boolean {
+  return (
+    changes === null || Object.keys(KINDS[kind].touchedBy).some((table) => changes.has(table as ChangedTable))
+  );
+}

@@ -1,0 +1,148 @@
+import { addKey, type Cell, type Cells, type Keys } from './cells.ts';
+import type { IndexState } from './index-state.ts';
+import { KINDS, type KindName, type ValueOf } from './kinds.ts';
+
+/** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
+export interface View {
+  /** Unix milliseconds. */
+  readonly now: number;
+  get<Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind>;
+  /** The one value of a kind that has no keys. */
+  one<Kind extends KindName>(kind: Kind): ValueOf<Kind>;
+  /** By key; a key that has nothing is not there. */
+  rows<Kind extends RowKind>(kind: Kind, keys: readonly string[]): Map<string, NonNullable<ValueOf<Kind>>>;
+  state(): IndexState;
+  /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
+  until(moment: number): void;
+}
+
+/** The kinds that have a row by key, or none. */
+export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
+
+/** What was made of memory, and what it was made of. */
+export interface Made<T> {
+  value: T;
+  cells: readonly Cell[];
+  stamps: readonly number[];
+  until: number;
+}
+
+/** The state of the index in two parts: one moves with every slot, the other hardly ever. */
+export interface StateCells {
+  progress: Cell;
+  missing: Cell;
+}
+
+/** Values that were loaded for one reader alone. */
+export type Overlay = Map<KindName, Map<string, unknown>>;
+
+export interface Reading {
+  view: View;
+  lacks: Keys;
+  made<T>(value: T): Made<T>;
+}
+
+export function openView(
+  memory: { cells: Cells; state: StateCells; clock: number },
+  now: number,
+  overlay: Overlay,
+): Reading {
+  const lacks: Keys = new Map();
+  const cells: Cell[] = [];
+  const stamps: number[] = [];
+  let until = Number.POSITIVE_INFINITY;
+  const use = (cell: Cell) => {
+    cell.usedAt = memory.clock;
+    cells.push(cell);
+    stamps.push(cell.stamp);
+    if (cell.until < until) until = cell.until;
+  };
+  const get = <Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind> => {
+    const loaded = overlay.get(kind);
+    if (loaded?.has(key)) {
+      // Nobody else is told it, unless it stands in memory too.
+      const cell = memory.cells.get(kind, key);
+      if (cell === undefined || cell.until <= now) until = now;
+      else use(cell);
+      return loaded.get(key) as ValueOf<Kind>;
+    }
+    const cell = memory.cells.get(kind, key);
+    if (cell === undefined || cell.until <= now) {
+      addKey(lacks, kind, key);
+      return KINDS[kind].none as ValueOf<Kind>;
+    }
+    use(cell);
+    return cell.value as ValueOf<Kind>;
+  };
+  return {
+    lacks,
+    view: {
+      now,
+      get,
+      one: (kind) => get(kind, ''),
+      rows: (kind, keys) => {
+        const rows = new Map<string, NonNullable<ValueOf<typeof kind>>>();
+        for (const key of keys) {
+          const row = get(kind, key);
+          if (row !== undefined) rows.set(key, row as NonNullable<ValueOf<typeof kind>>);
+        }
+        return rows;
+      },
+      state: () => tracked(memory.state, use),
+      until: (moment) => {
+        if (moment < until) until = moment;
+      },
+    },
+    made: (value) => ({ value, cells, stamps, until }),
+  };
+}
+
+/** Whether what was made would be made the same now. */
+export function holds(made: Made<unknown>, now: number, clock: number): boolean {
+  if (made.until <= now) return false;
+  const { cells, stamps } = made;
+  for (let at = 0; at < cells.length; at += 1) {
+    const cell = cells[at] as Cell;
+    if (cell.stamp !== stamps[at]) return false;
+    cell.usedAt = clock;
+  }
+  return true;
+}
+
+/** The state, each part of it noted as used where it is looked at. */
+function tracked({ progress, missing }: StateCells, use: (cell: Cell) => void): IndexState {
+  const state = missing.value as IndexState;
+  const newest = progress.value as IndexState;
+  let usesMissing = false;
+  let usesProgress = false;
+  const still = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
+    if (!usesMissing) use(missing);
+    usesMissing = true;
+    return state[field];
+  };
+  const moving = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
+    if (!usesProgress) use(progress);
+    usesProgress = true;
+    return newest[field];
+  };
+  return {
+    get applied() {
+      return moving('applied');
+    },
+    get markerTime() {
+      return moving('markerTime');
+    },
+    get gaps() {
+      return still('gaps');
+    },
+    get openGaps() {
+      return still('openGaps');
+    },
+    get incomplete() {
+      return still('incomplete');
+    },
+    get historyReason() {
+      return still('historyReason');
+    },
+  };
+}

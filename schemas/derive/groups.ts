@@ -1,0 +1,61 @@
+import { AMOUNTS, type EventKind, type KnownEvent } from '../events.ts';
+import type { FieldValue } from '../struct.ts';
+
+/** An event that a transaction must have had, and the place of its call among the program's. */
+export interface Member extends KnownEvent {
+  place: number;
+}
+
+/** All events of a kind of a policy in a transaction, as one. */
+export interface Group extends Member {
+  /** Amounts that some of them do not tell. */
+  unknown: string[];
+}
+
+const U64_MAX = (1n << 64n) - 1n;
+
+/** In the order of their first calls. */
+export function grouped(members: readonly Member[]): Group[] {
+  const nameOf = ({ event, of }: Member) =>
+    `${event}/${of === null ? '' : Buffer.from(of.policy).toString('hex')}`;
+  return [...Map.groupBy(members, nameOf).values()].map(one);
+}
+
+function one(members: readonly Member[]): Group {
+  const [first] = members as [Member];
+  const amounts: ReadonlySet<string> = new Set(AMOUNTS[first.event]);
+  const names = new Set(members.flatMap(({ fields }) => Object.keys(fields)));
+  const fields: Member['fields'] = {};
+  for (const name of names) {
+    const values = members.map((member) => member.fields[name]);
+    const value = amounts.has(name) ? sum(values) : common(values);
+    if (value !== undefined) fields[name] = value;
+  }
+  return { ...first, fields, unknown: [...amounts].filter((name) => fields[name] === undefined) };
+}
+
+/** Undefined where one is not known, or the sum is more than any account holds. */
+function sum(values: readonly (FieldValue | undefined)[]): bigint | undefined {
+  if (values.includes(undefined)) return undefined;
+  const total = (values as bigint[]).reduce((left, right) => left + right, 0n);
+  return total > U64_MAX ? undefined : total;
+}
+
+/** Undefined where they differ: no single one stands for all. */
+function common(values: readonly (FieldValue | undefined)[]): FieldValue | undefined {
+  const [first] = values;
+  const text = (value: FieldValue | undefined) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+  return values.every((value) => text(value) === text(first)) ? first : undefined;
+}
+
+/** Positions of whole readings are far below: a transaction has 64 calls at most. */
+export const FIRST_DERIVED_POSITION = 0x8000;
+const KINDS = Object.keys(AMOUNTS) as EventKind[];
+const KINDS_ROOM = 32;
+export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
+
+/** Behind the events of whole readings, and the same in every reading: of the kind, and of the first call that had it. */
+export function positionOf(event: EventKind, place: number): number {
+  return FIRST_DERIVED_POSITION + place * KINDS_ROOM + KINDS.indexOf(event);
+}

@@ -1,0 +1,60 @@
+import { MODES, VENUE_KINDS } from '../accounts.ts';
+import type { EventKind } from '../events.ts';
+import type { FieldValue, Struct } from '../struct.ts';
+import type { Scene } from './instructions.ts';
+import { bought, burnt, claimed, deployed, isOnAllowlist, routed, swept } from './money.ts';
+
+/** What is known of an event that was not seen: fields that the transaction does not decide are not there. */
+export interface Told {
+  event: EventKind;
+  fields: Partial<Record<string, FieldValue>>;
+}
+
+type Rule = (scene: Scene) => Told | null;
+
+/** Which event each instruction emits, told from its call; null where it is not decided. */
+export const POLICY_RULES: Partial<Record<string, Rule>> = {
+  init_policy: ({ args }) => told('PolicyInitialised', { mode: named(MODES, args.mode) }),
+  register_venue_account: (scene) => {
+    const kind = named(VENUE_KINDS, scene.args.kind);
+    return withVenue('VenueRegistered', scene, kind === undefined ? null : { kind });
+  },
+  revoke_venue_account: (scene) => withVenue('VenueRevoked', scene, {}),
+  claim_fees: (scene) => told('FeesClaimed', claimed(scene)),
+  route: (scene) => told('Routed', routed(scene)),
+  passive_deploy: (scene) => told('PassiveDeployed', deployed(scene)),
+  agent_fund_venue: (scene) => told('AgentFundedVenue', deployed(scene)),
+  sweep_profit: (scene) => told('ProfitSwept', swept(scene)),
+  buyback_and_burn: (scene) => told('BuybackBurned', bought(scene)),
+  burn_base_leg: (scene) => told('BaseLegBurned', burnt(scene)),
+  report_remote_equity: (scene) => {
+    const { equity, notional, asof } = scene.args;
+    const whole = equity !== undefined && notional !== undefined && asof !== undefined;
+    return withVenue('RemoteEquityReported', scene, whole ? { equity, notional, asof } : null);
+  },
+  note_credit: ({ args: { amount } }) => told('CreditNoted', { amount }),
+  set_agent: ({ args: { newAgent } }) => told('AgentSet', { newAgent }),
+  set_policy: () => told('PolicyUpdated', {}),
+  lock_policy: () => told('PolicyLocked', {}),
+  set_paused: ({ args: { paused } }) => told('PolicyPaused', { paused, by: 'authority' }),
+  guardian_pause: () => told('PolicyPaused', { paused: true, by: 'guardian' }),
+};
+
+/** Of the events of no policy. */
+export const PROTOCOL_RULES: Partial<Record<string, (args: Struct) => Told | null>> = {
+  set_protocol_paused: ({ paused }) => told('ProtocolPaused', { paused }),
+};
+
+function told(event: EventKind, fields: Record<string, FieldValue | undefined> | null): Told | null {
+  if (fields === null || Object.values(fields).includes(undefined)) return null;
+  return { event, fields };
+}
+
+const named = (names: readonly string[], value: FieldValue | undefined) => names[value as number];
+
+/** With the token account whose place on the policy's allowlist the call was given. */
+function withVenue(event: EventKind, scene: Scene, fields: Record<string, FieldValue> | null): Told | null {
+  const tokenAccount = scene.named('token_account');
+  if (fields === null || tokenAccount === undefined || !isOnAllowlist(scene, tokenAccount)) return null;
+  return told(event, { ...fields, tokenAccount });
+}

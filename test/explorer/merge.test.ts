@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { withHead, withTail } from '../../api/explorer/browser/coin/merge.ts';
+
+const PAGE = 10;
+const OVERLAP = 4;
+
+test('pages of a list that grows meanwhile come together as the list is', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 }),
+      (start, steps) => {
+        const all = Array.from({ length: start }, (_, at) => start - at);
+        let known = all.slice(0, PAGE);
+        for (const step of steps) {
+          // So many come, then the newest page or an older one is read.
+          for (let more = 0; more < step; more += 1) all.unshift(all.length + 1);
+          known = withHead(known, all.slice(0, PAGE));
+          const older = all.slice(Math.max(0, known.length - OVERLAP)).slice(0, PAGE);
+          known = withTail(known, older) ?? known;
+          expect(known).toEqual(all.slice(0, known.length));
+        }
+      },
+    ),
+  );
+});
+
+test('a page that does not meet what is known takes its place, at the head, or is refused, at the tail', () => {
+  expect(withHead([3, 2, 1], [9, 8, 7])).toEqual([9, 8, 7]);
+  expect(withTail([3, 2, 1], [9, 8])).toBeNull();
+  expect(withHead([], [2, 1])).toEqual([2, 1]);
+});
+
+test('events that look alike are each shown', () => {
+  expect(withHead(['a', 'a', 'b'], ['a', 'a', 'a', 'b'])).toHaveLength(4);
+});

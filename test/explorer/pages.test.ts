@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { type Listening, listen } from '../../api/http/listen.ts';
+import { createLatest } from '../../api/latest/latest.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { SETTINGS } from '../api/support/api.ts';
+
+const PAGES = ['/explorer/', '/explorer/coins/anything', '/explorer/protocol', '/explorer/registries'];
+const MOST_SCRIPT = 150_000;
+
+let api: Listening;
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${api.port}${path}`, { headers, redirect: 'manual' });
+
+/** A page is made of files alone: no store is asked for it. */
+const noStore = (): Store => {
+  throw new Error('no store');
+};
+
+beforeAll(async () => {
+  const app = createApp({
+    latest: createLatest({ currentStore: noStore, clock: Date.now }),
+    settings: { ...SETTINGS, serviceName: 'a <service>' },
+    clock: Date.now,
+  });
+  api = await listen(app, '127.0.0.1', 0);
+});
+afterAll(() => api.close());
+
+const filesOf = (page: string) =>
+  [...page.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map(([, at]) => at as string)
+    .filter((at) => at.includes('/assets/'));
+
+describe('a page of the explorer', () => {
+  test.each(PAGES)(
+    '%s is HTML at its own address, with nothing inline and nothing from elsewhere',
+    async (path) => {
+      const reply = await get(path);
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = reply.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; /);
+      expect(policy).not.toMatch(/unsafe|http|\*|data:|nonce/);
+      const page = await reply.text();
+      expect(page).not.toMatch(/<style|style=|\son\w+=|javascript:|https?:/i);
+      expect(page.match(/<script/g)).toHaveLength(1);
+      expect(page).toMatch(
+        /<script type="module" src="\/explorer\/assets\/main-ts\.[0-9a-f]{16}\.js"><\/script>/,
+      );
+      expect(page).toContain('a &lt;service&gt;');
+    },
+  );
+
+  test('is kept by its tag', async () => {
+    const { headers } = await get('/explorer/');
+    const again = await get('/explorer/', { 'If-None-Match': headers.get('etag') ?? '' });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test('without its last slash is led to it', async () => {
+    const reply = await get('/explorer');
+    expect([reply.status, reply.headers.get('location')]).toEqual([308, '/explorer/']);
+  });
+
+  test('that is none is a 404 as any other', async () => {
+    const reply = await get('/explorer/nowhere');
+    expect([reply.status, await reply.json()]).toEqual([
+      404,
+      { error: 'no route for GET /explorer/nowhere' },
+    ]);
+  });
+});
+
+describe('the files of the explorer', () => {
+  test('are all there, for good, under names that change with their bytes, and small', async () => {
+    const files = filesOf(await (await get('/explorer/')).text());
+    expect(files.length).toBeGreaterThan(20);
+    let script = 0;
+    for (const file of files) {
+      const reply = await get(file, { 'Accept-Encoding': 'gzip' });
+      expect([file, reply.status, reply.headers.get('cache-control')]).toEqual([
+        file,
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+      expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+      if (file.endsWith('.js')) script += Number(reply.headers.get('content-length'));
+    }
+    expect(script).toBeLessThan(MOST_SCRIPT);
+  });
+
+  test('are the same bytes, zipped or not', async () => {
+    const [, entry = ''] = /src="([^"]+)"/.exec(await (await get('/explorer/')).text()) ?? [];
+    const plain = await get(entry, { 'Accept-Encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const zipped = await get(entry, { 'Accept-Encoding': 'gzip' });
+    // fetch has unzipped it already.
+    expect(zipped.headers.get('content-encoding')).toBe('gzip');
+    expect(await zipped.text()).toBe(await plain.text());
+  });
+
+  test('import nothing but each other', async () => {
+    const files = filesOf(await (await get('/explorer/')).text());
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      const text = await (await get(file)).text();
+      expect(text).not.toMatch(/sourceMappingURL/);
+      for (const [, specifier] of text.matchAll(/\bfrom\s*["']([^"']+)["']/g))
+        expect(files).toContain(`/explorer/assets/${specifier?.slice(2)}`);
+    }
+  });
+
+  test('under a name that is none are a 404', async () => {
+    expect((await get('/explorer/assets/main.js')).status).toBe(404);
+    expect((await get('/explorer/assets/..%2f..%2fpackage.json')).status).toBe(404);
+  });
+});

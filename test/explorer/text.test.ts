@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
+import { told } from '../../api/explorer/browser/text/events.ts';
+import { ago, span } from '../../api/explorer/browser/text/times.ts';
+import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
+import { classNames, percent } from '../../api/explorer/browser/text/words.ts';
+import { EVENTS } from '../../schemas/idl.ts';
+import { parseDecimal } from '../../schemas/units.ts';
+
+describe('amounts', () => {
+  test('are scaled exactly, whatever their size', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(2n ** 128n), max: 2n ** 128n }),
+        fc.integer({ min: 0, max: 18 }),
+        (base, decimals) => {
+          const { digits, scale } = parseDecimal(scaled(base.toString(), decimals)) ?? {
+            digits: 0n,
+            scale: 0,
+          };
+          expect(digits * 10n ** BigInt(decimals - scale)).toBe(base);
+        },
+      ),
+    );
+    expect(scaled('1', 9)).toBe('0.000000001');
+    expect(scaled('1500000', 6)).toBe('1.5');
+    expect(scaled('-5', 1)).toBe('-0.5');
+    expect(scaled('7', 0)).toBe('7');
+  });
+
+  test('are cut where they are long, never rounded up, and only zero looks like zero', () => {
+    expect(short('999999.999999')).toBe('999,999.99');
+    expect(short('1999999.9')).toBe('1.99M');
+    expect(short('0.00000012345')).toBe('0.000000123');
+    expect(short('12.340000')).toBe('12.34');
+    expect(short('-1234567890')).toBe('−1.23B');
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 1n, max: 2n ** 64n }),
+        fc.integer({ min: 0, max: 18 }),
+        (base, decimals) => {
+          expect(short(scaled(base.toString(), decimals))).toMatch(/[1-9]/);
+        },
+      ),
+    );
+    expect(short('0')).toBe('0');
+  });
+
+  test('are grouped in threes, and what is no number stays as it is', () => {
+    expect(grouped('18446744073709551615')).toBe('18,446,744,073,709,551,615');
+    expect(grouped('1234.5678')).toBe('1,234.5678');
+    expect(grouped('n/a')).toBe('n/a');
+  });
+
+  test('divide a bar only where all of them are known and there is something to divide', () => {
+    expect(shares(['1', '3'])).toEqual([250, 750]);
+    expect(shares(['1', null])).toBeNull();
+    expect(shares(['0', '0'])).toBeNull();
+  });
+});
+
+describe('text of strangers', () => {
+  test.each([
+    ['\u202Egnp.exe', 'U+202E'],
+    ['a\u200Bb', 'U+200B'],
+    ['a\u0000b', 'U+0000'],
+    ['a\u2066b\u2069', 'U+2066'],
+    ['a\u{E0041}', 'U+E0041'],
+    ['a\uFEFF', 'U+FEFF'],
+    ['a\u3164', 'U+3164'],
+    ['tab\there', 'U+0009'],
+  ])('%j shows what would not be seen', (text, name) => {
+    expect(
+      visibleParts(text)
+        .filter((part) => part.hidden)
+        .map((part) => part.text),
+    ).toContain(name);
+    expect(plainText(text)).toContain(`‹${name}›`);
+  });
+
+  test('that is only text is only text, in any script', () => {
+    for (const text of ['猫 Ünïcode', 'שלום', 'two\nlines', '<b onclick=x>&amp;</b>', '👩🏽'])
+      expect(visibleParts(text)).toEqual([{ text, hidden: false }]);
+  });
+
+  test('does not climb over its line', () => {
+    expect(plainText(`a${'\u0301'.repeat(50)}`).length).toBeLessThan(6);
+  });
+
+  test('gives letters to a token without a picture', () => {
+    expect([lettersOf('moon9', 'x'), lettersOf('\u202E!', 'qZ1'), lettersOf(null, 'ab')]).toEqual([
+      'MO',
+      'QZ',
+      'AB',
+    ]);
+  });
+});
+
+describe('words', () => {
+  test('every kind of event of a policy has a sentence of its own', () => {
+    const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
+    for (const kind of new Set(EVENTS.values()))
+      if (kind !== 'ProtocolPaused') expect(told(kind, {}, units).title, kind).not.toBe(kind);
+    expect(told('BuybackBurned', { spent: '1500000', burned: '7' }, units).text).toBe(
+      '7 base units for 1.5 USDX',
+    );
+    expect(told('Unheard', { some: 1 }, units)).toEqual({ title: 'Unheard', tone: 'terms', text: 'some 1' });
+  });
+
+  test('ages, shares and classes', () => {
+    const at = Date.parse('2026-01-02T00:00:00.000Z');
+    expect(ago('2026-01-01T22:58:00.000Z', at)).toBe('1 h 2 min ago');
+    expect(ago('2026-01-02T00:00:30.000Z', at)).toBe('30 s ahead of this clock');
+    expect(ago('2025-12-01T00:00:00.000Z', at)).toBe('32 d ago');
+    expect(span(0)).toBe('0 s');
+    expect([percent(500), percent(9644), percent(10)]).toEqual(['5%', '96.44%', '0.1%']);
+    expect(classNames(17)).toEqual(['Stable', 'Perp']);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { agentRoutes } from '../../api/agent/routes.ts';
+import { createClient } from '../../api/client/client.ts';
+import type { Route } from '../../api/http/route.ts';
+import type { ReadDeps } from '../../api/latest/read-deps.ts';
+import { openApiRoute, readRoutes } from '../../api/routes.ts';
+import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
+import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
+import { idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
+import { readEnvFile, textOf } from './support/compose.ts';
+import { readVariables } from './support/variables.ts';
+
+const readme = textOf('README.md');
+const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string);
+
+const variables = readVariables();
+
+const deps = {
+  settings: { optionsVenueId: '<options_venue>', serviceName: '', programId: DEVNET_PROGRAM_ID },
+} as ReadDeps;
+const readable = [...readRoutes(deps), openApiRoute(() => null)];
+const allRoutes: Route[] = [...readable, ...agentRoutes({} as Parameters<typeof agentRoutes>[0])];
+
+test('README lists the sorts and the filters of the rankings', () => {
+  const [, sorts = '', filters = ''] = /sorts (.*?); filters (.*?)\|/.exec(readme) ?? [];
+  expect(codeIn(sorts)).toEqual([...SORTS]);
+  expect(codeIn(filters)).toEqual(Object.keys(RankingFilters.properties));
+});
+
+test('each filter that an answer names can be asked for', () => {
+  expect(Object.keys(RankingsQuery.properties)).toEqual(
+    expect.arrayContaining(Object.keys(RankingFilters.properties)),
+  );
+});
+
+test('README has a line for each route that is read, and no other', () => {
+  const [, table = ''] =
+    /## Routes([\s\S]*?)\n\n[^|]/.exec(readme.replace('## Routes\n\n', '## Routes')) ?? [];
+  const named = table
+    .split('\n')
+    .flatMap((line) => codeIn(line.split('|')[1] ?? ''))
+    // Pages for people: one line for all of them.
+    .filter((path) => path !== '/explorer/')
+    .map((path) => path.replace(/\?.*/, '').replace(/^\/(loop|holders)$/, '/coins/:mint/$1'));
+  expect(named.sort()).toEqual(readable.map(({ path }) => path).sort());
+});
+
+test('the client has a function for each route, and no other', async () => {
+  const asked: string[] = [];
+  const answer = async (url: URL | string | Request, init?: RequestInit) => {
+    const { pathname } = new URL(String(url));
+    asked.push(`${init?.method} ${decodeURIComponent(pathname)}`);
+    return new Response('{}', { status: 200 });
+  };
+  const client = createClient({ url: 'http://api', fetch: answer as typeof fetch });
+  const first: Record<string, string> = { currencies: '<options_venue>', quotes: '' };
+  for (const [name, ask] of Object.entries(client))
+    await (ask as (given: unknown) => Promise<unknown>)(first[name] ?? ':mint');
+  const routes = allRoutes.filter(({ path }) => path !== '/').map(({ method, path }) => `${method} ${path}`);
+  expect([...asked].sort()).toEqual(routes.sort());
+});
+
+test('README lists the variables', () => {
+  const [, table = ''] = /## Configuration([\s\S]*?)\n`npm start/.exec(readme) ?? [];
+  const named = table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => codeIn(line.split('|')[1] ?? ''));
+  expect(named.sort()).toEqual([...variables].sort());
+});
+
+test.each(['deploy/devnet.env', 'deploy/chain.env.example'])(
+  '%s sets variables that there are, and the URL of each venue',
+  (file) => {
+    const own = ['CHAIN_ENV', 'SECRETS_DIR'];
+    const named = Object.keys(readEnvFile(file));
+    expect(named.filter((name) => !variables.has(name) && !own.includes(name))).toEqual([]);
+    expect(named).toEqual(expect.arrayContaining(REMOTE_VENUE_NAMES.map(urlVariable)));
+  },
+);
+
+test('each venue has its variables', () => {
+  for (const venue of REMOTE_VENUE_NAMES) {
+    expect(variables).toContain(idVariable(venue));
+    expect(variables).toContain(urlVariable(venue));
+  }
+});

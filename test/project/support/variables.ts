@@ -1,0 +1,9 @@
+import { readConfig } from '../../../runtime/config.ts';
+
+/** The names of all variables that the configuration looks at. */
+export function readVariables(): Set<string> {
+  const looked = new Set<string>();
+  const environment = new Proxy({}, { get: (_, name) => void looked.add(String(name)) });
+  readConfig(environment);
+  return new Set([...looked].filter((name) => !name.endsWith('_FILE')));
+}

@@ -1,0 +1,55 @@
+import type { Chain } from '../../../devnet/chain/chain.ts';
+import type { Block, LedgerTransaction } from '../../../devnet/chain/ledger.ts';
+import { transactionJson } from '../../../devnet/rpc/transaction.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
+import { AMOUNTS, type EventKind } from '../../../schemas/events.ts';
+import { type Extract, extractEvents } from '../../../schemas/extract.ts';
+import { readTransaction } from '../../../schemas/transaction.ts';
+import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
+
+/** A transaction of the local chain as its RPC node tells it. */
+export function toldByNode(block: Block, tx: LedgerTransaction): ChainTransaction {
+  const payload = Buffer.from(
+    JSON.stringify(
+      transactionJson(block, tx, { withIndex: true, versionOne: false, withTime: true, bare: false }),
+    ),
+  );
+  return readTransaction({ format: 'json', payload });
+}
+
+export const extracted = (chain: Chain, tx: ChainTransaction): Extract =>
+  extractEvents(tx, decodeKey(chain.programId) as Uint8Array);
+
+/** Amounts of a transaction's events, by kind and policy, as the chain's ledger has them. */
+export function ledgerAmounts({ events }: LedgerTransaction): Map<string, Record<string, bigint>> {
+  const sums = new Map<string, Record<string, bigint>>();
+  for (const { kind, fields } of events) {
+    const key = `${kind}/${'policy' in fields ? fields.policy : ''}`;
+    const known = sums.get(key) ?? {};
+    for (const name of AMOUNTS[kind] as readonly string[])
+      known[name] = (known[name] ?? 0n) + ((fields as unknown as Record<string, bigint>)[name] ?? 0n);
+    sums.set(key, known);
+  }
+  return sums;
+}
+
+/** The same of what was derived; an amount that is not decided is not there. */
+export function derivedAmounts(
+  extract: Extract & { status: 'derived' },
+): Map<string, Record<string, bigint>> {
+  return new Map(
+    extract.events.map(({ event, of, fields }) => [
+      `${event}/${of === null ? '' : encodeBase58(of.policy)}`,
+      Object.fromEntries(
+        (AMOUNTS[event as EventKind] as readonly string[])
+          .filter((name) => fields[name] !== undefined)
+          .map((name) => [name, fields[name] as bigint]),
+      ),
+    ]),
+  );
+}
+
+/** Logs as they would be had the runtime cut them behind each line. */
+export function* cutAtEveryLine(logs: readonly string[]): Generator<string[]> {
+  for (let kept = 0; kept < logs.length; kept += 1) yield [...logs.slice(0, kept), 'Log truncated'];
+}
