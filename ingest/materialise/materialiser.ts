@@ -29,6 +29,7 @@ import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { readingRow } from './rows/reading.ts';
+import { keepUnchanged } from './rows/unchanged.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -118,6 +119,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
         recompute({ ...touched, partition, offset: last.offset, owned }));
     }
     // 3. Latest states and readings.
+    await keepUnchanged(store, latest.tables);
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
     await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
