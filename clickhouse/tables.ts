@@ -90,7 +90,8 @@ export type ReadState<T extends LatestTable> = Omit<StateRow, 'block_time'> & {
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;
-  has_index: 0 | 1;
+  /** 2: taken back, for good. */
+  has_index: 0 | 1 | 2;
   block_time: number | null;
 }
 

@@ -77,6 +77,26 @@ export interface GapRecord {
 export type GapObstacle = { type: 'unread'; signature: string } | { type: 'pruned'; firstSlot: bigint };
 
 /**
+ * What is stored was compared with the chain up to `slot`; what was missing stands before this in the log. Sent to every
+ * partition of transactions.
+ */
+export interface VerifiedRecord {
+  kind: 'verified';
+  slot: bigint;
+  /** What the index had and the chain has not, to be taken out of it. */
+  struck: StruckTransaction[];
+}
+
+/** Keys are base58. */
+export interface StruckTransaction {
+  signature: string;
+  slot: bigint;
+  /** Those that it wrote. */
+  policies: string[];
+  events: { position: number; policy: string; mint: string; quoteMint: string; logPartition: number }[];
+}
+
+/**
  * Asks who owns the partition to work sums out again from its facts: some of them were written by another. Where it
  * stands in the log orders it among the partition's own batches.
  */
@@ -116,6 +136,7 @@ export type LogRecord =
   | TransactionRecord
   | MarkerRecord
   | GapRecord
+  | VerifiedRecord
   | RecomputeRecord
   | ReadingRecord
   | DeadLetterRecord;

@@ -31,6 +31,7 @@ export function createCounters(): Counters {
       else if (event.type === 'connected') counters.connected = true;
       else if (event.type === 'disconnected') counters.connected = false;
       else if (event.type === 'followed') counters.overRpc = event.overRpc;
+      else if (event.type === 'verified') return;
       else if (event.type === 'late') counters.lateUpdates += 1;
       else if (event.type === 'gap' && event.open) counters.gaps.set(event.gap.fromSlot, event.gap.toSlot);
       else if (event.type === 'gap') counters.gaps.delete(event.gap.fromSlot);

@@ -22,6 +22,7 @@ export function indexer(view: View): StatusResponse['indexer'] {
       source: state.gaps.length > 0 ? 'rpc' : 'stream',
       ...heldOpen(state),
     },
+    verifiedSlot: applied.verified_slot,
     openGaps: state.openGaps.length,
     incompleteTransactions: figure(state.incomplete.count, 'indexer:incomplete transactions', updatedAt),
     deadLetters: figure(Number(letters), 'indexer:dead letters', updatedAt),

@@ -11,6 +11,8 @@ export interface AppliedState {
   slot: string;
   block_time: string | null;
   last_signature: string | null;
+  /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
+  verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
 }
@@ -25,6 +27,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
        if(count() < declared, 0, min(a.slot)) AS slot,
        if(count() < declared, NULL, argMin(tuple(a.block_time), a.slot).1) AS block_time,
        argMax(tuple(a.last_signature), (a.last_signature_slot, a.last_signature_index)).1 AS last_signature,
+       (SELECT if(count() = 0 OR count() < declared_of_transactions, NULL, min(v.slot)) FROM verified AS v FINAL) AS verified_slot,
        max(a.applied_at) AS applied_at
      FROM applied AS a FINAL
      WHERE topic IN ('accounts', 'transactions')`,

@@ -10,7 +10,9 @@ import type {
   ReadingRecord,
   RecomputeRecord,
   Source,
+  StruckTransaction,
   TransactionRecord,
+  VerifiedRecord,
 } from '../../schemas/records.ts';
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from './bytes.ts';
 import { recordBytes } from './size.ts';
@@ -211,6 +213,24 @@ const recompute: Codec<RecomputeRecord> = {
   },
 };
 
+const verified: Codec<VerifiedRecord> = {
+  tag: 8,
+  write: ({ slot, struck }, to) => {
+    to.u64(slot);
+    to.text(JSON.stringify(struck.map((one) => ({ ...one, slot: one.slot.toString() }))));
+  },
+  read: (from) => ({
+    kind: 'verified',
+    slot: from.u64(),
+    struck: (JSON.parse(from.text()) as (Omit<StruckTransaction, 'slot'> & { slot: string })[]).map(
+      (one) => ({
+        ...one,
+        slot: BigInt(one.slot),
+      }),
+    ),
+  }),
+};
+
 const CODECS: Codecs = {
   account,
   transaction,
@@ -218,6 +238,7 @@ const CODECS: Codecs = {
   gap,
   reading,
   recompute,
+  verified,
   'dead-letter': deadLetter,
 };
 const BY_TAG = new Map(Object.values(CODECS).map((codec) => [codec.tag, codec]));

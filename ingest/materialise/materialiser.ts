@@ -16,6 +16,7 @@ import type {
   GapRecord,
   RecomputeRecord,
   TransactionRecord,
+  VerifiedRecord,
 } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
@@ -30,6 +31,7 @@ import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { readingRow } from './rows/reading.ts';
 import { keepUnchanged } from './rows/unchanged.ts';
+import { struckRows, verifiedRows } from './struck.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -98,6 +100,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const facts = factsOf(parts.transactions, programId, batch.partition);
     const latest = latestRows(parts.accounts, programId);
     const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
+    const struck = struckRows(
+      parts.verified.map(({ record }) => record),
+      batch.partition,
+    );
 
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
@@ -106,11 +112,15 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('derived_events', derived.listed);
     // 2. Facts, then the sums over them.
     await Promise.all([
-      insert('events', [...facts.events, ...derived.events]),
-      insert('derived_events', derived.takenBack),
-      insert('policy_transactions', facts.policyTransactions),
+      insert('events', [...facts.events, ...derived.events, ...struck.events]),
+      insert('derived_events', [...derived.takenBack, ...struck.takenBack]),
+      insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
-    const touched = touchedBy(facts, derived.events, reread === undefined ? parts.recomputes : []);
+    const touched = touchedBy(
+      facts,
+      [...derived.events, ...struck.events],
+      reread === undefined ? parts.recomputes : [],
+    );
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
@@ -140,12 +150,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       options.onChanged?.(changes);
     }
     // 5. What makes sums present again comes after the sums.
-    await insert('transactions', facts.transactions);
+    await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
       // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
       await insert('gap_places', gaps.places);
+      await insert('verified', verifiedRows(parts.verified, batch.partition));
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
       await insert('applied', [progressRow(progress, now)]);
@@ -162,13 +173,14 @@ type Parts = {
   gaps: { offset: bigint; gap: GapRecord }[];
   readings: ReturnType<typeof readingRow>[];
   recomputes: RecomputeRecord[];
+  verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
 
 function sort(batch: LogBatch): Parts {
   const parts: Parts = {
     ...{ accounts: [], transactions: [], gaps: [] },
-    ...{ readings: [], recomputes: [], deadLetters: [] },
+    ...{ readings: [], recomputes: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') parts.accounts.push(record);
@@ -176,6 +188,7 @@ function sort(batch: LogBatch): Parts {
     else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
     else if (record.kind === 'reading') parts.readings.push(readingRow(record));
     else if (record.kind === 'recompute') parts.recomputes.push(record);
+    else if (record.kind === 'verified') parts.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.
     else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
@@ -199,7 +212,11 @@ function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly R
   const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
   return {
     mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
-    intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
+    intervals: new Set([
+      ...facts.touchedIntervals,
+      ...derived.map(({ slot }) => intervalOf(BigInt(slot))),
+      ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
+    ]),
   };
 }
 

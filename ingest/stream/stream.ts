@@ -6,6 +6,7 @@ import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { type Verified, verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
 import type { Followed } from './beside/stream.ts';
@@ -37,6 +38,8 @@ export interface StreamOptions {
   silenceMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
+  /** What is stored is compared with the chain this far apart. */
+  verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
 
@@ -48,6 +51,7 @@ export type StreamEvent =
   | { type: 'connected' }
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
+  | ({ type: 'verified' } & Verified)
   | { type: 'gap'; gap: Gap; open: boolean };
 
 /**
@@ -140,6 +144,15 @@ export async function runStream(options: StreamOptions): Promise<void> {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
+    const { verification } = store;
+    if (verification === undefined) return;
+    void verifyForever({
+      ...{ rpc, log, programId, startSlot, store: verification, logger, signal },
+      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
+      applied: store.applied ?? store.position,
+      openGaps: store.openGaps,
+      onVerified: (found) => report({ type: 'verified', ...found }),
+    });
   };
 
   const client = createGeyserClient(options.endpoint, options.xToken);

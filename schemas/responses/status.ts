@@ -20,6 +20,8 @@ const Indexer = Type.Object(
       },
       closed,
     ),
+    /** Everything up to here is what the chain says. */
+    verifiedSlot: orNull(Slot),
     openGaps: Type.Integer({ minimum: 0 }),
     incompleteTransactions: Figure,
     deadLetters: Figure,

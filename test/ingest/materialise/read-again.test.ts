@@ -13,10 +13,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);
 });
-afterAll(async () => {
-  await store.command(`DROP DATABASE ${store.database} SYNC`);
-  await store.close();
-});
+
+afterAll(() => store.close());
 
 const SIGNATURE = new Uint8Array(64).fill(3);
 const at = (slot: number, change: Partial<AccountRecord>, data = policyBytes()) =>

@@ -40,6 +40,7 @@ export function status(view: View): object {
       lastProcessedBlockTime: iso(now),
       cursorUpdatedAt: text,
       history: { complete: true, fromSlot: '0', source: 'rpc' },
+      verifiedSlot: anything,
       openGaps: 0,
       incompleteTransactions: figure(0, text, text),
       deadLetters: figure(0, text, text),
