@@ -1,6 +1,8 @@
 import type { Config } from '../../../runtime/config.ts';
+import { proxyAdvice } from '../../../runtime/proxy-advice.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import { checkKafka } from './kafka.ts';
+import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
@@ -22,6 +24,7 @@ function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
 
 /** A check of every endpoint, in the order in which a deployment needs them. */
 export function checksOf(config: Config): Check[] {
+  const advice = proxyAdvice(config);
   return [
     check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
       checkStream(endpoint, config, signal),
@@ -29,9 +32,10 @@ export function checksOf(config: Config): Check[] {
     ...(config.solanaRpcUrl ?? [null]).map((one) =>
       check('SOLANA_RPC_URL', one, (url) => checkRpc(url, config)),
     ),
-    check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
-      checkKafka(brokers, config.kafkaTls, signal),
-    ),
+    check('KAFKA_BROKERS', config.kafkaBrokers, async (brokers, signal) => {
+      const answering = await checkKafka(brokers, config.kafkaTls, signal);
+      return `${answering}, ${await logIn(config, signal)}`;
+    }),
     check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
     check('POSTGRES_URL', config.postgresUrl, checkPostgres),
     ...REMOTE_VENUE_NAMES.map((venue) =>
@@ -40,5 +44,6 @@ export function checksOf(config: Config): Check[] {
     check('LAUNCHPAD_CATALOGUE_URL', config.launchpadCatalogueUrl, checkCatalogue),
     check('PRICE_URL', config.priceUrl, checkPrices),
     check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
+    ...(advice === null ? [] : [check('TRUST_PROXY', advice, (wrong) => Promise.reject(new Error(wrong)))]),
   ];
 }

@@ -6,6 +6,7 @@ import { backoffMs } from '../../../runtime/retry.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { createPatientRead } from '../../history/patient-read.ts';
 
 /** What the rota may cost a provider: one reading of a hundred accounts in this time. */
 export const ROTA_EVERY_MS = 500;
@@ -41,6 +42,7 @@ const stateOf = ({ lamports, owner, data }: AccountRecord) =>
  */
 export function createRota(options: RotaOptions): Rota {
   const { reader, onRead, logger, signal, everyMs = ROTA_EVERY_MS } = options;
+  const patientRead = createPatientRead(reader.read, options);
   let states = new Map<string, Told | null>();
   /** The next to read come first. */
   let queue: string[] = [];
@@ -60,7 +62,7 @@ export function createRota(options: RotaOptions): Rota {
     const taken = new Set(some);
     // To the end first: what is set meanwhile finds everything in the queue.
     queue = [...queue.filter((address) => !taken.has(address)), ...some];
-    const records = await reader.read(some, options.notBefore());
+    const records = (await patientRead(some, options.notBefore())) ?? [];
     const changed = records.filter(isNews);
     if (changed.length > 0) await onRead(changed);
   };

@@ -15,6 +15,8 @@ export interface FollowedAddresses {
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
   addresses(): string[];
+  /** Where the metadata of followed mints stand outside of them: chosen by whoever made the mint, never streamed. */
+  metadataAddresses(): string[];
   size(): number;
 }
 
@@ -39,6 +41,8 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
   /** Accounts whose addresses of interest can never change, and were learned. */
   const learned = new Set<string>();
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
+  /** By mint: one each. */
+  const pointers = new Map<string, string>();
   let launchpadProgram = launchpad;
 
   const follow = (found: string[], address: Uint8Array, expected: ExpectedAccount) => {
@@ -76,14 +80,26 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
     }
   };
 
+  const isPoolOf = (record: AccountRecord): boolean => {
+    if (known.get(latin1(record.address)) !== 'pool' || !isPool(record.data)) return false;
+    const { baseMint, quoteMint } = decodePool(record.data);
+    return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
+  };
+
   return {
     add: (address, expected) => {
+      // Its mint says where it is once the mint is read.
+      if (expected === 'metadata') return false;
       const key = latin1(decodeKey(address) as Uint8Array);
       if (known.has(key)) return false;
       known.set(key, expected);
       return true;
     },
     expectedAt: (address) => known.get(latin1(address)) ?? null,
+    metadataAddresses: () =>
+      [...new Set(pointers.values())]
+        .filter((key) => !known.has(key))
+        .map((key) => encodeBase58(Buffer.from(key, 'latin1'))),
     addresses: () =>
       [...known]
         .sort(([, a], [, b]) => ORDER[a] - ORDER[b])
@@ -93,14 +109,18 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
       const found: string[] = [];
       const { address, data } = record;
       // A closed account may stand there again later, as another one.
-      if (record.lamports === 0n) learned.delete(latin1(address));
+      if (record.lamports === 0n) {
+        learned.delete(latin1(address));
+        pointers.delete(latin1(address));
+      }
       if (record.lamports === 0n || learned.has(latin1(address))) return found;
       try {
         if (same(record.owner, programId)) learnProgram(record, found);
-        else if (isPool(data)) follow(found, decodePool(data).globalConfig, 'curve_config');
-        else if (isMint(record)) {
+        else if (isPoolOf(record)) follow(found, decodePool(data).globalConfig, 'curve_config');
+        else if (known.get(latin1(address)) === 'mint' && isMint(record)) {
           const { metadataPointer } = decodeMint(data, address);
-          if (metadataPointer !== null) follow(found, metadataPointer, 'metadata');
+          if (metadataPointer === null) pointers.delete(latin1(address));
+          else pointers.set(latin1(address), latin1(metadataPointer));
         }
       } catch (error) {
         // The materialiser keeps it as a dead letter; there is nothing to learn from it.
