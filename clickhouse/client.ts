@@ -62,21 +62,23 @@ export async function openEmbedded(path: string, database = 'bankroll'): Promise
   return withAsides(store, (connections) => over(opened(openSessions(path, database, connections))));
 }
 
-/** The same database over connections of its own, where the store has such; the same ones at every call. */
-export function asideOf(store: Store, connections: number): Store {
-  const known = asides.get(store) ?? store.aside?.(connections) ?? store;
+/** The same database over connections that this one use of it has for itself, where the store has such. */
+export function asideOf(store: Store, use: string, connections: number): Store {
+  const known = asides.get(store) ?? new Map<string, Store>();
   asides.set(store, known);
-  return known;
+  const one = known.get(use) ?? store.aside?.(connections) ?? store;
+  known.set(use, one);
+  return one;
 }
 
-const asides = new WeakMap<Store, Store>();
+const asides = new WeakMap<Store, Map<string, Store>>();
 
 function withAsides(store: Store, open: (connections: number) => Store): Store {
   const opened: Store[] = [];
   return {
     ...store,
     aside: (connections) => {
-      const aside = open(connections);
+      const aside = withAsides(open(connections), open);
       opened.push(aside);
       return aside;
     },

@@ -87,6 +87,12 @@ export type ReadState<T extends LatestTable> = Omit<StateRow, 'block_time'> & {
   block_time: string | null;
 } & LatestColumns[T];
 
+/** Columns of a table that a question reads; one that the table does not have does not compile. */
+export const readColumns = <T extends LatestTable, const C extends readonly (keyof ReadState<T>)[]>(
+  _table: T,
+  columns: C,
+): C => columns;
+
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;

@@ -3,6 +3,7 @@
  * them (slot, block time, write_version) beside the raw bytes, so that a better decoder can read history again.
  */
 
+import type { StreamState } from './stream-state.ts';
 import type { RemoteVenue } from './venues/remote.ts';
 
 /** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. */
@@ -130,6 +131,7 @@ export type Reading =
       error: string | null;
       venueTime: number | null;
     }
+  | ({ type: 'stream' } & StreamState)
   | { type: 'venue_status'; venue: RemoteVenue; ok: boolean; error: string | null }
   | {
       type: 'program_status';

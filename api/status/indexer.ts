@@ -3,9 +3,11 @@ import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
+import { streamPart } from './stream.ts';
 
 /** How far the index is: the lowest applied marker over all partitions, and how far back it is whole. */
 export function indexer(view: View): StatusResponse['indexer'] {
+  const told = streamPart(view);
   const letters = view.one('deadLetters');
   const state = view.state();
   const { applied } = state;
@@ -16,8 +18,10 @@ export function indexer(view: View): StatusResponse['indexer'] {
     lastProcessedSlot: applied.slot === '0' ? null : applied.slot,
     lastProcessedBlockTime: state.markerTime,
     cursorUpdatedAt: updatedAt,
+    ...told,
     history: {
-      complete: state.historyReason === null,
+      // What happens while no stream is connected nobody has read yet.
+      complete: state.historyReason === null && told.stream.connected,
       fromSlot: wholeFrom(state),
       source: state.gaps.length > 0 ? 'rpc' : 'stream',
     },

@@ -35,6 +35,7 @@ function readingKey(reading: Reading): string {
     case 'program_status':
       return reading.program;
     case 'catalogue':
+    case 'stream':
     case 'currencies':
       return reading.type;
   }

@@ -8,8 +8,8 @@ import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
-import type { Followed } from './beside/stream.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
 import { readMetadataInTurns } from './following/metadata.ts';
 import { createSweeper } from './following/sweep.ts';
@@ -18,6 +18,7 @@ import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
+import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
 
@@ -39,16 +40,6 @@ export interface StreamOptions {
   onEvent?: (event: StreamEvent) => void;
 }
 
-/** What a person or a metric wants to know of the stream. */
-export type StreamEvent =
-  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
-  | { type: 'late' }
-  | { type: 'tip'; slot: bigint }
-  | { type: 'connected' }
-  | { type: 'disconnected'; reason: string }
-  | ({ type: 'followed' } & Followed)
-  | { type: 'gap'; gap: Gap; open: boolean };
-
 /**
  * Streams the chain into the log until the signal is given: subscribes from where the log ends, orders slots, sends
  * their records and a marker behind each, follows addresses as they come up, and opens a gap where the stream cannot
@@ -56,7 +47,12 @@ export type StreamEvent =
  */
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId } = options;
-  const report = (event: StreamEvent) => options.onEvent?.(event);
+  const teller = createStateTeller({ log, logger, signal });
+  const report = (event: StreamEvent) => {
+    teller.onEvent(event);
+    options.onEvent?.(event);
+  };
+  const telling = teller.run();
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
     'reading the position',
@@ -177,7 +173,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     },
     onEnd: (reason) => report({ type: 'disconnected', reason }),
   });
-  await streamingBeside;
+  await Promise.all([streamingBeside, telling]);
   client.close();
   await outbox.drained();
 }

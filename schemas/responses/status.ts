@@ -18,6 +18,10 @@ const Indexer = Type.Object(
       },
       closed,
     ),
+    /** `reason`: why it is not connected, or what of it the provider does not take. */
+    stream: Type.Object({ connected: Type.Boolean(), since: TimeOrNull, reason: TextOrNull }, closed),
+    /** Addresses beyond what the program owns; how many of them no stream carries. */
+    followed: Type.Object({ addresses: NumberOrNull, overRpc: NumberOrNull }, closed),
     incompleteTransactions: Figure,
     deadLetters: Figure,
   },

@@ -39,6 +39,8 @@ export function status(view: View): object {
       lastProcessedSlot: String(chain.tip().slot),
       lastProcessedBlockTime: iso(now),
       cursorUpdatedAt: text,
+      stream: { connected: true, since: text, reason: null },
+      followed: { addresses: anything, overRpc: 0 },
       history: { complete: true, fromSlot: '0', source: 'rpc' },
       incompleteTransactions: figure(0, text, text),
       deadLetters: figure(0, text, text),

@@ -1,0 +1,12 @@
+import type { Gap } from '../history/gap.ts';
+import type { Followed } from './beside/stream.ts';
+
+/** What a person or a metric wants to know of the stream. */
+export type StreamEvent =
+  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
+  | { type: 'late' }
+  | { type: 'tip'; slot: bigint }
+  | { type: 'connected' }
+  | { type: 'disconnected'; reason: string }
+  | ({ type: 'followed' } & Followed)
+  | { type: 'gap'; gap: Gap; open: boolean };
