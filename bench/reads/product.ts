@@ -21,7 +21,7 @@ const CHANGED = ['policies', 'token_accounts'];
 const [directory = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
 const store = await openEmbedded(directory);
 const handOver = createHandOver();
-const reads = asideOf(store, 4);
+const reads = asideOf(store, 'reads', 4);
 const clock = Date.now;
 const latest = createLatest({ currentStore: () => reads, clock, handOver });
 const settings = {
