@@ -34,13 +34,23 @@ export async function readMissing(
   known: Missing | null,
   mark: string,
 ): Promise<Missing | null> {
-  // The mark says nothing of how far an open gap has come.
-  const open = known?.gaps.some((gap) => gap.open_partitions > 0) ?? true;
+  // The mark says nothing of how far an open gap has come, nor of the slots behind an event without a time.
+  const open =
+    known === null ||
+    known.gaps.some((gap) => gap.open_partitions > 0) ||
+    known.incomplete.undatedEvents.some(({ latest }) => latest === null);
   if (known?.mark === mark && !open) return known;
   const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
   return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
 }
 
+const NOTHING_MISSING: IncompleteState = {
+  count: 0,
+  policies: [],
+  days: [],
+  undated: [],
+  undatedEvents: [],
+};
 const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
 
 /** @param missing null where it changes faster than it can be read. */
@@ -51,7 +61,7 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     applied,
     gaps,
     openGaps,
-    incomplete: missing?.incomplete ?? { count: 0, policies: [], days: [], undated: [] },
+    incomplete: missing?.incomplete ?? NOTHING_MISSING,
     markerTime: timeOf(applied.block_time),
     historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };

@@ -1,5 +1,6 @@
 import type { Store } from '../client.ts';
 import { sharedRead } from '../shared-reads.ts';
+import { STILL_UNDATED, type UndatedEvent, undatedEvents } from './undated.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -77,10 +78,13 @@ export interface IncompleteState {
   days: [day: string, missing: string][];
   /** What is missing of a day that is not known. */
   undated: string[];
+  /** Events that are known, of slots whose time is not. */
+  undatedEvents: UndatedEvent[];
 }
 
 export async function incompleteState(store: Store): Promise<IncompleteState> {
-  const [row] = await store.query<IncompleteState>(
+  const events = await undatedEvents(store);
+  const [row] = await store.query<Omit<IncompleteState, 'undatedEvents'>>(
     `SELECT toUInt32(count()) AS count,
        groupUniqArrayArray(
          arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing))) AS policies,
@@ -94,7 +98,7 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
     {},
   );
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
-  return row;
+  return { ...row, undatedEvents: events };
 }
 
 /** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
@@ -106,7 +110,8 @@ export const missingMark = sharedRead(async (store): Promise<string> => {
        (SELECT groupArray((i.signature, i.policies, i.missing, ifNull(i.block_time, 0)))
         FROM (SELECT signature, policies, missing, block_time FROM incomplete_transactions FINAL ORDER BY signature) AS i
         WHERE i.signature NOT IN (
-          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)))
+          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))),
+       (SELECT groupArray((e.slot, e.signature, e.position)) FROM (${STILL_UNDATED}) AS e)
      )) AS mark`,
     {},
   );

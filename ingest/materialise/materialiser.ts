@@ -117,6 +117,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('incomplete_transactions', facts.incomplete);
     const derived = await settleDerived(store, facts);
     await insert('derived_events', derived.listed);
+    await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
     await Promise.all([
       insert('events', [...facts.events, ...derived.events, ...struck.events]),
@@ -184,6 +185,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   }
+}
+
+/** Of a day that is not known, which the days' sums have to say. */
+function undatedRows(events: readonly EventRow[]): object[] {
+  return events
+    .filter(({ block_time, kind }) => block_time === null && kind !== '')
+    .map(({ slot, signature, position }) => ({ slot, signature, position }));
 }
 
 function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {

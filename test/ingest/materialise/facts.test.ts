@@ -6,6 +6,7 @@ import {
   startOffsets,
   unresolvedTransactions,
 } from '../../../clickhouse/queries/stream-store.ts';
+import { undatedEvents } from '../../../clickhouse/queries/undated.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
@@ -15,6 +16,7 @@ import { run } from '../../schemas/support/run.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
   batchOf,
+  EVENING,
   event,
   key,
   logOf,
@@ -110,6 +112,20 @@ describe('a transaction', () => {
     await apply('transactions', [transaction('t', 5n, [routed(1n)], { index: 3 })]);
     await apply('transactions', [without]);
     expect(await eventsOf('t')).toMatchObject([{ tx_index: 3, has_index: 1 }]);
+  });
+
+  test('of a slot without a time is between its neighbours, until a reading tells the time', async () => {
+    const evening = { blockTime: EVENING };
+    await apply('transactions', [
+      transaction('before', 5n, [routed(1n)], evening),
+      transaction('t', 600n, [routed(2n)], { blockTime: null }),
+      transaction('after', 1200n, [routed(3n)], { blockTime: EVENING + 500 }),
+    ]);
+    expect(await undatedEvents(store)).toMatchObject([
+      { slot: '600', kind: 'Routed', earliest: String(EVENING), latest: String(EVENING + 500) },
+    ]);
+    await apply('transactions', [transaction('t', 600n, [routed(2n)], evening)]);
+    expect(await undatedEvents(store)).toEqual([]);
   });
 
   test('says which events its policies have, once each', async () => {
