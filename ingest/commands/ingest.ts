@@ -3,6 +3,7 @@ import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.
 import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
 import { required } from '../../runtime/config.ts';
+import { NotReadyError } from '../../runtime/readiness.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
@@ -12,6 +13,7 @@ import { readLogPosition } from '../log/kafka/position.ts';
 import { partitionsOf } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { streamMetrics } from '../stream/metrics.ts';
+import { streamWords } from '../stream/state.ts';
 import { storedState } from '../stream/stored-state.ts';
 import { runStream } from '../stream/stream.ts';
 
@@ -22,7 +24,7 @@ const COMMAND = {
   flags: {},
 };
 
-await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs }) => {
+await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs, notes }) => {
   const endpoint = required(
     config.yellowstoneEndpoint,
     'YELLOWSTONE_ENDPOINT',
@@ -36,8 +38,10 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
   needs('Kafka', () => kafka.brokerCount());
   needs('Solana RPC', () => rpc.getSlot());
   needs('stream', async () => {
-    if (!metrics.connected()) throw new Error('the stream is not connected');
+    const words = streamWords(metrics.state());
+    if (words !== null && !metrics.state().connected) throw new NotReadyError(words);
   });
+  notes('stream', () => (metrics.state().connected ? streamWords(metrics.state()) : null));
   const partitions = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
     logger,
     signal,
@@ -51,6 +55,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         ...{ endpoint, rpc, log, logger, signal: stop },
         ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
         ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
+        startSlot: config.programStartSlot,
         store: {
           ...storedState(store),
           position: async () => {
