@@ -88,8 +88,15 @@ function withAsides(store: Store, open: (connections: number) => Store): Store {
   };
 }
 
-/** A server: http(s)://user:password@host:port/database. The database is made where it is missing. */
-export async function openServer(url: string, cluster: string | null = null): Promise<Store> {
+/** Who only reads makes nothing: an account that cannot write is enough for it. */
+export type Rights = 'write' | 'read';
+
+/** A server: http(s)://user:password@host:port/database. Who may write has the database made where it is missing. */
+export async function openServer(
+  url: string,
+  cluster: string | null = null,
+  rights: Rights = 'write',
+): Promise<Store> {
   const parsed = new URL(url);
   const database = decodeURIComponent(parsed.pathname.slice(1)) || 'bankroll';
   if (!NAME.test(database)) throw new TypeError(`CLICKHOUSE_URL names no database: ${database}`);
@@ -101,12 +108,14 @@ export async function openServer(url: string, cluster: string | null = null): Pr
     request_timeout: 60_000,
     max_open_connections: CONNECTIONS,
   };
-  const first = createClient(options);
-  try {
-    const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
-    await first.command({ query });
-  } finally {
-    await first.close();
+  if (rights === 'write') {
+    const first = createClient(options);
+    try {
+      const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
+      await first.command({ query });
+    } finally {
+      await first.close();
+    }
   }
   const connected = (connections: number) =>
     createClient({

@@ -42,6 +42,8 @@ export function status(view: View): object {
       stream: { connected: true, since: text, reason: anything },
       followed: { addresses: anything, overRpc: anything },
       history: { complete: true, fromSlot: '0', source: 'rpc' },
+      verifiedSlot: anything,
+      openGaps: 0,
       incompleteTransactions: figure(0, text, text),
       deadLetters: figure(0, text, text),
     },
