@@ -1,12 +1,14 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
+import { proxyAdvice } from '../runtime/proxy-advice.ts';
+import { secretsOf } from '../runtime/secrets.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import { logFailedRequests } from './http/failed-requests.ts';
 import type { Bound } from './http/listen.ts';
 import type { Latest } from './latest/latest.ts';
-import { readSettings, secretsOf } from './settings.ts';
+import { readSettings } from './settings.ts';
 
 export interface ApiParts {
   config: Config;
@@ -21,6 +23,8 @@ export interface ApiParts {
 /** Serves the API. */
 export function serveApi(parts: ApiParts): void {
   const { config, logger } = parts;
+  const advice = proxyAdvice(config);
+  if (advice !== null) logger.warn(advice);
   const seconds = new Histogram({
     name: 'api_answer_seconds',
     help: 'Time to answer a request, by route and status.',

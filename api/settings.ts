@@ -22,18 +22,3 @@ export function readSettings(config: Config): ReadSettings {
     ammVenueId,
   };
 }
-
-/** Texts of the configuration that no answer may hold; whole URLs, because keys stand in their paths too. */
-export function secretsOf(config: Config): string[] {
-  const { clickhouseUrl, postgresUrl, solanaRpcUrl, yellowstoneEndpoint } = config;
-  const urls = [clickhouseUrl, postgresUrl, ...(solanaRpcUrl ?? []), yellowstoneEndpoint];
-  const passwords = urls.map((url) => (url !== null && URL.canParse(url) ? new URL(url).password : null));
-  const all = [
-    config.yellowstoneXToken,
-    config.kafkaSaslPassword,
-    ...urls,
-    ...passwords,
-    ...passwords.map((password) => (password === null ? null : decodeURIComponent(password))),
-  ];
-  return all.filter((text) => text !== null && text !== '') as string[];
-}

@@ -32,7 +32,7 @@ const WHOLE = [
   `INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columns(QUOTE_FIGURES)})
    SELECT toDate(fromUnixTimestamp64Second(assumeNotNull(e.block_time), 'UTC')) AS day, e.quote_mint, e.log_partition, {offset:UInt64},
      ${selected(QUOTE_FIGURES, 'ofFacts')}
-   FROM (SELECT *, 1 AS is_fact FROM events_by_slot FINAL WHERE block_time >= {day:Int64}) AS e
+   FROM (SELECT * FROM events_by_slot FINAL WHERE block_time >= {day:Int64}) AS e
    GROUP BY day, e.quote_mint, e.log_partition`,
 ];
 

@@ -5,6 +5,8 @@ set -eu
 dir=${SECRETS_DIR:-./secrets}
 umask 077
 mkdir -p "$dir"
+# One that was there already may be open.
+chmod 700 "$dir"
 # Each container has a user of its own, so the files are readable; the directory is yours alone.
 keep() {
   [ -e "$dir/$1" ] || printf '%s\n' "$2" > "$dir/$1"

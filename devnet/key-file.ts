@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Writes a secret key as a JSON list of 64 bytes, readable by its owner alone. @returns where it is. */
 export function writeKeyFile(dir: string, secretKey: Uint8Array): string {
   const file = path.join(dir, 'agent.json');
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   // The mode counts only for a file that is made.
   rmSync(file, { force: true });
   writeFileSync(file, `${JSON.stringify([...secretKey])}\n`, { mode: 0o600, flag: 'wx' });

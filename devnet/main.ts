@@ -19,7 +19,7 @@ function portsOf(base: number | null): typeof FIXED_PORTS {
 }
 
 async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
-  const { dir, seed, genesisTime, host, policies, rate, xToken, retentionSlots } = options;
+  const { dir, seed, genesisTime, host, policies, rate, xToken, retentionSlots, provider } = options;
   const chain = createChain({ dir, seed, genesisTime });
   const ports = portsOf(options.portBase);
   const venues = await serveVenues({ chain, host, port: ports.venues });
@@ -27,7 +27,10 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   await makeHistory(chain, life, options.historySlots, signal, (slot) => {
     process.stderr.write(`devnet: history up to slot ${slot} of ${options.historySlots}\n`);
   });
-  const geyser = await serveGeyser({ ledger: chain, host, port: ports.geyser, xToken, retentionSlots });
+  const geyser = await serveGeyser({
+    ...{ ledger: chain, host, port: ports.geyser, xToken, retentionSlots },
+    modes: provider,
+  });
   const rpc = await serveRpc({
     ...{ ledger: chain, host, port: ports.rpc },
     manners: mannersNamed(options.rpcManners),

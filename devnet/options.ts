@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SLOT_MS } from './chain/chain.ts';
+import { type ProviderModes, readModes } from './geyser/modes.ts';
 import { RPC_MANNERS, type RpcMannersName } from './rpc/manners.ts';
 
 export interface DevnetOptions {
@@ -20,6 +21,8 @@ export interface DevnetOptions {
   xToken: string | null;
   /** Slots that the stream can replay. */
   retentionSlots: number;
+  /** How the stream differs from a provider that has everything. */
+  provider: ProviderModes;
   rpcManners: RpcMannersName[];
   parentPid: number | null;
 }
@@ -39,6 +42,9 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         (default: 10000, 8899 and 8900)
   --x-token TEXT        what the stream asks of its clients (default: nothing)
   --retention SLOTS     how far back the stream replays (default 600)
+  --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
+                        off|failed|out-of-range|invalid|data-loss|silent|empty, named=N, addresses=N, terse,
+                        requestBytes=N, pings, lag=N, late, servers=N
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --parent-pid PID      ends when that process ends
   --help                this text
@@ -58,6 +64,7 @@ const FLAGS = {
   'port-base': { type: 'string' },
   'x-token': { type: 'string' },
   retention: { type: 'string', default: '600' },
+  provider: { type: 'string', default: '' },
   'rpc-manners': { type: 'string' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
@@ -108,6 +115,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     portBase: portBase === undefined ? null : whole('port-base', portBase, 0, 65_000),
     xToken: values['x-token'] ?? null,
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
+    provider: readModes(values.provider),
     rpcManners: mannersOf(values['rpc-manners']),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };

@@ -72,7 +72,7 @@ export function readConfig(env: Environment): Config {
   return {
     serviceName:
       read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
-    publicUrl: read.url('PUBLIC_URL'),
+    publicUrl: read.publicUrl('PUBLIC_URL'),
     host: read.text('HOST', /^[\w.:-]{1,255}$/, 'a host name or address') ?? '127.0.0.1',
     port: read.whole('PORT', 0, 65_535) ?? 8080,
     metricsPort: read.whole('METRICS_PORT', 0, 65_535),
@@ -101,7 +101,7 @@ export function readConfig(env: Environment): Config {
     kafkaReplication: read.whole('KAFKA_REPLICATION', 1, 100),
     kafkaRetentionMs:
       read.text('KAFKA_RETENTION_MS', /^(-1|\d{1,15})$/, 'milliseconds, or -1 for ever') ?? '-1',
-    clickhouseUrl: read.url('CLICKHOUSE_URL'),
+    clickhouseUrl: read.clickhouse('CLICKHOUSE_URL'),
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
     postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
     ...perVenue(idSetting, (venue) => id(idVariable(venue), `${venue}_venue`)),
@@ -192,6 +192,21 @@ function reader(env: Environment) {
         const urls = value.split(',').map((text) => urlOf(text.trim(), WEB));
         return urls.every((url) => url !== null) ? urls : null;
       }),
+    /** It stands in every challenge. */
+    publicUrl: (name: string) =>
+      checked(name, 'a URL of http:// or https:// without a login', (value) => {
+        const url = urlOf(value, WEB);
+        return url === null || new URL(url).username !== '' || new URL(url).password !== '' ? null : url;
+      }),
+    clickhouse: (name: string) =>
+      checked(
+        name,
+        'http(s)://user:password@host:port/database, the database of letters, digits and _',
+        (value) => {
+          const url = urlOf(value, WEB);
+          return url !== null && /^\/?$|^\/[A-Za-z_]\w{0,63}$/.test(new URL(url).pathname) ? url : null;
+        },
+      ),
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {
         const url = value.includes('://') ? value : `http://${value}`;

@@ -1,4 +1,5 @@
 import { ConfigError, messageOf } from './errors.ts';
+import { withoutSecrets } from './secrets.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
@@ -24,7 +25,8 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
     process.exit(0);
   } catch (error) {
     const known = error instanceof ConfigError || (error as Error)?.name === 'DataLockedError';
-    process.stderr.write(`${known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error))}\n`);
+    const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
+    process.stderr.write(`${withoutSecrets(said, [])}\n`);
     process.exit(1);
   }
 }

@@ -1,15 +1,20 @@
 import { type Logger, pino, stdSerializers } from 'pino';
+import { withoutSecrets } from './secrets.ts';
 
 export type { Logger };
 
-/** Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's. */
-export function createLogger(level: string, process: string): Logger {
+/**
+ * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's.
+ * @param secrets texts that no line may hold.
+ */
+export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
   return pino(
     {
       level,
       base: { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorFields },
+      hooks: { streamWrite: (line) => withoutSecrets(line, secrets) },
     },
     pino.destination({ dest: 2, sync: true }),
   );

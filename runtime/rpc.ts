@@ -19,6 +19,8 @@ export interface ReadOptions {
   commitment?: Commitment;
   /** The answer must be of this slot or a later one. */
   minContextSlot?: bigint;
+  /** Of each account no more than its first bytes. */
+  mostBytes?: number;
 }
 
 /** JSON-RPC nodes, by the methods that the service uses. Addresses are base58; every call throws RpcError. */
@@ -97,7 +99,11 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
     ...(read.minContextSlot === undefined ? {} : { minContextSlot: Number(read.minContextSlot) }),
     ...more,
   });
-  const base64 = (read?: ReadOptions, more = {}) => config(read, { encoding: 'base64', ...more });
+  const base64 = (read?: ReadOptions, more = {}) => {
+    const dataSlice =
+      read?.mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: read.mostBytes } };
+    return config(read, { encoding: 'base64', ...dataSlice, ...more });
+  };
 
   /** Asks for the newest version that the node is known to take, and learns from its refusals. */
   const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {

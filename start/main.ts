@@ -5,6 +5,9 @@ import { lockDataDir } from '../runtime/data-lock.ts';
 import { readFlags, wholeNumber } from '../runtime/flags.ts';
 import { runMain } from '../runtime/lifecycle.ts';
 import { createLogger } from '../runtime/log.ts';
+import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/metrics.ts';
+import { createReadiness, type Probe } from '../runtime/readiness.ts';
+import { secretsOf } from '../runtime/secrets.ts';
 import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { showProgress } from './screen.ts';
@@ -23,23 +26,36 @@ const COMMAND = {
     },
     rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
+    provider: {
+      type: 'string',
+      value: 'MODES',
+      help: "limits of the local chain's stream, as in replay=off,addresses=10 (default none)",
+    },
   },
 } as const;
 
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const logger = createLogger(config.logLevel === 'info' ? 'warn' : config.logLevel, 'start');
+  const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
+  const logger = createLogger(level, 'start', secretsOf(config));
   const unlock = lockDataDir(path.resolve(config.dataDir));
+  const registry = createRegistry('start');
+  const probes = new Map<string, Probe>();
   let devnet: DevnetChild | null = null;
+  let metrics: MetricsServer | null = null;
   try {
+    if (config.metricsPort !== null)
+      metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort);
     if (config.yellowstoneEndpoint === null)
       devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
-    const system = await startSystem(settings, { logger, signal, devnet: devnet !== null });
+    const needs = (what: string, probe: Probe) => void probes.set(what, probe);
+    const system = await startSystem(settings, { logger, signal, registry, needs });
     await showProgress(system, settings, signal, devnet);
     await system.stop();
   } finally {
+    await metrics?.close();
     await devnet?.stop();
     unlock();
   }
@@ -53,21 +69,26 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
     ...given('history', '600'),
     ...given('rate', '2'),
     ...given('seed', '1'),
+    ...given('provider', ''),
   ];
 }
 
-/** What the devnet serves stands in for every address that is not set. */
+/** What the devnet serves stands in for everything that is not set. */
 function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
   return {
     ...config,
     yellowstoneEndpoint: devnet.geyser,
-    solanaRpcUrl: [devnet.rpc],
-    programId: devnet.programId,
+    solanaRpcUrl: config.solanaRpcUrl ?? [devnet.rpc],
+    programId: isSet('PROGRAM_ID') ? config.programId : devnet.programId,
     ...perVenue(urlSetting, (venue) => config[urlSetting(venue)] ?? devnet[venue]),
     launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,
     priceUrl: config.priceUrl ?? devnet.price,
-    metadataAllowPrivate: true,
+    metadataAllowPrivate: isSet('METADATA_ALLOW_PRIVATE') ? config.metadataAllowPrivate : true,
   };
+}
+
+function isSet(name: string): boolean {
+  return (process.env[name] ?? '') !== '' || (process.env[`${name}_FILE`] ?? '') !== '';
 }
 
 function followed(config: Config): Config {

@@ -17,7 +17,7 @@ export async function devnetPortBase(dataDir: string): Promise<number> {
   for (;;) {
     const base = LOWEST + Math.floor(Math.random() * SPREAD);
     if (!(await allFree(base))) continue;
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(file, `${base}\n`);
     return base;
   }

@@ -1,21 +1,23 @@
 import path from 'node:path';
+import type { Registry } from 'prom-client';
 import { openAgentSide } from '../api/agent/side.ts';
-import { createApp } from '../api/app.ts';
-import { logFailedRequests } from '../api/http/failed-requests.ts';
 import { bind, type Listening } from '../api/http/listen.ts';
 import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
-import { readSettings, secretsOf } from '../api/settings.ts';
+import { serveApi } from '../api/serve.ts';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { openServing } from '../clickhouse/serving.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
+import { countingReadings } from '../ingest/poll/metrics.ts';
 import { runPollers } from '../ingest/poll/pollers.ts';
+import { streamMetrics } from '../ingest/stream/metrics.ts';
 import { storedState } from '../ingest/stream/stored-state.ts';
 import { runStream } from '../ingest/stream/stream.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { createRpc } from '../runtime/rpc.ts';
+import type { Service } from '../runtime/service.ts';
 import { decodeKey } from '../schemas/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
@@ -32,14 +34,17 @@ export interface System {
 export interface SystemOptions {
   logger: Logger;
   signal: AbortSignal;
-  devnet: boolean;
+  registry: Registry;
+  /** Has `/ready` name something as missing while its probe throws or does not answer. */
+  needs: Service['needs'];
 }
 
 /** What readers ask is answered beside ingestion, not before it. */
 const READ_CONNECTIONS = 4;
 
 /** All stages in one process: the same code as the separate processes run. */
-export async function startSystem(config: Config, { logger, signal }: SystemOptions): Promise<System> {
+export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
+  const { logger, signal, registry, needs } = options;
   const { programId } = config;
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
@@ -57,7 +62,10 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
   const reads = store.aside?.(READ_CONNECTIONS) ?? store;
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
+  needs('ClickHouse', () => reads.query('SELECT 1'));
+  needs('Postgres', agents.probe);
   const counters = createCounters();
+  const figures = streamMetrics(registry);
   // Others may write to a server too: there the table of changes is read.
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
@@ -79,35 +87,28 @@ export async function startSystem(config: Config, { logger, signal }: SystemOpti
       xToken: config.yellowstoneXToken,
       programId,
       launchpadProgramId: config.launchpadProgramId,
+      startSlot: config.programStartSlot,
       commitment: config.commitment,
       rpc,
       log,
       store: { ...storedState(store), position: log.position, ...(log.applied && { applied: log.applied }) },
       logger,
       signal,
-      onEvent: counters.streamed,
+      onEvent: (event) => {
+        counters.streamed(event);
+        figures.onEvent(event);
+      },
     }),
-    runPollers({ config, store, log, rpc, logger, signal }),
+    runPollers({ config, store, log: countingReadings(log, registry), rpc, logger, signal }),
   ];
-  api.serve(
-    createApp({
-      latest: createLatest({
-        currentStore: () => reads,
-        clock: Date.now,
-        signal,
-        ...(handOver && { handOver }),
-        onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
-      }),
-      settings: readSettings(config),
-      clock: Date.now,
-      agentRoutes: agents.routes,
-      readPosts: agents.readPosts,
-      numberedPosts: agents.numberedPosts,
-      secrets: secretsOf(config),
-      trustProxy: config.trustProxy,
-      onError: logFailedRequests(logger),
-    }),
-  );
+  const latest = createLatest({
+    currentStore: () => reads,
+    clock: Date.now,
+    signal,
+    ...(handOver && { handOver }),
+    onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
+  });
+  serveApi({ config, latest, agents, logger, registry, bound: api });
   return {
     store,
     api,

@@ -1,3 +1,5 @@
+import { withoutSecrets } from '../../runtime/secrets.ts';
+
 const DETAIL_MAX = 300;
 /** Any URL, so that neither its password nor a key in its path or query is told. */
 const URLS = /\b([a-z][a-z0-9+.-]*):\/\/(?:[^\s/@"'<>]*@)?([^\s/?#"'<>]+)[^\s"'<>]*/gi;
@@ -9,9 +11,10 @@ const BEARER = /\bBearer\s+\S+/gi;
  */
 export function publicDetail(error: unknown, secrets: readonly string[]): string {
   let text = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown failure';
-  for (const secret of secrets) {
-    if (secret !== '') text = text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***');
-  }
-  text = text.replace(URLS, '$1://$2').replace(BEARER, 'Bearer ***').replace(/\s+/g, ' ').trim();
+  text = withoutSecrets(text, secrets)
+    .replace(URLS, '$1://$2')
+    .replace(BEARER, 'Bearer ***')
+    .replace(/\s+/g, ' ')
+    .trim();
   return text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text;
 }

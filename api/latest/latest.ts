@@ -30,6 +30,8 @@ export interface LatestOptions {
   onError?(error: unknown): void;
   /** Of each kind, as text. */
   maxBytes?: number;
+  /** Policies that are ranked in memory; of more the engine is asked. */
+  mostRanked?: number;
   times?: Partial<LatestTimes>;
 }
 
@@ -58,7 +60,7 @@ export function createLatest(options: LatestOptions): Latest {
     const feed: Feed = handOver ?? createTableFeed(store, monotonic);
     const maxBytes = options.maxBytes ?? MAX_BYTES;
     const made: Followed = {
-      memory: createMemory({ store, feed, clock, monotonic, maxBytes }),
+      memory: createMemory({ store, feed, clock, monotonic, maxBytes, mostRanked: options.mostRanked }),
       feed,
       readAt: Number.NEGATIVE_INFINITY,
       waking: null,

@@ -1,5 +1,5 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
@@ -8,9 +8,18 @@ import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';
+import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { touchedBy } from './touched.ts';
-import { holds, type Made, type Overlay, openView, type StateCells, type View } from './view.ts';
+import {
+  holds,
+  type Made,
+  type Overlay,
+  openView,
+  type Reading,
+  type StateCells,
+  type View,
+} from './view.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -21,6 +30,8 @@ export interface MemoryOptions {
   monotonic(): number;
   /** Of each kind, as text. */
   maxBytes: number;
+  /** Policies that are ranked in memory; of more the engine is asked. */
+  mostRanked?: number | undefined;
 }
 
 /** The latest state of one database. */
@@ -45,6 +56,7 @@ const MOST_LOOKS = 3;
 const MOST_ROUNDS = 16;
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
+const SLOW_CONNECTIONS = 3;
 
 const NOTHING: Overlay = new Map();
 
@@ -55,10 +67,12 @@ const stateCell = (): Cell => ({
   usedAt: 0,
 });
 
-export function createMemory({ store, feed, clock, monotonic, maxBytes }: MemoryOptions): Memory {
+export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRanked }: MemoryOptions): Memory {
   const cells = createCells(maxBytes);
-  const state: StateCells = { progress: stateCell(), missing: stateCell() };
-  const memory = { cells, state, clock: 0 };
+  const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
+  const ranked = createRanked(mostRanked);
+  const memory = { cells, state, ranked, clock: 0 };
+  let wantsRanked = false;
   let missing: Missing | null = null;
   let contactAt = Number.NEGATIVE_INFINITY;
   let begun = false;
@@ -116,8 +130,10 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
+    const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
+    wantsRanked = false;
     moved = (await feed.moved()) || moved;
-    if (moved || [...wanted.keys()].some((kind) => KINDS[kind].sums)) await bringUp(wanted);
+    if (moved || sums) await bringUp(wanted);
     // Nothing has changed: what is wanted is added to what is there.
     else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
     contactAt = startedAt;
@@ -129,7 +145,10 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
       const applied = await appliedState(store);
       carry(await feed.take());
       const { load, drop } = planOf(wanted);
-      const loaded = await loadKeys(store, load, clock());
+      const [loaded, order] = await Promise.all([
+        loadKeys(store, load, clock()),
+        ranked.load(store, carried, clock(), memory.clock),
+      ]);
       const mark = await missingMark(store);
       const settled = mark === before ? await readMissing(store, missing, mark) : null;
       if (settled === null && looks <= MOST_LOOKS) {
@@ -137,6 +156,8 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
         continue;
       }
       missing = settled;
+      order();
+      state.ranked.stamp = ranked.version();
       publish(loaded, drop);
       publishState(applied);
       moved = false;
@@ -151,7 +172,9 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
     isOfOne: () => false,
   });
   const turn = () => together(null);
-  const slow = createSlowReads({ store, cells, clock, mark: () => missing?.mark ?? null });
+  // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
+  const beside = asideOf(store, 'slow reads', SLOW_CONNECTIONS);
+  const slow = createSlowReads({ store: beside, cells, clock, mark: () => missing?.mark ?? null });
 
   return {
     turn,
@@ -163,21 +186,26 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
     },
     readNow: (make) => {
       memory.clock = monotonic();
-      const { view, lacks, made } = openView(memory, clock(), NOTHING);
-      const answer = attempt(() => make(view), lacks);
+      const reading = openView(memory, clock(), NOTHING);
+      const { view, made } = reading;
+      const answer = attempt(() => make(view), reading);
       return answer && made(answer.value);
     },
     read: async (make) => {
       const own = slow.forReader();
       for (let rounds = 1; rounds <= MOST_ROUNDS; rounds += 1) {
         memory.clock = monotonic();
-        const { view, lacks, made } = openView(memory, clock(), own.overlay);
-        const answer = attempt(() => make(view), lacks);
+        const reading = openView(memory, clock(), own.overlay);
+        const { view, lacks, made } = reading;
+        const answer = attempt(() => make(view), reading);
         if (answer !== null && own.isSettled()) return made(answer.value);
         if (!own.isSettled()) await turn();
         const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
         for (const [kind, keys] of quick) for (const key of keys) addKey(wants, kind, key);
-        await Promise.all([quick.length > 0 ? turn() : null, own.load(lacks)]);
+        wantsRanked ||= reading.lacksRanked();
+        const waits = quick.length > 0 || reading.lacksRanked();
+        await Promise.all([waits ? turn() : null, own.load(lacks)]);
+        if (reading.lacksRanked() && ranked.failure() !== undefined) throw ranked.failure();
         for (const [kind] of quick) if (failures.has(kind)) throw failures.get(kind);
       }
       throw new RetryableError('what an answer is made of changes faster than it can be read');
@@ -186,12 +214,12 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes }: Memory
 }
 
 /** Null where something is lacking: what was made or thrown without it says nothing. */
-function attempt<T>(make: () => T, lacks: Keys): { value: T } | null {
+function attempt<T>(make: () => T, { lacks, lacksRanked }: Reading): { value: T } | null {
   try {
     const value = make();
-    return lacks.size > 0 ? null : { value };
+    return lacks.size > 0 || lacksRanked() ? null : { value };
   } catch (error) {
-    if (lacks.size === 0) throw error;
+    if (lacks.size === 0 && !lacksRanked()) throw error;
     return null;
   }
 }

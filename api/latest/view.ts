@@ -1,6 +1,7 @@
 import { addKey, type Cell, type Cells, type Keys } from './cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds.ts';
+import type { Ranked, RankedNeed } from './ranked/ranked.ts';
 
 /** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
 export interface View {
@@ -12,6 +13,8 @@ export interface View {
   /** By key; a key that has nothing is not there. */
   rows<Kind extends RowKind>(kind: Kind, keys: readonly string[]): Map<string, NonNullable<ValueOf<Kind>>>;
   state(): IndexState;
+  /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
+  ranked(need: RankedNeed): Pick<Ranked, 'page' | 'quotes'> | 'engine' | null;
   /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
   until(moment: number): void;
 }
@@ -31,6 +34,7 @@ export interface Made<T> {
 export interface StateCells {
   progress: Cell;
   missing: Cell;
+  ranked: Cell;
 }
 
 /** Values that were loaded for one reader alone. */
@@ -39,17 +43,20 @@ export type Overlay = Map<KindName, Map<string, unknown>>;
 export interface Reading {
   view: View;
   lacks: Keys;
+  /** Whether the orders of the policies are lacking. */
+  lacksRanked(): boolean;
   made<T>(value: T): Made<T>;
 }
 
 export function openView(
-  memory: { cells: Cells; state: StateCells; clock: number },
+  memory: { cells: Cells; state: StateCells; ranked: Ranked; clock: number },
   now: number,
   overlay: Overlay,
 ): Reading {
   const lacks: Keys = new Map();
   const cells: Cell[] = [];
   const stamps: number[] = [];
+  let lacksRanked = false;
   let until = Number.POSITIVE_INFINITY;
   const use = (cell: Cell) => {
     cell.usedAt = memory.clock;
@@ -76,6 +83,7 @@ export function openView(
   };
   return {
     lacks,
+    lacksRanked: () => lacksRanked,
     view: {
       now,
       get,
@@ -89,6 +97,16 @@ export function openView(
         return rows;
       },
       state: () => tracked(memory.state, use),
+      ranked: (need) => {
+        const { ranked, state } = memory;
+        ranked.used(memory.clock);
+        const found = ranked.look(need, now);
+        lacksRanked ||= found === 'lacking';
+        if (found !== 'ready') return found === 'engine' ? found : null;
+        use(state.ranked);
+        if (need.events) until = Math.min(until, ranked.until());
+        return ranked;
+      },
       until: (moment) => {
         if (moment < until) until = moment;
       },

@@ -11,6 +11,6 @@ import type { Db } from './port.ts';
 export async function openDb(config: { postgresUrl: string | null; dataDir: string }): Promise<Db> {
   if (config.postgresUrl !== null) return openPool(config.postgresUrl);
   const directory = path.resolve(config.dataDir, 'postgres');
-  mkdirSync(path.dirname(directory), { recursive: true });
+  mkdirSync(path.dirname(directory), { recursive: true, mode: 0o700 });
   return openEmbedded(directory);
 }

@@ -1,4 +1,5 @@
-import { writeSelection } from '../../clickhouse/queries/ranking.ts';
+import { type RankedPage, type RankingSelection, writeSelection } from '../../clickhouse/queries/ranking.ts';
+import { lacks } from '../../schemas/lacks.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
@@ -11,6 +12,8 @@ import type { View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
 import { rankingRows } from './rows.ts';
 
+const NONE: RankedPage = { total: 0, addresses: [] };
+
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
@@ -19,10 +22,12 @@ export function rankings(view: View, settings: ReadSettings, context: SharedCont
 }
 
 function page(view: View, settings: ReadSettings, request: RankingParameters): RankingsResponse {
-  const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
-  const quotes = quotesAt(view, settings.launchpadVenueId, view.one('quotesInUse'));
   const { sort, order, limit, offset, filters } = request;
-  const selection = {
+  const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
+  const ranked = view.ranked({ launchpad, events: sort === 'activity' });
+  const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
+  const quotes = quotesAt(view, settings.launchpadVenueId, mints);
+  const selection: RankingSelection = {
     ...{ sort, order, limit, offset, ...filters, launchpad },
     rates: [...quotes.values()]
       .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
@@ -30,7 +35,10 @@ function page(view: View, settings: ReadSettings, request: RankingParameters): R
     window: sort === 'activity' && dayReason(view) === null ? lastDay(view.now) : null,
     sumsKnown: view.state().historyReason === null,
   };
-  const { total, addresses } = view.get('ranked', pageKey(writeSelection(selection)));
+  const { total, addresses } =
+    ranked === 'engine'
+      ? view.get('ranked', pageKey(writeSelection(selection)))
+      : (ranked?.page({ ...selection, withoutFees: withoutFees(view) }) ?? NONE);
   return {
     sort,
     order,
@@ -41,4 +49,12 @@ function page(view: View, settings: ReadSettings, request: RankingParameters): R
     filters,
     items: rankingRows({ view, quotes, launchpad }, addresses, offset + 1),
   };
+}
+
+/** Policies whose fees cannot be told: a transaction of theirs may lack some. */
+function withoutFees(view: View): ReadonlySet<string> {
+  const { policies } = view.state().incomplete;
+  return new Set(
+    policies.filter(([, missing]) => lacks([missing], 'Routed.amount')).map(([policy]) => policy),
+  );
 }

@@ -57,7 +57,7 @@ export async function openSessions(
   answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<Sessions> {
   const { Session: Engine } = await loadEngine();
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
 
   const ask = async (place: Place, sql: string, format?: string): Promise<string> => {
     const session = place.session as Session;

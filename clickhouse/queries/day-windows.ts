@@ -1,5 +1,6 @@
 import type { Store } from '../client.ts';
 import { STANDING } from './derived.ts';
+import { FIRST_SLOT_AFTER } from './slot-bounds.ts';
 
 const DAY_S = 86_400;
 
@@ -37,8 +38,9 @@ export async function eventsOfDay(
   const rows = await store.query<EventsOfDay & Edges>(
     `SELECT mint, toUInt32(uniqExactIf((signature, position), block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time, ${EDGES}
-     FROM events_by_slot
-     WHERE block_time > {after:Int64} AND ${STANDING}
+     FROM ${mints === null ? 'events_by_slot' : 'events'}
+     WHERE slot >= ${FIRST_SLOT_AFTER}
+       AND block_time > {after:Int64} AND ${STANDING}
        ${mints === null ? '' : 'AND mint IN {mints:Array(String)}'}
      GROUP BY mint`,
     { mints: mints === null ? [] : [...mints], until, after: until - DAY_S },
@@ -63,7 +65,8 @@ export async function claimsOfDay(
        toString(countIf(block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time, ${EDGES}
      FROM events FINAL
-     WHERE mint IN {mints:Array(String)} AND kind = 'FeesClaimed' AND block_time > {after:Int64}
+     WHERE mint IN {mints:Array(String)} AND slot >= ${FIRST_SLOT_AFTER}
+       AND kind = 'FeesClaimed' AND block_time > {after:Int64}
      GROUP BY mint`,
     { mints: [...mints], until, after: until - DAY_S },
   );

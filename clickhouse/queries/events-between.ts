@@ -1,38 +1,15 @@
 import type { Store } from '../client.ts';
 import { STANDING } from './derived.ts';
-
-export interface EventCountRow {
-  mint: string;
-  count: number;
-  last_time: string | null;
-}
-
-/**
- * Events per mint with `after` < block time <= `until`, in unix seconds. An identity that is stored twice counts
- * once; without FINAL the index on the time narrows the read.
- */
-export async function eventsBetween(
-  store: Store,
-  mints: readonly string[],
-  after: number,
-  until: number,
-): Promise<Map<string, EventCountRow>> {
-  if (mints.length === 0) return new Map();
-  const rows = await store.query<EventCountRow>(
-    `SELECT mint, toUInt32(uniqExact(signature, position)) AS count, max(block_time) AS last_time
-     FROM events_by_slot
-     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND mint IN {mints:Array(String)} AND ${STANDING}
-     GROUP BY mint`,
-    { mints: [...mints], after, until },
-  );
-  return new Map(rows.map((row) => [row.mint, row]));
-}
+import { FIRST_SLOT_AFTER } from './slot-bounds.ts';
 
 export interface KindCountRow {
   kind: string;
   count: number;
   last_time: string | null;
 }
+
+/** What lies in the window whole is told by the sums of its run of slots; the facts are read of runs that its ends cut. */
+const WHOLE = 'first > {after:Int64} AND last <= {until:Int64}';
 
 /** Events whose actor is the keeper, per kind, with `after` < block time <= `until`. */
 export async function keeperEventsBetween(
@@ -41,10 +18,23 @@ export async function keeperEventsBetween(
   until: number,
 ): Promise<KindCountRow[]> {
   return store.query<KindCountRow>(
-    `SELECT kind, toUInt32(uniqExact(signature, position)) AS count, max(block_time) AS last_time
-     FROM events_by_slot
-     WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND actor = 'keeper' AND ${STANDING}
-     GROUP BY kind
+    `WITH runs AS (
+       SELECT k.span AS span, k.kind AS kind, sum(k.event_count) AS n, min(k.first_event) AS first, max(k.last_event) AS last
+       FROM kind_spans AS k FINAL
+       WHERE k.actor = 'keeper' AND k.span * 512 >= ${FIRST_SLOT_AFTER}
+       GROUP BY k.span, k.kind
+     )
+     SELECT kind, toUInt32(sum(n)) AS count, max(last) AS last_time FROM (
+       SELECT kind, n, last FROM runs WHERE ${WHOLE}
+       UNION ALL
+       SELECT kind, uniqExact(signature, position) AS n, max(block_time) AS last
+       FROM events_by_slot
+       WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND actor = 'keeper' AND ${STANDING}
+         AND (intDiv(slot, 512), kind) IN (
+           SELECT span, kind FROM runs WHERE last > {after:Int64} AND first <= {until:Int64} AND NOT (${WHOLE}))
+       GROUP BY kind
+     )
+     GROUP BY kind HAVING count > 0
      ORDER BY kind`,
     { after, until },
   );
@@ -53,8 +43,8 @@ export async function keeperEventsBetween(
 /** Block times of the newest event of the keeper and of the newest attestation; null where there is none. */
 export async function lastActions(store: Store): Promise<{ keeper: string | null; attestor: string | null }> {
   const [row] = await store.query<{ keeper: string | null; attestor: string | null }>(
-    `SELECT maxIf(block_time, actor = 'keeper') AS keeper, maxIf(block_time, kind = 'RemoteEquityReported') AS attestor
-     FROM events_by_slot`,
+    `SELECT maxIf(last_event, actor = 'keeper') AS keeper, maxIf(last_event, kind = 'RemoteEquityReported') AS attestor
+     FROM kind_spans FINAL`,
     {},
   );
   return row ?? { keeper: null, attestor: null };

@@ -29,10 +29,8 @@ const EVENTS = `LEFT JOIN (
        GROUP BY mint
      ) AS e ON e.mint = p.mint`;
 
-/** The caps of the pools on their curve, computed as in schemas/launchpad.ts: floor(supply × price), in 256 bits. */
-const CAPS = `LEFT JOIN (
-       SELECT l.base_mint AS base_mint, l.quote_mint AS quote_mint,
-         multiIf(
+/** The cap of a pool `l` on its curve `c`, computed as in schemas/launchpad.ts: floor(supply × price), in 256 bits. */
+export const CAP = `multiIf(
            c.curve_type = 0 AND l.virtual_base > l.real_base,
              intDiv(toUInt256(l.supply) * (toUInt256(l.virtual_quote) + l.real_quote),
                toUInt256(greatest(toInt256(l.virtual_base) - l.real_base, 1))),
@@ -40,7 +38,11 @@ const CAPS = `LEFT JOIN (
              intDiv(toUInt256(l.supply) * l.virtual_quote, toUInt256(greatest(l.virtual_base, 1))),
            c.curve_type = 2,
              intDiv(toUInt256(l.supply) * l.virtual_base * l.real_base, toUInt256('18446744073709551616')),
-           NULL) AS cap
+           NULL)`;
+
+/** The caps of the pools on their curve. */
+const CAPS = `LEFT JOIN (
+       SELECT l.base_mint AS base_mint, l.quote_mint AS quote_mint, ${CAP} AS cap
        FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND status = 0 AND program = {launchpad:String}) AS l
        INNER JOIN (SELECT address, curve_type FROM curve_configs FINAL WHERE exists = 1) AS c
          ON c.address = l.global_config

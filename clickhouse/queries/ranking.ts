@@ -130,3 +130,9 @@ function parametersOf(question: RankingSelection): Params {
     sumsKnown: question.sumsKnown ? 1 : 0,
   };
 }
+
+/** How many policies there are, those that ended included. */
+export async function policyCount(store: Store): Promise<number> {
+  const [row] = await store.query<{ count: string }>('SELECT uniqExact(address) AS count FROM policies');
+  return Number(row?.count ?? 0);
+}

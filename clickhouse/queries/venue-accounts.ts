@@ -10,7 +10,9 @@ export const venueAccountsOf = sharedLookup<VenueAccountRow>('policy', (store, p
   store.query(
     `SELECT address, block_time, ${columnList('VenueAccount')}
      FROM venue_accounts FINAL
-     WHERE policy IN {policies:Array(String)} AND exists = 1
+     WHERE address IN (
+         SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy IN {policies:Array(String)})
+       AND policy IN {policies:Array(String)} AND exists = 1
      ORDER BY token_account`,
     { policies },
   ),

@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
 import type { Action } from '../program/actions.ts';
 import { type Addresses, createAddresses } from '../program/addresses.ts';
 import { applyChanges } from '../program/draft.ts';
 import { keyOf } from '../program/keys.ts';
-import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS } from '../program/layouts.ts';
 import { createRandom } from '../program/random.ts';
 import { emptyState, type Key, type ProgramState } from '../program/state.ts';
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
 import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
 import { type ChainIndex, createChainIndex } from './chain-index.ts';
 import { type ChainTransactionFacts, type HistoryBlock, historyOf } from './history.ts';
+import { LAYOUT_NAME, LAYOUT_OF_FORMAT_1 } from './layout-name.ts';
 import type { Block, Ledger, SignatureEntry } from './ledger.ts';
 import { runBlock } from './produce.ts';
 import { openMemoryRecords, openRecordFile, type RecordFile } from './storage.ts';
@@ -22,12 +21,6 @@ const SKIP_CHANCE = 0.03;
 const MENTION_CHANCE = 0.02;
 /** Blocks kept whole; older ones are made again from their record. */
 const RECENT_BLOCKS = 600;
-
-/** Names the byte layout: a ledger's rows are typed values, and those of another layout lack fields. */
-const LAYOUT = createHash('sha256')
-  .update(JSON.stringify([ACCOUNT_LAYOUTS, EVENT_LAYOUTS]))
-  .digest('hex');
-const LAYOUT_OF_FORMAT_1 = 'f8096ab8538b9e41892364119ab6b228e80192b0c03e430cfc1d479a06a8186c';
 
 export interface ChainOptions {
   /** Directory of the ledger's file; null keeps it in memory. */
@@ -93,7 +86,7 @@ function open(options: ChainOptions): Parts {
   const first = scanned.next();
   const fresh: LedgerHead = {
     format: 2,
-    layout: LAYOUT,
+    layout: LAYOUT_NAME,
     seed,
     programId,
     genesisMs: options.genesisTime,
@@ -101,7 +94,7 @@ function open(options: ChainOptions): Parts {
   };
   const head = first.done === true ? fresh : (first.value.value as LedgerHead);
   if (first.done === true) records.append(head);
-  if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== LAYOUT)
+  if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== LAYOUT_NAME)
     throw new RangeError(
       `${options.dir} holds a chain whose program has another byte layout: remove it, or give another directory`,
     );

@@ -51,7 +51,7 @@ function readRecord(file: number, place: number): { body: Buffer; next: number }
 
 /** Opens or makes the file; a record that a kill tore in the middle is cut off once the scan comes to it. */
 export function openRecordFile(dir: string, name: string): RecordFile {
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const where = path.join(dir, name);
   const file = openSync(where, existsSync(where) ? 'r+' : 'w+');
   let end = fstatSync(file).size;

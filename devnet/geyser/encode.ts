@@ -4,6 +4,7 @@ import {
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
+import { encodeBase58 } from '../../schemas/base58.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
@@ -50,15 +51,25 @@ export function withFilters(update: EncodedUpdate, filters: readonly string[]): 
   return Buffer.concat([...filters.map((name) => field(1, Buffer.from(name))), update.bytes]);
 }
 
-export function encodeBlock(block: Block): EncodedBlock {
+/** When the server made an update; it stands behind each. */
+const createdNow = () =>
+  Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ createdAt: new Date() })).finish());
+
+/** @param versionsBefore what this server had counted before the chain's own count begins. */
+export function encodeBlock(block: Block, versionsBefore = 0n): EncodedBlock {
+  const created = createdNow();
+  const dated = <T extends EncodedUpdate>(update: T): T => ({
+    ...update,
+    bytes: Buffer.concat([update.bytes, created]),
+  });
   return {
-    accounts: block.writes.map((write) => encodeAccount(block, write)),
-    transactions: block.transactions.map((tx) => encodeTransaction(block, tx)),
-    meta: encodeMeta(block),
+    accounts: block.writes.map((write) => dated(encodeAccount(block, write, versionsBefore))),
+    transactions: block.transactions.map((tx) => dated(encodeTransaction(block, tx))),
+    meta: dated(encodeMeta(block)),
   };
 }
 
-function encodeAccount(block: Block, write: AccountWrite): EncodedAccount {
+function encodeAccount(block: Block, write: AccountWrite, versionsBefore: bigint): EncodedAccount {
   const message = SubscribeUpdateAccount.fromPartial({
     slot: block.slot.toString(),
     isStartup: false,
@@ -69,7 +80,7 @@ function encodeAccount(block: Block, write: AccountWrite): EncodedAccount {
       executable: write.executable,
       rentEpoch: '18446744073709551615',
       data: write.data,
-      writeVersion: write.writeVersion.toString(),
+      writeVersion: (write.writeVersion + versionsBefore).toString(),
       ...(write.signature === null ? {} : { txnSignature: write.signature }),
     },
   });
@@ -77,7 +88,7 @@ function encodeAccount(block: Block, write: AccountWrite): EncodedAccount {
   return { bytes, field: 2, address: latin1(write.address), owner: latin1(write.owner) };
 }
 
-function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransaction {
+export function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransaction {
   const { message, loaded } = tx;
   const compiled = ({
     programIdIndex,
@@ -129,6 +140,7 @@ function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransact
         postTokenBalances: heldAs(tx, 'after'),
         loadedWritableAddresses: loaded.writable,
         loadedReadonlyAddresses: loaded.readonly,
+        returnDataNone: true,
         computeUnitsConsumed: '50000',
       },
     },
@@ -162,11 +174,12 @@ function encodeMeta(block: Block): EncodedUpdate {
   const update = SubscribeUpdate.fromPartial({
     blockMeta: {
       slot: block.slot.toString(),
-      blockhash: Buffer.from(block.blockhash).toString('hex'),
+      blockhash: encodeBase58(block.blockhash),
+      rewards: { rewards: [] },
       blockTime: { timestamp: block.blockTime.toString() },
       blockHeight: { blockHeight: block.slot.toString() },
       parentSlot: block.parent.toString(),
-      parentBlockhash: Buffer.from(block.parentBlockhash).toString('hex'),
+      parentBlockhash: encodeBase58(block.parentBlockhash),
       executedTransactionCount: block.transactions.length.toString(),
       entriesCount: '1',
     },

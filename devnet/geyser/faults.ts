@@ -1,3 +1,6 @@
+import type { Block } from '../chain/ledger.ts';
+import { type EncodedTransaction, encodeTransaction } from './encode.ts';
+
 /** What a test may do to the stream. */
 export interface GeyserFaults {
   /** Ends every stream at once, as a restarting server does. */
@@ -10,6 +13,13 @@ export interface GeyserFaults {
   /** Leaves slots out, as a server that lost them does. */
   hide(slots: ReadonlySet<bigint>): void;
   hidden(slot: bigint): boolean;
+  /**
+   * Has a slot's first version that died come beside its second, as the original server sends them: transactions that
+   * the chain does not have, and some that it has left out. Seeded.
+   */
+  haunt(random: (() => number) | null): void;
+  /** The transactions of a block as they are sent. */
+  transactions(block: Block, encoded: readonly EncodedTransaction[]): readonly EncodedTransaction[];
   shape(bytes: Buffer): Buffer[];
   order<T>(updates: readonly T[]): readonly T[];
 }
@@ -17,6 +27,7 @@ export interface GeyserFaults {
 export function createFaults(dropAll: () => void): GeyserFaults {
   let stalled = false;
   let random: (() => number) | null = null;
+  let haunted: (() => number) | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
   return {
     drop: dropAll,
@@ -31,6 +42,13 @@ export function createFaults(dropAll: () => void): GeyserFaults {
       hidden = slots;
     },
     hidden: (slot) => hidden.has(slot),
+    haunt: (next) => {
+      haunted = next;
+    },
+    transactions: (block, encoded) => {
+      const next = haunted;
+      return next === null ? encoded : withGhosts(block, encoded, next);
+    },
     shape: (bytes) => (random !== null && random() < 0.3 ? [bytes, bytes] : [bytes]),
     order: (updates) => {
       const next = random;
@@ -41,4 +59,19 @@ export function createFaults(dropAll: () => void): GeyserFaults {
         .map(({ update }) => update);
     },
   };
+}
+
+const GHOSTS = 0.05;
+const LOSSES = 0.05;
+
+function withGhosts(
+  block: Block,
+  encoded: readonly EncodedTransaction[],
+  next: () => number,
+): EncodedTransaction[] {
+  const kept = encoded.filter(() => next() >= LOSSES);
+  const ghosts = block.transactions
+    .filter(() => next() < GHOSTS)
+    .map((tx) => encodeTransaction(block, { ...tx, signature: tx.signature.map((byte) => byte ^ 0x55) }));
+  return [...kept, ...ghosts];
 }

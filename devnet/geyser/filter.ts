@@ -1,13 +1,21 @@
 import { CommitmentLevel, SubscribeRequest } from '@triton-one/yellowstone-grpc';
 import { decodeKey } from '../../schemas/base58.ts';
 import { type EncodedAccount, type EncodedTransaction, latin1 } from './encode.ts';
+import type { ProviderModes } from './modes.ts';
+
+export interface SlotFilter {
+  name: string;
+  /** Wants its own commitment's notices only. */
+  byCommitment: boolean;
+  /** Wants the notices between the commitments too. */
+  interslot: boolean;
+}
 
 /** What one subscriber asks for. Each answers the names of the filters that match. */
 export interface Filter {
   accounts(update: EncodedAccount): string[];
   transactions(update: EncodedTransaction): string[];
-  /** Names of the slot filters; `byCommitment` those that want their own commitment's notices only. */
-  slots: { name: string; byCommitment: boolean }[];
+  slots: SlotFilter[];
   blocksMeta: string[];
   commitment: 'processed' | 'confirmed' | 'finalized';
   fromSlot: bigint | null;
@@ -19,57 +27,81 @@ export interface ParsedRequest {
   pingId: number | null;
 }
 
+/** A filter that this provider does not take. */
+export class FilterRefusedError extends Error {
+  override name = 'FilterRefusedError';
+
+  constructor(why: string) {
+    super(`failed to create filter: ${why}`);
+  }
+}
+
+export type FilterLimits = Pick<ProviderModes, 'named' | 'addresses' | 'terse'>;
+
 const COMMITMENTS = {
   [CommitmentLevel.PROCESSED]: 'processed',
   [CommitmentLevel.CONFIRMED]: 'confirmed',
   [CommitmentLevel.FINALIZED]: 'finalized',
 } as const;
 
-/** Reads a request. @throws TypeError for a key that is none. */
-export function parseRequest(bytes: Buffer): ParsedRequest {
+/** Places of the maps of named filters in SubscribeRequest. */
+const MAPS = { accounts: 1, slots: 2, transactions: 3, blocksMeta: 5 } as const;
+
+/** Reads a request. @throws FilterRefusedError */
+export function parseRequest(bytes: Buffer, limits: FilterLimits): ParsedRequest {
   const request = SubscribeRequest.decode(bytes);
   if (request.ping !== undefined) return { filter: null, pingId: request.ping.id };
-  const accounts = Object.entries(request.accounts).map(([name, filter]) => ({
-    name,
-    addresses: keys(filter.account),
-    owners: keys(filter.owner),
-  }));
-  const transactions = Object.entries(request.transactions).map(([name, filter]) => ({
-    name,
-    include: keys(filter.accountInclude),
-    failed: filter.failed,
-  }));
+  const named = (kind: keyof typeof MAPS) => {
+    const names = mapKeys(bytes, MAPS[kind]);
+    atMost(names.length, limits.named, 'filters/data_slices', limits);
+    return names;
+  };
+  const accounts = named('accounts').map((name) => {
+    const filter = request.accounts[name];
+    atMost(filter?.account.length ?? 0, limits.addresses, 'Pubkeys', limits);
+    return { name, addresses: keys(filter?.account ?? []), owners: keys(filter?.owner ?? []) };
+  });
+  const transactions = named('transactions').map((name) => {
+    const filter = request.transactions[name];
+    return { name, include: keys(filter?.accountInclude ?? []), failed: filter?.failed };
+  });
   const commitment = COMMITMENTS[request.commitment as keyof typeof COMMITMENTS] ?? 'processed';
   return {
     pingId: null,
     filter: {
+      // What a filter names must all be so; one that names nothing is met by everything.
       accounts: ({ address, owner }) =>
         accounts
-          .filter((filter) => filter.addresses.has(address) || filter.owners.has(owner))
+          .filter(({ addresses }) => addresses.size === 0 || addresses.has(address))
+          .filter(({ owners }) => owners.size === 0 || owners.has(owner))
           .map(({ name }) => name),
       transactions: (update) =>
         transactions
-          .filter(({ include, failed }) => {
-            if (failed !== undefined && failed !== update.failed) return false;
-            return include.size === 0 || [...include].some((key) => update.accounts.has(key));
-          })
+          .filter(({ failed }) => failed === undefined || failed === update.failed)
+          .filter(({ include }) => include.size === 0 || [...include].some((key) => update.accounts.has(key)))
           .map(({ name }) => name),
-      slots: mapKeys(bytes, 2).map((name) => ({
+      slots: named('slots').map((name) => ({
         name,
         byCommitment: request.slots[name]?.filterByCommitment ?? false,
+        interslot: request.slots[name]?.interslotUpdates ?? false,
       })),
-      blocksMeta: mapKeys(bytes, 5),
+      blocksMeta: named('blocksMeta'),
       commitment,
       fromSlot: request.fromSlot === undefined ? null : BigInt(request.fromSlot),
     },
   };
 }
 
+function atMost(count: number, most: number | null, what: string, { terse }: FilterLimits): void {
+  if (most === null || count <= most) return;
+  throw new FilterRefusedError(terse ? 'too many' : `Max amount of ${what} reached, only ${most} allowed`);
+}
+
 function keys(texts: readonly string[]): Set<string> {
   return new Set(
     texts.map((text) => {
       const key = decodeKey(text);
-      if (key === null) throw new TypeError(`not a public key: ${text}`);
+      if (key === null) throw new FilterRefusedError('String is the wrong size');
       return latin1(key);
     }),
   );

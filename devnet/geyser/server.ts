@@ -10,7 +10,9 @@ import {
 import type { Block, Ledger } from '../chain/ledger.ts';
 import { type EncodedBlock, encodeBlock, encodePing } from './encode.ts';
 import { createFaults, type GeyserFaults } from './faults.ts';
-import { createSubscriber, FINALIZED_BEHIND, type Subscriber } from './subscriber.ts';
+import { type ProviderModes, WHOLE } from './modes.ts';
+import { firstAvailable } from './replay.ts';
+import { createSubscriber, FINALIZED_BEHIND, type Subscriber, type SubscriberContext } from './subscriber.ts';
 
 export interface GeyserOptions {
   ledger: Ledger;
@@ -19,15 +21,23 @@ export interface GeyserOptions {
   xToken?: string | null;
   /** How many slots back `from_slot` reaches. */
   retentionSlots?: number;
+  /** What differs from a provider that has everything. */
+  modes?: Partial<ProviderModes>;
 }
 
 export interface GeyserServer {
   port: number;
   faults: GeyserFaults;
+  /** Has it behave otherwise from now on, towards streams that are open too. */
+  become(modes: Partial<ProviderModes>): void;
   close(): Promise<void>;
 }
 
 const PING_MS = 10_000;
+/** What each further server of a provider had counted before. */
+const VERSIONS_APART = 1_000_000_007n;
+/** Of the request that a server reads at all: what is over the provider's own limit has to arrive to be refused. */
+const MOST_RECEIVED_BYTES = 64 * 1024 * 1024;
 const FINALIZED = 2;
 
 type Handler = grpc.handleUnaryCall<Buffer, Buffer>;
@@ -57,34 +67,41 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   const { ledger, xToken = null } = options;
   const retentionSlots = BigInt(options.retentionSlots ?? 1_000);
   const subscribers = new Set<Subscriber>();
-  const cache = new Map<bigint, EncodedBlock>();
+  const cache = new Map<string, EncodedBlock>();
+  let modes: ProviderModes = { ...WHOLE, ...options.modes };
+  let connections = 0;
   const faults = createFaults(() => {
     for (const subscriber of subscribers) subscriber.end(grpc.status.UNAVAILABLE, 'the server is going down');
   });
-  const encoded = (block: Block): EncodedBlock => {
-    const known = cache.get(block.slot);
+  const encoded = (block: Block, server: number): EncodedBlock => {
+    const key = `${block.slot}/${server}`;
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const fresh = encodeBlock(block);
-    cache.set(block.slot, fresh);
-    if (cache.size > 256) cache.delete(cache.keys().next().value as bigint);
+    const fresh = encodeBlock(block, BigInt(server) * VERSIONS_APART);
+    cache.set(key, fresh);
+    if (cache.size > 256) cache.delete(cache.keys().next().value as string);
     return fresh;
   };
   const allowed = (metadata: grpc.Metadata) => xToken === null || metadata.get('x-token')[0] === xToken;
-  const denied = { code: grpc.status.UNAUTHENTICATED, details: 'no valid x-token' };
+  const denied = { code: grpc.status.UNAUTHENTICATED, details: 'No valid auth token' };
 
   const unary =
-    (answer: (request: Buffer) => Uint8Array): Handler =>
+    (answer: (request: Buffer) => Uint8Array | { code: grpc.status; details: string }): Handler =>
     (call, callback) => {
       if (!allowed(call.metadata)) return callback(denied);
-      callback(null, Buffer.from(answer(call.request)));
+      const answered = answer(call.request);
+      if (answered instanceof Uint8Array) callback(null, Buffer.from(answered));
+      else callback(answered);
     };
-  const oldest = () => {
-    const first = ledger.tip().slot - retentionSlots + 1n;
-    return first > ledger.firstSlot ? first : ledger.firstSlot;
+  const reach: SubscriberContext['reach'] = (commitment) => {
+    const tip = ledger.tip().slot - (commitment === 'finalized' ? FINALIZED_BEHIND : 0n);
+    const oldest = tip - retentionSlots + 1n;
+    return { tip, first: oldest > ledger.firstSlot ? oldest : ledger.firstSlot };
   };
 
+  const ping = encodePing();
   const server = new grpc.Server({
-    'grpc.max_receive_message_length': 64 * 1024 * 1024,
+    'grpc.max_receive_message_length': MOST_RECEIVED_BYTES,
     'grpc.keepalive_permit_without_calls': 1,
   });
   server.addService(SERVICE, {
@@ -92,8 +109,15 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
       if (!allowed(call.metadata)) return void call.emit('error', denied);
       // A client waits for the headers before it writes.
       call.sendMetadata(new grpc.Metadata());
-      const subscriber = createSubscriber(call, { ledger, retentionSlots, faults, encoded });
+      const server = connections % modes.servers;
+      connections += 1;
+      const subscriber = createSubscriber(call, {
+        ...{ ledger, faults, reach },
+        modes: () => modes,
+        encoded: (block) => encoded(block, server),
+      });
       subscribers.add(subscriber);
+      subscriber.ping(ping);
       const gone = () => {
         subscribers.delete(subscriber);
         subscriber.end(grpc.status.OK, 'gone');
@@ -109,12 +133,16 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     ),
     getSlot: unary((request) => {
       const finalized = GetSlotRequest.decode(request).commitment === FINALIZED;
-      const slot = ledger.tip().slot - (finalized ? FINALIZED_BEHIND : 0n);
-      return GetSlotResponse.encode({ slot: (slot > 0n ? slot : 0n).toString() }).finish();
+      const { tip } = reach(finalized ? 'finalized' : 'confirmed');
+      if (tip < ledger.firstSlot)
+        return { code: grpc.status.INTERNAL, details: 'block is not available yet' };
+      return GetSlotResponse.encode({ slot: tip.toString() }).finish();
     }),
-    subscribeReplayInfo: unary(() =>
-      SubscribeReplayInfoResponse.encode({ firstAvailable: oldest().toString() }).finish(),
-    ),
+    subscribeReplayInfo: unary(() => {
+      const first = firstAvailable(modes.replay, reach('confirmed'));
+      const answer = first === null ? {} : { firstAvailable: first.toString() };
+      return SubscribeReplayInfoResponse.encode(SubscribeReplayInfoResponse.fromPartial(answer)).finish();
+    }),
     ping: unary((request) => PongResponse.encode({ count: PingRequest.decode(request).count }).finish()),
   });
   const port = await new Promise<number>((resolve, reject) => {
@@ -127,13 +155,15 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   const unsubscribe = ledger.subscribe(() => {
     for (const subscriber of subscribers) subscriber.advance();
   });
-  const ping = encodePing();
   const pings = setInterval(() => {
     for (const subscriber of subscribers) if (!faults.stalled()) subscriber.ping(ping);
   }, PING_MS);
   return {
     port,
     faults,
+    become: (changes) => {
+      modes = { ...modes, ...changes };
+    },
     close: async () => {
       clearInterval(pings);
       unsubscribe();

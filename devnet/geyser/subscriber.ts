@@ -1,21 +1,30 @@
 import { status as grpcStatus, type ServerDuplexStream } from '@grpc/grpc-js';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
 import type { Block, Ledger } from '../chain/ledger.ts';
-import { type EncodedBlock, type EncodedUpdate, encodePong, encodeSlot, withFilters } from './encode.ts';
+import { type EncodedBlock, type EncodedUpdate, encodePong, withFilters } from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
-import { type Filter, parseRequest } from './filter.ts';
+import { type Filter, FilterRefusedError, parseRequest } from './filter.ts';
+import type { ProviderModes } from './modes.ts';
+import { createNotices } from './notices.ts';
+import { type Reach, replayFrom } from './replay.ts';
 
 /** Slots between the tip and what counts as finalized. */
 export const FINALIZED_BEHIND = 32n;
 /** Bytes that may wait for a client that does not read, before it is told that it lags. */
 const MOST_BUFFERED = 256 * 1024 * 1024;
 
-type SubscribeStream = ServerDuplexStream<Buffer, Buffer>;
+/** A server looks at its queue of requests only now and then: rewrites that come closer together than this are one. */
+const REWRITES_APART_MS = 10;
+
+type Call = ServerDuplexStream<Buffer, Buffer>;
 
 export interface SubscriberContext {
   ledger: Ledger;
-  retentionSlots: bigint;
   faults: GeyserFaults;
+  modes(): ProviderModes;
+  /** What is kept at a commitment. */
+  reach(commitment: Filter['commitment']): Reach;
+  /** A block as this subscriber's server counts it. */
   encoded(block: Block): EncodedBlock;
 }
 
@@ -27,12 +36,16 @@ export interface Subscriber {
 }
 
 /** One client of Subscribe: its filter, and the slot it was served up to. */
-export function createSubscriber(call: SubscribeStream, context: SubscriberContext): Subscriber {
-  const { ledger, faults } = context;
+export function createSubscriber(call: Call, context: SubscriberContext): Subscriber {
+  const { ledger, faults, modes } = context;
   let filter: Filter | null = null;
-  /** The next slot to look at. */
+  /** The newest request that is not applied yet: of several that wait only this one ever is. */
+  let queued: Filter | null = null;
+  /** The next slot to look at, whose notices of a higher commitment are next, and whose of a lower one are. */
   let next = 0n;
-  let notices = 0n;
+  let finalNext = 0n;
+  let headNext = 0n;
+  let sent = 0;
   let over = false;
 
   const end = (code: grpcStatus, details: string) => {
@@ -42,67 +55,85 @@ export function createSubscriber(call: SubscribeStream, context: SubscriberConte
     else call.emit('error', Object.assign(new Error(details), { code, details }));
   };
   const write = (update: EncodedUpdate, names: readonly string[]) => {
-    if (names.length > 0) for (const bytes of faults.shape(withFilters(update, names))) call.write(bytes);
+    if (names.length === 0 || over) return;
+    for (const bytes of faults.shape(withFilters(update, names))) call.write(bytes);
+    sent += 1;
+    const { lag } = modes();
+    if (lag !== null && sent >= lag) end(grpcStatus.INTERNAL, 'lagged');
   };
-  const shown = (wanted: Filter): bigint => {
-    const tip = ledger.tip().slot;
-    return wanted.commitment === 'finalized' ? tip - FINALIZED_BEHIND : tip;
-  };
-
-  const slotNotice = (wanted: Filter, slot: bigint, parent: bigint, status: SlotStatus) => {
-    const own = wanted.commitment === 'finalized' ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED;
-    const names = wanted.slots
-      .filter(({ byCommitment }) => !byCommitment || status === own)
-      .map(({ name }) => name);
-    write(encodeSlot(slot, parent, status), names);
-  };
+  const notices = createNotices(write);
 
   const sendBlock = (wanted: Filter, block: Block) => {
     const { accounts, transactions, meta } = context.encoded(block);
-    const { slot, parent } = block;
-    slotNotice(wanted, slot, parent, SlotStatus.SLOT_PROCESSED);
-    for (const update of faults.order(accounts)) write(update, wanted.accounts(update));
-    for (const update of faults.order(transactions)) write(update, wanted.transactions(update));
-    if (wanted.commitment !== 'finalized') slotNotice(wanted, slot, parent, SlotStatus.SLOT_CONFIRMED);
-    else slotNotice(wanted, slot, parent, SlotStatus.SLOT_FINALIZED);
+    const isFinal = wanted.commitment === 'finalized';
+    if (!isFinal) notices.before(wanted, block);
+    const ordered = faults.order(accounts);
+    const late = modes().late ? Math.floor(ordered.length / 2) : ordered.length;
+    for (const update of ordered.slice(0, late)) write(update, wanted.accounts(update));
+    for (const update of faults.order(faults.transactions(block, transactions)))
+      write(update, wanted.transactions(update));
     write(meta, wanted.blocksMeta);
+    notices.tell(wanted, block, isFinal ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED);
+    for (const update of ordered.slice(late)) write(update, wanted.accounts(update));
   };
 
   const advance = () => {
-    if (filter === null || over || faults.stalled()) return;
-    const end_ = shown(filter);
-    for (; next <= end_; next += 1n) {
+    if (filter === null || over || faults.stalled() || modes().pings) return;
+    const wanted = filter;
+    const tip = ledger.tip().slot;
+    if (wanted.commitment === 'finalized') {
+      for (; headNext <= tip; headNext += 1n) {
+        const block = ledger.block(headNext);
+        if (block === null) continue;
+        notices.before(wanted, block);
+        notices.tell(wanted, block, SlotStatus.SLOT_CONFIRMED);
+      }
+    }
+    const shown = context.reach(wanted.commitment).tip;
+    for (; next <= shown && !over; next += 1n) {
       const block = ledger.block(next);
-      if (block !== null && !faults.hidden(next)) sendBlock(filter, block);
+      if (block !== null && !faults.hidden(next)) sendBlock(wanted, block);
       if (call.writableLength > MOST_BUFFERED) return end(grpcStatus.INTERNAL, 'lagged');
     }
-    const finalized = ledger.tip().slot - FINALIZED_BEHIND;
-    for (; filter.commitment === 'confirmed' && notices <= finalized; notices += 1n) {
-      const block = ledger.block(notices);
-      if (block !== null) slotNotice(filter, notices, block.parent, SlotStatus.SLOT_FINALIZED);
+    if (wanted.commitment === 'finalized') return;
+    for (; finalNext <= tip - FINALIZED_BEHIND; finalNext += 1n) {
+      const block = ledger.block(finalNext);
+      if (block !== null) notices.tell(wanted, block, SlotStatus.SLOT_FINALIZED);
     }
   };
 
+  const apply = () => {
+    const wanted = queued;
+    queued = null;
+    if (wanted === null || over) return;
+    const { tip } = ledger;
+    const reach = context.reach(wanted.commitment);
+    const isFirst = filter === null;
+    const replay = wanted.fromSlot === null ? 'live' : replayFrom(modes().replay, wanted.fromSlot, reach);
+    if (replay !== 'live' && 'code' in replay) return end(replay.code, replay.details);
+    if (replay !== 'live') next = replay.from;
+    else if (isFirst) next = reach.tip + 1n;
+    if (isFirst || replay !== 'live') notices.from(next);
+    if (isFirst) {
+      finalNext = tip().slot - FINALIZED_BEHIND + 1n;
+      if (finalNext < 0n) finalNext = 0n;
+      headNext = tip().slot + 1n;
+    }
+    filter = wanted;
+    advance();
+  };
+
   call.on('data', (bytes: Buffer) => {
+    if (over) return;
+    if (bytes.length > modes().requestBytes) return end(grpcStatus.OK, '');
     try {
-      const request = parseRequest(bytes);
+      const request = parseRequest(bytes, modes());
       if (request.pingId !== null) return void call.write(encodePong(request.pingId));
-      const wanted = request.filter as Filter;
-      const { fromSlot } = wanted;
-      const tip = shown(wanted);
-      if (fromSlot !== null && fromSlot <= tip) {
-        const oldest = tip - context.retentionSlots + 1n;
-        const first = oldest > ledger.firstSlot ? oldest : ledger.firstSlot;
-        if (fromSlot < first)
-          return end(grpcStatus.OUT_OF_RANGE, `from_slot ${fromSlot} is not available, oldest ${first}`);
-        next = fromSlot;
-      } else if (filter === null) next = fromSlot ?? tip + 1n;
-      if (filter === null) notices = ledger.tip().slot - FINALIZED_BEHIND + 1n;
-      if (notices < 0n) notices = 0n;
-      filter = wanted;
-      advance();
+      if (queued === null) setTimeout(apply, filter === null ? 0 : REWRITES_APART_MS);
+      queued = request.filter;
     } catch (error) {
-      end(grpcStatus.INVALID_ARGUMENT, (error as Error).message);
+      const isKnown = error instanceof FilterRefusedError;
+      end(grpcStatus.INVALID_ARGUMENT, isKnown ? error.message : 'failed to decode the request');
     }
   });
   return { advance, end, ping: (bytes) => void (over || call.write(bytes)) };

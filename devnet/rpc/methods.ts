@@ -32,6 +32,7 @@ type Config = {
   commitment?: string;
   minContextSlot?: number;
   limit?: number;
+  dataSlice?: { offset: number; length: number };
   before?: string;
   maxSupportedTransactionVersion?: number;
 };
@@ -55,10 +56,11 @@ function contextSlot(context: MethodContext, config: Config | undefined): bigint
   return seen;
 }
 
-function accountJson(account: StoredAccount | null): object | null {
+function accountJson(account: StoredAccount | null, { dataSlice }: Config = {}): object | null {
   if (account === null || account.lamports === 0n) return null;
+  const { offset, length } = dataSlice ?? { offset: 0, length: account.data.length };
   return {
-    data: [Buffer.from(account.data).toString('base64'), 'base64'],
+    data: [Buffer.from(account.data.subarray(offset, offset + length)).toString('base64'), 'base64'],
     executable: account.executable,
     lamports: Number(account.lamports),
     owner: encodeBase58(account.owner),
@@ -85,7 +87,7 @@ export const METHODS: Record<string, Method> = {
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
-      list.map((address) => accountJson(context.past.account(key(address), slot))),
+      list.map((address) => accountJson(context.past.account(key(address), slot), config as Config)),
     );
   },
   getProgramAccounts: ([program, config], context) => {

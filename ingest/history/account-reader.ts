@@ -7,14 +7,30 @@ import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
 /** Addresses that one getMultipleAccounts takes. */
 export const ADDRESSES_PER_READ = 100;
+/** More of an account is never read where a stranger chose which one. */
+const MOST_METADATA_BYTES = 64 * 1024;
 const SYSTEM = new Uint8Array(32);
 
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
 export interface AccountReader {
   /** At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. */
   read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
+  /** The same of accounts whose addresses strangers chose: of a large one no more than the bound. */
+  readMetadata(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
   /** Every account that the program owns. */
   readProgram(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
+}
+
+interface Place {
+  slot: bigint;
+  blockTime: number | null;
+  /** Null: as the address is followed. */
+  expected: ExpectedAccount | null;
+}
+
+/** A node may send all the same what was not asked for. */
+function shortened(account: RpcAccount | null): RpcAccount | null {
+  return account === null ? null : { ...account, data: account.data.subarray(0, MOST_METADATA_BYTES) };
 }
 
 export function createAccountReader(
@@ -24,8 +40,7 @@ export function createAccountReader(
   const toRecord = (
     address: string,
     account: RpcAccount | null,
-    slot: bigint,
-    blockTime: number | null,
+    { slot, blockTime, expected }: Place,
   ): AccountRecord => {
     const key = decodeKey(address) as Uint8Array;
     return {
@@ -39,19 +54,27 @@ export function createAccountReader(
       data: account?.data ?? new Uint8Array(0),
       writeVersion: RPC_WRITE_VERSION,
       signature: null,
-      expected: expectedAt(key),
+      expected: expected ?? expectedAt(key),
     };
   };
   return {
     read: async (addresses, notBefore) => {
       const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot: notBefore });
-      const blockTime = await rpc.getBlockTime(slot);
-      return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, slot, blockTime));
+      const place = { slot, blockTime: await rpc.getBlockTime(slot), expected: null };
+      return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, place));
+    },
+    readMetadata: async (addresses, notBefore) => {
+      const { slot, accounts } = await rpc.getMultipleAccounts(addresses, {
+        minContextSlot: notBefore,
+        mostBytes: MOST_METADATA_BYTES,
+      });
+      const place: Place = { slot, blockTime: await rpc.getBlockTime(slot), expected: 'metadata' };
+      return addresses.map((address, at) => toRecord(address, shortened(accounts[at] ?? null), place));
     },
     readProgram: async (programId, notBefore) => {
       const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
-      const blockTime = await rpc.getBlockTime(slot);
-      return accounts.map(({ address, account }) => toRecord(address, account, slot, blockTime));
+      const place = { slot, blockTime: await rpc.getBlockTime(slot), expected: null };
+      return accounts.map(({ address, account }) => toRecord(address, account, place));
     },
   };
 }

@@ -10,25 +10,23 @@ import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
 import type { EventRow, StateRow } from '../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
-import type {
-  AccountRecord,
-  DeadLetterRecord,
-  GapRecord,
-  RecomputeRecord,
-  TransactionRecord,
-} from '../../schemas/records.ts';
+import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
-import { deadLetterRow, hasNoSourceRecord, letterSources } from './dead-letters.ts';
+import { createAppliedRows, type UnderWay } from './applied-rows.ts';
+import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { settleDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
+import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
-import { readingRow } from './rows/reading.ts';
+import { keepUnchanged } from './rows/unchanged.ts';
+import { struckRows, verifiedRows } from './struck.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -68,16 +66,28 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   // Partitions are written side by side.
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
+  const live = createLiveSums(options.store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
+  const places = createAppliedRows((rows) => store.insert('applied', rows));
 
   return async (batch) => {
     const last = batch.entries.at(-1);
     if (last === undefined) return;
+    const underWay = places.begin();
+    try {
+      await write(batch, last, underWay);
+    } finally {
+      underWay.over();
+    }
+  };
+
+  async function write(batch: LogBatch, last: LogEntry, underWay: UnderWay): Promise<void> {
     const place = `${batch.topic}/${batch.partition}`;
     const stored = known.get(place);
-    const before = follows(stored, batch) ? stored : await readProgress(store, batch.topic, batch.partition);
+    const goesOn = follows(stored, batch);
+    const before = goesOn ? stored : await readProgress(store, batch.topic, batch.partition);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
@@ -97,27 +107,44 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const facts = factsOf(parts.transactions, programId, batch.partition);
     const latest = latestRows(parts.accounts, programId);
     const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
+    const struck = struckRows(
+      parts.verified.map(({ record }) => record),
+      batch.partition,
+    );
 
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
     const derived = await settleDerived(store, facts);
     await insert('derived_events', derived.listed);
+    await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
     await Promise.all([
-      insert('events', [...facts.events, ...derived.events]),
-      insert('derived_events', derived.takenBack),
-      insert('policy_transactions', facts.policyTransactions),
+      insert('events', [...facts.events, ...derived.events, ...struck.events]),
+      insert('derived_events', [...derived.takenBack, ...struck.takenBack]),
+      insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
-    const touched = touchedBy(facts, derived.events, reread === undefined ? parts.recomputes : []);
+    const touched = touchedBy(
+      facts,
+      [...derived.events, ...struck.events],
+      reread === undefined ? parts.recomputes : [],
+    );
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
-      await (reread?.(partition, touched) ??
-        recompute({ ...touched, partition, offset: last.offset, owned }));
+      const { offset } = last;
+      const events = [...facts.events, ...derived.events];
+      // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
+      // what is struck out.
+      const anew = parts.recomputes.length + struck.events.length > 0;
+      if (!goesOn || anew) live.forget(partition);
+      if (reread !== undefined) await reread(partition, touched);
+      else if (anew || !(await live.write({ partition, offset, facts: events, touched }, insert)))
+        await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
+    await keepUnchanged(store, latest.tables);
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
     await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
@@ -138,64 +165,44 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       options.onChanged?.(changes);
     }
     // 5. What makes sums present again comes after the sums.
-    await insert('transactions', facts.transactions);
+    await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
+      // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
+      await insert('gap_places', gaps.places);
+      await insert('verified', verifiedRows(parts.verified, batch.partition));
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
-      await insert('applied', [progressRow(progress, now)]);
+      // Readings are told of as they are written: to hold up the next of them has them come together.
+      const quiet =
+        !HISTORY_TOPICS.includes(batch.topic) ||
+        batch.entries.every(({ record }) => record.kind === 'marker');
+      const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
+      if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
       known.set(place, progress);
     }
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
-  };
-}
-
-type Parts = {
-  accounts: AccountRecord[];
-  transactions: TransactionRecord[];
-  gaps: { offset: bigint; gap: GapRecord }[];
-  readings: ReturnType<typeof readingRow>[];
-  recomputes: RecomputeRecord[];
-  deadLetters: DeadLetterRecord[];
-};
-
-function sort(batch: LogBatch): Parts {
-  const parts: Parts = {
-    ...{ accounts: [], transactions: [], gaps: [] },
-    ...{ readings: [], recomputes: [], deadLetters: [] },
-  };
-  for (const { offset, record } of batch.entries) {
-    if (record.kind === 'account') parts.accounts.push(record);
-    else if (record.kind === 'transaction') parts.transactions.push(record);
-    else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
-    else if (record.kind === 'reading') parts.readings.push(readingRow(record));
-    else if (record.kind === 'recompute') parts.recomputes.push(record);
-    else if (record.kind !== 'dead-letter') continue;
-    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
-      parts.deadLetters.push(record);
   }
-  return parts;
 }
 
-/** Whether a letter is about the very message that it came from. */
-function isOwn({ topic, partition }: LogBatch, offset: bigint, { where }: DeadLetterRecord): boolean {
-  return where === `${topic}/${partition}/${offset}`;
-}
-
-function readings(rows: readonly ReturnType<typeof readingRow>[]): Map<string, object[]> {
-  const tables = new Map<string, object[]>();
-  for (const { table, row } of rows) tables.set(table, [...(tables.get(table) ?? []), row]);
-  return tables;
+/** Of a day that is not known, which the days' sums have to say. */
+function undatedRows(events: readonly EventRow[]): object[] {
+  return events
+    .filter(({ block_time, kind }) => block_time === null && kind !== '')
+    .map(({ slot, signature, position }) => ({ slot, signature, position }));
 }
 
 function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {
   const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
   return {
     mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
-    intervals: new Set([...facts.touchedIntervals, ...asked.flatMap(({ slots }) => slots.map(intervalOf))]),
+    intervals: new Set([
+      ...facts.touchedIntervals,
+      ...derived.map(({ slot }) => intervalOf(BigInt(slot))),
+      ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
+    ]),
   };
 }
 

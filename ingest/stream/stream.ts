@@ -6,16 +6,20 @@ import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
+import { createFollowed, lateOutput } from './beside/followed.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
-import { createNewcomers } from './following/newcomers.ts';
+import { readMetadataInTurns } from './following/metadata.ts';
 import { createSweeper } from './following/sweep.ts';
-import { createGeyserClient, type GeyserStream, type Subscription } from './geyser/client.ts';
+import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
+import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
 
@@ -24,6 +28,8 @@ export interface StreamOptions {
   xToken: string | null;
   programId: string;
   launchpadProgramId: string;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
   rpc: Rpc;
   log: LogWriter;
@@ -32,17 +38,12 @@ export interface StreamOptions {
   signal: AbortSignal;
   /** A stream without a new slot for this long is started again. */
   silenceMs?: number;
+  /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
+  rotaMs?: number;
+  /** What is stored is compared with the chain this far apart. */
+  verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
-
-/** What a person or a metric wants to know of the stream. */
-export type StreamEvent =
-  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
-  | { type: 'late' }
-  | { type: 'tip'; slot: bigint }
-  | { type: 'connected' }
-  | { type: 'disconnected'; reason: string }
-  | { type: 'gap'; gap: Gap; open: boolean };
 
 /**
  * Streams the chain into the log until the signal is given: subscribes from where the log ends, orders slots, sends
@@ -50,8 +51,13 @@ export type StreamEvent =
  * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
-  const { log, store, logger, signal, rpc, commitment, programId } = options;
-  const report = (event: StreamEvent) => options.onEvent?.(event);
+  const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
+  const teller = createStateTeller({ log, logger, signal });
+  const report = (event: StreamEvent) => {
+    teller.onEvent(event);
+    options.onEvent?.(event);
+  };
+  const telling = teller.run();
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
     'reading the position',
@@ -61,15 +67,16 @@ export async function runStream(options: StreamOptions): Promise<void> {
   if (known === null || stored === null) return;
   const { position } = stored;
 
-  const following = createFollowedAddresses(
-    decodeKey(programId) as Uint8Array,
-    decodeKey(options.launchpadProgramId) as Uint8Array,
-  );
+  const program = decodeKey(programId) as Uint8Array;
+  const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
   for (const { address, expected } of known) following.add(address, expected);
   const slots = new Slots(commitment, position);
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
-  const learn = (record: AccountRecord) => newcomers.add(following.learn(record));
+  const learn = (record: AccountRecord) => {
+    beside.told(record);
+    beside.add(following.learn(record));
+  };
 
   const reader = createAccountReader(rpc, following.expectedAt);
   const sweeper = createSweeper({
@@ -78,28 +85,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    ...{ rpc, log, programId, logger, signal },
+    ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
-  let live: GeyserStream | null = null;
-  let requests = 0;
-  const subscription = (fromSlot: bigint | null): Required<Subscription> => {
-    requests += 1;
-    const addresses = following.addresses();
-    return { programId, addresses, commitment, fromSlot, name: `request-${requests}` };
-  };
-  const newcomers = createNewcomers({
-    rewrite: (fromSlot) => {
-      const next = subscription(fromSlot);
-      live?.resubscribe(next);
-      return next.name;
-    },
-    read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
-  });
-
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
-  let gapFrom: bigint | null = position === null ? 0n : null;
+  let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
   const openGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
@@ -108,13 +99,27 @@ export async function runStream(options: StreamOptions): Promise<void> {
     sweeper.request(toSlot);
     swept = true;
   };
+  /** States of followed addresses that are here of a slot; those of earlier ones came late. */
+  const statesOf = (slot: bigint) => {
+    const states = beside.upTo(slot);
+    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, state));
+    return states.filter((state) => state.slot === slot);
+  };
   const handle = (output: SlotsOutput) => {
+    place(output);
+    if (output.type === 'late') return;
+    report({ type: 'connected' });
+    if (!begun) begin();
+  };
+  const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
+      for (const state of statesOf(output.slot)) handle(lateOutput(slots, state));
       if (gapFrom === null) return;
       openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
       gapFrom = null;
       return;
     }
+    if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
     const records = recordsOf(output, learn, following);
     const sent = send(records);
     if (output.type === 'late') {
@@ -128,31 +133,50 @@ export async function runStream(options: StreamOptions): Promise<void> {
     for (const update of transactions) if (mayBeCut(update.payload)) reread.add(update, blockTime);
     const counts = { accounts: accounts.length, transactions: transactions.length };
     void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
-    newcomers.onSlot(slot);
   };
 
   let begun = false;
   const begin = () => {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
-    void resumeUnfinished({ store, position, following, newcomers, gaps, reread, logger, signal });
+    void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
+    const { verification } = store;
+    if (verification === undefined) return;
+    void verifyForever({
+      ...{ rpc, log, programId, startSlot, store: verification, logger, signal },
+      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
+      applied: store.applied ?? store.position,
+      openGaps: store.openGaps,
+      onVerified: (found) => report({ type: 'verified', ...found }),
+    });
   };
 
+  void readMetadataInTurns({
+    ...{ reader, send, logger, signal },
+    addresses: following.metadataAddresses,
+    notBefore: () => slots.last ?? 0n,
+  });
+
   const client = createGeyserClient(options.endpoint, options.xToken);
+  const { silenceMs, rotaMs } = options;
+  const limits = {
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(rotaMs === undefined ? {} : { rotaMs }),
+  };
+  const beside = createFollowed({
+    ...{ client, slots, commitment, position, reader, learn, send, handle, logger, signal, ...limits },
+    programId: program,
+    addresses: following.addresses,
+    read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
+    onFollowed: (followed) => report({ type: 'followed', ...followed }),
+  });
+  const streamingBeside = beside.run();
   await superviseStream({
-    ...{ client, slots, outbox, logger, signal, subscription },
-    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
-    onStream: (stream, { name }) => {
-      live = stream;
-      newcomers.onNewStream(name as string);
-    },
+    ...{ client, slots, outbox, logger, signal, ...limits },
+    subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {
       for (const output of outputs) handle(output);
-      if (update.type === 'blockMeta') newcomers.onFilter(update.filter ?? '', update.slot);
       if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
-      if (outputs.length === 0) return;
-      report({ type: 'connected' });
-      if (!begun) begin();
     },
     onOutOfReach: (fromSlot) => {
       gapFrom = fromSlot;
@@ -161,11 +185,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap(gap);
       for (const output of outputs) handle(output);
     },
-    onEnd: (reason) => {
-      live = null;
-      report({ type: 'disconnected', reason });
-    },
+    onEnd: (reason) => report({ type: 'disconnected', reason }),
   });
+  await Promise.all([streamingBeside, telling]);
   client.close();
   await outbox.drained();
 }

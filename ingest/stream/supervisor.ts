@@ -2,7 +2,8 @@ import { pause } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
-import type { GeyserClient, GeyserStream, StreamEndedError, Subscription } from './geyser/client.ts';
+import type { GeyserClient, Subscription } from './geyser/client.ts';
+import { endWords, replayEnd, type StreamEndedError } from './geyser/ended.ts';
 import type { Update } from './geyser/update.ts';
 import type { Outbox } from './outbox.ts';
 import type { Slots, SlotsOutput } from './slots/machine.ts';
@@ -10,6 +11,10 @@ import { watch } from './watchdog.ts';
 
 /** Complete slots that wait for a parent before the stream is taken to have a hole. */
 const HOLE_AFTER_SLOTS = 40;
+/** The same where a replay was asked for and its first slot did not come. */
+const NO_REPLAY_AFTER_SLOTS = 4;
+/** Ends of a replay without one update until the past is left to history. */
+const MOST_EMPTY_ENDS = 3;
 
 export interface SupervisorOptions {
   client: GeyserClient;
@@ -19,64 +24,104 @@ export interface SupervisorOptions {
   signal: AbortSignal;
   silenceMs?: number;
   subscription(fromSlot: bigint | null): Subscription;
-  onStream(stream: GeyserStream, subscription: Subscription): void;
   onUpdate(update: Update, outputs: readonly SlotsOutput[]): void;
   /** The stream cannot bring the slots from this one on; the next output is a new beginning. */
   onOutOfReach(fromSlot: bigint): void;
   /** The stream lacks these slots; `outputs` is what waited for them. */
   onHole(gap: Gap, outputs: readonly SlotsOutput[]): void;
-  onEnd(reason: string): void;
+  /** With words that may be served. */
+  onEnd(words: string): void;
+}
+
+interface Ended {
+  error: StreamEndedError;
+  /** Whether anything but a ping came. */
+  brought: boolean;
 }
 
 /**
- * Keeps a stream going until the signal is given: after each end it subscribes again behind the last released slot,
- * at once where the last stream brought something, else after a growing pause.
+ * Keeps a stream going until the signal is given: after each end it subscribes again at the last released slot, at
+ * once where the last stream brought something, else after a growing pause.
  */
 export async function superviseStream(options: SupervisorOptions): Promise<void> {
-  const { slots, logger, signal } = options;
+  const { client, slots, logger, signal } = options;
   let failures = 0;
+  let emptyEnds = 0;
   let holeBefore: bigint | null = null;
   while (!signal.aborted) {
     slots.restart();
     const before = slots.last;
-    const ended = await oneStream(options, before === null ? null : before + 1n);
+    const { error, brought } = await oneStream(options, before);
     if (signal.aborted) return;
-    options.onEnd(ended.message);
+    options.onEnd(endWords(error));
+    const { code, message: reason } = error;
     failures = slots.last === before ? failures + 1 : 0;
     const hole = holeIn(slots);
-    if (ended.outOfRange && slots.last !== null) {
-      logger.warn({ slot: slots.last.toString() }, 'the replay does not reach back: opening a gap');
-      options.onOutOfReach(slots.last + 1n);
+    const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
+    emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
+    if (verdict === 'gone' || emptyEnds === MOST_EMPTY_ENDS) {
+      logger.warn({ slot: String(before), reason, code }, 'the replay does not reach back: opening a gap');
+      options.onOutOfReach((before as bigint) + 1n);
       slots.beginAnew();
+      failures = 0;
+      emptyEnds = 0;
     } else if (hole !== null && hole.fromSlot === holeBefore) {
       // The replay brought the same hole again: those slots are not to be had from the stream.
-      logger.warn({ fromSlot: hole.fromSlot.toString() }, 'the stream lacks slots: opening a gap');
-      options.onHole(hole, slots.skipTo(hole.toSlot));
+      skip(options, hole);
       failures = 0;
     }
     holeBefore = hole?.fromSlot ?? null;
-    logger.warn({ reason: ended.message, code: ended.code, failures }, 'the stream ended');
+    logger.warn({ reason, code, failures }, 'the stream ended');
     await pause(backoffMs(failures), signal);
   }
 }
 
-function holeIn(slots: Slots): Gap | null {
-  const missing = slots.missing();
-  return missing !== null && missing.waiting > HOLE_AFTER_SLOTS ? missing : null;
+/** What the end of a replay that brought nothing says of it; where its words do not, what the server says it keeps. */
+async function reachOf(
+  client: GeyserClient,
+  ended: StreamEndedError,
+  fromSlot: bigint,
+): Promise<ReturnType<typeof replayEnd>> {
+  const said = replayEnd(ended);
+  if (said !== 'perhaps') return said;
+  try {
+    const first = await client.firstReplayed();
+    return first === null || first > fromSlot ? 'gone' : said;
+  } catch {
+    return said;
+  }
 }
 
-function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise<StreamEndedError> {
+function skip({ slots, logger, onHole }: SupervisorOptions, hole: Gap): void {
+  logger.warn({ fromSlot: hole.fromSlot.toString() }, 'the stream lacks slots: opening a gap');
+  onHole(hole, slots.skipTo(hole.toSlot));
+}
+
+function holeIn(slots: Slots, after = HOLE_AFTER_SLOTS): Gap | null {
+  const missing = slots.missing();
+  return missing !== null && missing.waiting > after ? missing : null;
+}
+
+function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise<Ended> {
   const { slots, outbox, signal } = options;
   return new Promise((resolve) => {
     let held = false;
-    const subscription = options.subscription(fromSlot);
-    const stream = options.client.subscribe(subscription, {
+    let brought = false;
+    let replayed = fromSlot === null;
+    const stream = options.client.subscribe(options.subscription(fromSlot), {
       onUpdate: (update) => {
+        if (update.type !== 'ping' && update.type !== 'other') brought = true;
+        if (fromSlot !== null && update.type === 'blockMeta' && update.slot <= fromSlot) replayed = true;
         const outputs = slots.take(update);
         dog.heard(slots.highest, slots.last);
         options.onUpdate(update, outputs);
         if (slots.overflowing) stream.cancel('too much waits for slots to be complete');
         else if (update.type === 'blockMeta' && holeIn(slots) !== null) stream.cancel('slots are missing');
+        else if (!replayed) {
+          // A replay with nothing in it brings nothing the next time either: the stream goes on behind it.
+          const hole = holeIn(slots, NO_REPLAY_AFTER_SLOTS);
+          if (hole !== null) skip(options, hole);
+        }
         if (held || !outbox.full()) return;
         held = true;
         stream.pause();
@@ -88,7 +133,7 @@ function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise
       onEnd: (error) => {
         dog.stop();
         signal.removeEventListener('abort', stop);
-        resolve(error);
+        resolve({ error, brought });
       },
     });
     const stop = () => stream.cancel('stopping');
@@ -98,6 +143,5 @@ function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise
       onStall: (reason) => stream.cancel(reason),
       paused: () => held,
     });
-    options.onStream(stream, subscription);
   });
 }

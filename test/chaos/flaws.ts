@@ -33,18 +33,23 @@ const isTotals = (sql: string): boolean => INTO_TOTALS.test(sql);
 /** Has each batch's events added to the sums that are there, in place of sums over all events. For one partition. */
 export function addingUp(store: Store): Store {
   let waiting: EventRow[] = [];
+  const add = async (params: Params) => {
+    const signatures = waiting.map(({ signature }) => signature);
+    waiting = [];
+    await store.insert('policy_totals', await added(store, params, signatures));
+  };
   return {
     ...store,
     insert: async (table, rows) => {
+      if (table === 'policy_totals') {
+        const totals = rows as Totals[];
+        const mints = totals.map(({ mint }) => String(mint));
+        return add({ mints, offsets: [String(totals[0]?.log_offset ?? 0)] });
+      }
       await store.insert(table, rows);
       if (table === 'events') waiting.push(...(rows as EventRow[]));
     },
-    command: async (sql, params = {}) => {
-      if (!isTotals(sql)) return store.command(sql, params);
-      const signatures = waiting.map(({ signature }) => signature);
-      waiting = [];
-      await store.insert('policy_totals', await added(store, params, signatures));
-    },
+    command: (sql, params = {}) => (isTotals(sql) ? add(params) : store.command(sql, params)),
   };
 }
 
@@ -89,18 +94,21 @@ export function inTwoSteps(
     written(): void;
   },
 ): Store {
+  const write = async (rows: readonly object[]) => {
+    await options.between();
+    const version = options.version?.();
+    await store.insert(
+      'policy_totals',
+      rows.map((row) => ({ ...row, ...(version === undefined ? {} : { log_offset: version }) })),
+    );
+    options.written();
+  };
   return {
     ...store,
+    insert: (table, rows) => (table === 'policy_totals' ? write(rows) : store.insert(table, rows)),
     command: async (sql: string, params?: Params) => {
       if (!isTotals(sql)) return store.command(sql, params);
-      const rows = await store.query<Totals>(sql.replace(INTO_TOTALS, ''), params);
-      await options.between();
-      const version = options.version?.();
-      await store.insert(
-        'policy_totals',
-        rows.map((row) => ({ ...row, ...(version === undefined ? {} : { log_offset: version }) })),
-      );
-      options.written();
+      await write(await store.query<Totals>(sql.replace(INTO_TOTALS, ''), params));
     },
   };
 }

@@ -56,6 +56,12 @@ test('each endpoint has its line: what answers soundly is ok, what does not says
   expect(lines.join('\n')).not.toContain('hunter2');
 });
 
+test('TRUST_PROXY that makes all clients one has a line that says so', async () => {
+  const { failed, lines } = await diagnose({ PUBLIC_URL: 'https://api.example' });
+  expect(failed).toBe(1);
+  expect(lines.at(-1)).toMatch(/^failed {2}TRUST_PROXY .*all clients count as one address/);
+});
+
 test('what comes from outside cannot draw on the terminal', async () => {
   const lines: string[] = [];
   const run = async () => {

@@ -5,9 +5,9 @@ function setUp() {
   const calls: string[] = [];
   let requests = 0;
   const newcomers = createNewcomers({
-    rewrite: (fromSlot) => {
+    rewrite: () => {
       requests += 1;
-      calls.push(`rewrite from ${fromSlot}`);
+      calls.push('rewrite');
       return `r${requests}`;
     },
     read: (addresses, notBefore) => calls.push(`read ${addresses.join(' ')} at ${notBefore}`),
@@ -18,36 +18,36 @@ function setUp() {
 test('newcomers of a slot go into one rewrite, and are read once the new filter was seen at work', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a', 'b']);
-  newcomers.onSlot(10n);
+  newcomers.onSlot();
   newcomers.onFilter('r0', 11n);
-  expect(calls).toEqual(['rewrite from 11']);
+  expect(calls).toEqual(['rewrite']);
   newcomers.onFilter('r1', 11n);
   newcomers.onFilter('r1', 12n);
-  expect(calls).toEqual(['rewrite from 11', 'read a b at 11']);
+  expect(calls).toEqual(['rewrite', 'read a b at 11']);
   expect(newcomers.pending()).toBe(0);
 });
 
 test('one rewrite is under way at a time: those that come meanwhile wait for the next', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a']);
-  newcomers.onSlot(10n);
+  newcomers.onSlot();
   newcomers.add(['b']);
-  newcomers.onSlot(11n);
-  expect(calls).toEqual(['rewrite from 11']);
+  newcomers.onSlot();
+  expect(calls).toEqual(['rewrite']);
   newcomers.onFilter('r1', 12n);
-  newcomers.onSlot(12n);
+  newcomers.onSlot();
   newcomers.onFilter('r2', 13n);
-  expect(calls).toEqual(['rewrite from 11', 'read a at 12', 'rewrite from 13', 'read b at 13']);
+  expect(calls).toEqual(['rewrite', 'read a at 12', 'rewrite', 'read b at 13']);
 });
 
 test('a new stream carries all of them in its first request, whatever was under way', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a']);
-  newcomers.onSlot(10n);
+  newcomers.onSlot();
   newcomers.add(['b']);
   newcomers.onNewStream('first');
   newcomers.onFilter('r1', 11n);
   newcomers.onFilter('first', 12n);
-  newcomers.onSlot(12n);
-  expect(calls).toEqual(['rewrite from 11', 'read b a at 12']);
+  newcomers.onSlot();
+  expect(calls).toEqual(['rewrite', 'read b a at 12']);
 });

@@ -4,9 +4,25 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
+import { freePort } from '../support/free-port.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+const MARK = 'marked-hunter2-secret';
+
+/** A pair as the catalogue lists it, with a logo relative to its site. */
+const pairOf = (logoUrl: string) => ({
+  ...{
+    mint: encodeBase58(Buffer.alloc(32, logoUrl.length)),
+    symbol: logoUrl,
+    name: 'x',
+    decimals: 6,
+    logoUrl,
+  },
+  ...{ category: 'custom', launchable: true, launchLabReady: true },
+});
 
 /** The fenced blocks of README's section on agents: the six lines, then the commands. */
 function examples(): { script: string; commands: string[] } {
@@ -28,12 +44,34 @@ describe('what README says of agents', () => {
   let url: string;
   let mint: string;
 
+  let said = '';
+  let screen = '';
+  let upstream: AnsweringServer;
+  let metricsPort: number;
+
   beforeAll(async () => {
-    const env = { ...process.env, DATA_DIR: path.join(directory, 'data'), PORT: '0' };
+    // What it answers with holds the login that it was asked with.
+    upstream = await serveAnswers(({ path: asked }) =>
+      asked.endsWith('/pairs')
+        ? { body: { data: { pairs: [pairOf('logo.png'), pairOf('/logo.png')] } } }
+        : { status: 500, body: `${MARK} at http://user:${MARK}@upstream` },
+    );
+    metricsPort = await freePort();
+    const marked = upstream.url.replace('http://', `http://user:${MARK}@`);
+    const env = {
+      ...process.env,
+      ...{ DATA_DIR: path.join(directory, 'data'), PORT: '0', METRICS_PORT: String(metricsPort) },
+      ...{ LOG_LEVEL: 'debug', POLL_INTERVAL_MS: '500', YELLOWSTONE_X_TOKEN: MARK },
+      ...{ PERP_VENUE_URL: `${marked}/perp`, LAUNCHPAD_CATALOGUE_URL: `${marked}/${MARK}` },
+      ...{ PRICE_URL: (await deadUrl()).replace('http://', `http://user:${MARK}@`) },
+      ...{ IPFS_GATEWAY: `https://user:${MARK}@127.0.0.1:1`, METADATA_ALLOW_PRIVATE: 'true' },
+    };
     system = spawn(process.execPath, [path.join(ROOT, 'start/main.ts')], {
-      ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'inherit'] },
+      ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] },
     });
-    let screen = '';
+    system.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
     await new Promise<void>((resolve, reject) => {
       system.once('exit', (code) => reject(new Error(`it ended with ${code} before it served`)));
       system.stdout?.on('data', (chunk: Buffer) => {
@@ -51,13 +89,36 @@ describe('what README says of agents', () => {
   });
   afterAll(async () => {
     const gone = new Promise((resolve) => system.once('exit', resolve));
-    system.kill('SIGTERM');
-    await gone;
+    if (system.kill('SIGTERM')) await gone;
+    await upstream.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
   const feed = async () =>
     (await (await fetch(`${url}/coins/${mint}/posts`)).json()) as { posts: { kind: string; text: string }[] };
+
+  test('what is set is used, its failures are told in words of ours, and no login of it shows anywhere', async () => {
+    const read = async (address: string) => (await fetch(address)).text();
+    await vi.waitFor(
+      async () => {
+        const { venues } = JSON.parse(await read(`${url}/status`)) as { venues: Record<string, object> };
+        expect(venues.perp_venue).toMatchObject({ absent: true, reason: 'never answered: answered 500' });
+        expect(await read(`${url}/quotes`)).toContain('/logo.png');
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+    const coin = ['', '/positions', '/activity', '/loop', '/fees', '/holders', '/posts'];
+    const routes = ['/status', '/quotes', '/rankings', '/analytics', '/openapi.json', '/nowhere'];
+    const shown = await Promise.all([
+      ...coin.map((route) => read(`${url}/coins/${mint}${route}`)),
+      ...routes.map((route) => read(url + route)),
+      ...['metrics', 'ready', 'live'].map((name) => read(`http://127.0.0.1:${metricsPort}/${name}`)),
+    ]);
+    expect(shown.at(-3)).toMatch(/^poll_readings_total\{.*result="failed"/m);
+    expect(JSON.parse(shown.at(-2) as string)).toEqual({ ready: true, missing: [] });
+    for (const text of [...shown, screen, said]) expect(text).not.toContain(MARK);
+    expect(said).not.toBe('');
+  });
 
   test('npm start leaves a key that its owner alone can read', () => {
     expect(statSync(path.join(directory, 'data/devnet/agent.json')).mode & 0o777).toBe(0o600);

@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { lockDataDir } from '../../runtime/data-lock.ts';
+import { proxyAdvice } from '../../runtime/proxy-advice.ts';
 
 describe('the configuration', () => {
   test('has the documented defaults', () => {
@@ -36,6 +39,9 @@ describe('the configuration', () => {
     ['KAFKA_BROKERS', 'no-port'],
     ['KAFKA_TLS', 'yes'],
     ['POSTGRES_URL', 'http://x'],
+    ['CLICKHOUSE_URL', 'http://u:p@h:8123/no-name'],
+    ['CLICKHOUSE_URL', 'http://u:p@h:8123/a/b'],
+    ['PUBLIC_URL', 'https://user:mark@api.example'],
     ['TRUST_PROXY', '-1'],
     ['POLL_INTERVAL_MS', '1.5'],
   ])(
@@ -64,7 +70,28 @@ describe('the configuration', () => {
   });
 });
 
+test('TRUST_PROXY that is too low for what PUBLIC_URL says is told', () => {
+  const advice = (env: Record<string, string>) => proxyAdvice(readConfig(env));
+  expect(advice({ PUBLIC_URL: 'https://api.example' })).toMatch(/PUBLIC_URL is https.*TRUST_PROXY is 0/);
+  expect(advice({ PUBLIC_URL: 'http://api.example' })).toMatch(/HOST is this machine alone/);
+  expect(advice({ PUBLIC_URL: 'https://api.example', TRUST_PROXY: '1' })).toBeNull();
+  expect(advice({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBeNull();
+  expect(advice({})).toBeNull();
+});
+
 describe('the data directory', () => {
+  test('is closed to others, also one that was open before', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'mode-'));
+    const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
+    chmodSync(directory, 0o755);
+    lockDataDir(directory)();
+    expect(modeOf(directory)).toBe('700');
+    const fresh = path.join(directory, 'fresh');
+    lockDataDir(fresh)();
+    expect(modeOf(fresh)).toBe('700');
+    rmSync(directory, { recursive: true });
+  });
+
   test('belongs to one living process at a time; one that died does not count', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const unlock = lockDataDir(directory);
@@ -72,6 +99,25 @@ describe('the data directory', () => {
     unlock();
     writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid: 2 ** 22 + 1, started: '1' }));
     lockDataDir(directory)();
+    rmSync(directory, { recursive: true });
+  });
+
+  test('of a process that was killed is free, though its parent has not noticed', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+    // What `exec` puts in the shell's place never asks for the shell's child.
+    const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid, started }));
+    expect(() => lockDataDir(directory)).toThrow(`in use by process ${pid}`);
+    process.kill(pid, 'SIGKILL');
+    lockDataDir(directory)();
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    parent.kill('SIGKILL');
     rmSync(directory, { recursive: true });
   });
 });

@@ -32,3 +32,12 @@ test('a text with line breaks stays on one line, and what is no error says nothi
   expect(lines[0]?.msg).toBe('a request failed');
   expect((await logged(`{ token: 'a secret' }`))[0]?.err).toEqual({ message: 'an unknown failure' });
 });
+
+test('no line holds a secret of the configuration or a login of an address, however it came there', async () => {
+  const script = `import { createLogger } from '${LOG}';
+    const logger = createLogger('info', 'test', ['pa"ss word', 'http://node.example/key']);
+    logger.warn({ err: new Error('pa"ss word at postgres://u:p@db/x, pa%22ss%20word'), url: 'http://node.example/key?x' }, 'pa"ss word');`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stderr).not.toMatch(/ss word|ss%20word|u:p|example/);
+  expect(JSON.parse(stderr)).toMatchObject({ msg: '***', url: '***?x' });
+});

@@ -1,58 +1,79 @@
-/** A column of sums: how it follows from facts `e`, and from rows `s` that hold sums already. */
-export interface Figure {
-  column: string;
-  ofFacts: string;
-  ofSums: string;
-}
-
 type Amount = 'amount_a' | 'amount_b' | 'amount_c' | 'amount_d';
 type Kind = 'FeesClaimed' | 'Routed' | 'ProfitSwept' | 'BuybackBurned';
 
-const total = (column: string, kind: Kind, amount: Amount): Figure => ({
-  column,
-  ofFacts: `sumIf(toUInt128(e.${amount}), e.kind = '${kind}')`,
-  ofSums: `sum(s.${column})`,
-});
-const count = (column: string, ofFacts: string): Figure => ({ column, ofFacts, ofSums: `sum(s.${column})` });
-const newest = (column: string, ofFacts: string): Figure => ({ column, ofFacts, ofSums: `max(s.${column})` });
-const newestOf = (column: string, kind: Kind) =>
-  newest(column, `maxOrNullIf(e.block_time, e.kind = '${kind}')`);
+/** A column of sums; a kind of null is any. */
+export type Figure = { column: string } & (
+  | { is: 'total'; kind: Kind; amount: Amount }
+  | { is: 'count'; kind: Kind | null }
+  /** Those whose block time is known. */
+  | { is: 'dated'; kind: null }
+  /** Block times. */
+  | { is: 'newest' | 'oldest'; kind: Kind | null }
+);
+
+const total = (column: string, kind: Kind, amount: Amount): Figure => ({ column, is: 'total', kind, amount });
+const count = (column: string, kind: Kind | null = null): Figure => ({ column, is: 'count', kind });
+const newest = (column: string, kind: Kind | null = null): Figure => ({ column, is: 'newest', kind });
 
 export const POLICY_FIGURES: readonly Figure[] = [
   total('fees_quote', 'FeesClaimed', 'amount_a'),
   total('fees_base', 'FeesClaimed', 'amount_b'),
-  count('claim_count', "countIf(e.kind = 'FeesClaimed')"),
-  newestOf('last_claim', 'FeesClaimed'),
+  count('claim_count', 'FeesClaimed'),
+  newest('last_claim', 'FeesClaimed'),
   total('routed', 'Routed', 'amount_a'),
   total('protocol_cut', 'Routed', 'amount_b'),
   total('routed_to_lp', 'Routed', 'amount_c'),
   total('routed_to_bankroll', 'Routed', 'amount_d'),
-  newestOf('last_routed', 'Routed'),
+  newest('last_routed', 'Routed'),
   total('profit', 'ProfitSwept', 'amount_a'),
   total('profit_to_lp', 'ProfitSwept', 'amount_b'),
   total('profit_to_holders', 'ProfitSwept', 'amount_c'),
-  newestOf('last_swept', 'ProfitSwept'),
+  newest('last_swept', 'ProfitSwept'),
   total('buyback_spent', 'BuybackBurned', 'amount_a'),
   total('buyback_burned', 'BuybackBurned', 'amount_b'),
-  newestOf('last_buyback', 'BuybackBurned'),
-  count('event_count', "countIf(e.kind != '')"),
+  newest('last_buyback', 'BuybackBurned'),
+  count('event_count'),
 ];
 
-/** Of facts with a column `is_fact`: 0 in rows that stand for a sum which may have no fact left. */
 export const QUOTE_FIGURES: readonly Figure[] = [
   total('routed_to_lp', 'Routed', 'amount_c'),
   total('routed_to_bankroll', 'Routed', 'amount_d'),
   total('protocol_cut', 'Routed', 'amount_b'),
   total('profit', 'ProfitSwept', 'amount_a'),
   total('buyback_spent', 'BuybackBurned', 'amount_a'),
-  count('event_count', 'countIf(e.is_fact = 1)'),
-  newest('last_event', 'max(e.block_time)'),
+  count('event_count'),
+  newest('last_event'),
+];
+
+export const KIND_FIGURES: readonly Figure[] = [
+  { column: 'event_count', is: 'dated', kind: null },
+  { column: 'first_event', is: 'oldest', kind: null },
+  newest('last_event'),
 ];
 
 export const columns = (figures: readonly Figure[]): string => figures.map(({ column }) => column).join(', ');
 
 export const selected = (figures: readonly Figure[], from: 'ofFacts' | 'ofSums'): string =>
-  figures.map((figure) => `${figure[from]} AS ${figure.column}`).join(',\n  ');
+  figures
+    .map((figure) => `${from === 'ofFacts' ? ofFacts(figure) : ofSums(figure)} AS ${figure.column}`)
+    .join(',\n  ');
+
+/** From facts `e`; rows of kind '' stand for a sum which may have no fact left. */
+function ofFacts(figure: Figure): string {
+  const { kind } = figure;
+  const when = kind === null ? "e.kind != ''" : `e.kind = '${kind}'`;
+  if (figure.is === 'total') return `sumIf(toUInt128(e.${figure.amount}), ${when})`;
+  if (figure.is === 'count') return `countIf(${when})`;
+  if (figure.is === 'dated') return 'countIf(e.block_time IS NOT NULL)';
+  return `${figure.is === 'newest' ? 'max' : 'min'}OrNullIf(e.block_time, ${when})`;
+}
+
+/** From rows `s` that hold sums already. */
+function ofSums({ is, column }: Figure): string {
+  if (is === 'newest') return `max(s.${column})`;
+  if (is === 'oldest') return `min(s.${column})`;
+  return `sum(s.${column})`;
+}
 
 /**
  * The condition and the version of rows of some partitions of the log, recomputed up to an offset in each. A row of

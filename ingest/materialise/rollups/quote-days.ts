@@ -13,13 +13,13 @@ SELECT
   ${selected(QUOTE_FIGURES, 'ofFacts')}
 FROM (
   SELECT toDate(fromUnixTimestamp64Second(assumeNotNull(e.block_time), 'UTC')) AS day, intDiv(e.slot, ${NARROWEST}) AS span,
-    e.quote_mint AS quote_mint, e.log_partition AS log_partition, 1 AS is_fact, e.kind AS kind,
+    e.quote_mint AS quote_mint, e.log_partition AS log_partition, e.kind AS kind,
     e.amount_a AS amount_a, e.amount_b AS amount_b, e.amount_c AS amount_c, e.amount_d AS amount_d,
     e.block_time AS block_time
   FROM events_by_slot AS e FINAL
   WHERE intDiv(e.slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND e.block_time IS NOT NULL AND ${inPartitions('e')}
   UNION ALL
-  SELECT s.day, s.span, s.quote_mint, s.log_partition, 0, '', 0, 0, 0, 0, NULL
+  SELECT s.day, s.span, s.quote_mint, s.log_partition, '', 0, 0, 0, 0, NULL
   FROM quote_spans AS s
   WHERE s.span IN {spans:Array(UInt64)} AND ${inPartitions('s')}
 ) AS e

@@ -1,6 +1,7 @@
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { isRefusal } from '../../../clickhouse/coalesce.ts';
 import { createBatcher } from '../../../runtime/batcher.ts';
+import { recomputeKinds } from './kinds.ts';
 import { recomputePolicyTotals } from './policy-totals.ts';
 import { recomputeQuoteDays } from './quote-days.ts';
 import type { Touched } from './slot-intervals.ts';
@@ -41,5 +42,9 @@ async function recompute(store: Store, all: readonly Recompute[]): Promise<void>
     const partitions = owned.map(({ partition }) => partition);
     await store.command(sql, { ...params, partitions, offsets: owned.map(({ offset }) => offset) });
   };
-  await Promise.all([recomputePolicyTotals(write, touched), recomputeQuoteDays(write, touched)]);
+  await Promise.all([
+    recomputePolicyTotals(write, touched),
+    recomputeQuoteDays(write, touched),
+    recomputeKinds(write, touched),
+  ]);
 }

@@ -3,6 +3,8 @@ import { decodeAccount } from '../../../schemas/accounts.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/launchpad.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
+import { sameBytes } from '../../../schemas/own-calls.ts';
+import { poolAddress } from '../../../schemas/pda.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import {
   decodeMetadataAccount,
@@ -60,8 +62,10 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   const owner = encodeBase58(record.owner);
   // Anyone may send lamports to an address before its account is made.
   if (owner === SYSTEM_PROGRAM && record.data.length === 0) return 'missing';
-  if (record.expected === 'metadata') return metadata(record);
-  if (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM) return token(record, owner);
+  // Whoever makes a mint says where its metadata stands: what stands there says itself what else it is.
+  if (record.expected === 'metadata' && !isPool(record.data) && tokenKindOf(record, owner) !== 'account')
+    return metadata(record);
+  if (isTokenProgram(owner)) return token(record, owner);
   if (isPool(record.data)) return pool(record, owner);
   if (isCurveConfig(record.data)) {
     const { curveType } = decodeCurveConfig(record.data);
@@ -70,6 +74,11 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   if (record.expected === null) return 'foreign';
   throw new MalformedError(record.expected, `${record.data.length} bytes of the program ${owner}`);
 }
+
+const isTokenProgram = (owner: string) => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM;
+
+const tokenKindOf = (record: AccountRecord, owner: string) =>
+  isTokenProgram(owner) ? tokenProgramKind(record.data) : null;
 
 function token(record: AccountRecord, owner: string): AccountReading {
   const kind = tokenProgramKind(record.data);
@@ -105,8 +114,13 @@ function metadata(record: AccountRecord): LatestState {
   return { table: 'metadata_accounts', columns: () => ({ mint: encodeBase58(mint), name, symbol, uri }) };
 }
 
-function pool(record: AccountRecord, program: string): LatestState {
+/** A pool stands where the program that owns it derives it: other programs make accounts of the same form. */
+function pool(record: AccountRecord, program: string): AccountReading {
   const state = decodePool(record.data);
+  if (!sameBytes(poolAddress(record.owner, state.baseMint, state.quoteMint), record.address)) {
+    if (record.expected !== 'pool') return 'foreign';
+    throw new MalformedError('pool', `of the program ${program}, which does not derive this address`);
+  }
   return {
     table: 'pools',
     columns: () => ({

@@ -48,18 +48,23 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   for (let at = 0; at < owned.length && !signal.aborted; at += RECORDS_AT_ONCE) {
     await keep(owned.slice(at, at + RECORDS_AT_ONCE));
   }
-  // What was read leads to more: a pool to its global config, a mint to its metadata.
+  // What was read leads to more: a pool to its global config; metadata lead nowhere.
   for (let left = leftOf(following.addresses(), done); left.length > 0 && !signal.aborted; ) {
-    const pages = Array.from({ length: Math.ceil(left.length / ADDRESSES_PER_READ) }, (_, page) =>
-      left.slice(page * ADDRESSES_PER_READ, (page + 1) * ADDRESSES_PER_READ),
-    );
-    await inParallel(pages, READS_AT_ONCE, async (addresses) => {
+    await inParallel(pagesOf(left), READS_AT_ONCE, async (addresses) => {
       if (!signal.aborted) await keep(await reader.read(addresses, notBefore));
     });
     left = leftOf(following.addresses(), done);
   }
+  for (const addresses of pagesOf(following.metadataAddresses())) {
+    if (!signal.aborted) await keep(await reader.readMetadata(addresses, notBefore));
+  }
   return done.size;
 }
+
+const pagesOf = (addresses: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(addresses.length / ADDRESSES_PER_READ) }, (_, page) =>
+    addresses.slice(page * ADDRESSES_PER_READ, (page + 1) * ADDRESSES_PER_READ),
+  );
 
 const leftOf = (addresses: readonly string[], done: ReadonlySet<string>) =>
   addresses.filter((address) => !done.has(address));

@@ -33,7 +33,7 @@ export function createCursorFile(dataDir: string, job: readonly string[]): Curso
       return same ? cursor : null;
     },
     write: ({ topSlot, toSlot, ends }) => {
-      mkdirSync(dataDir, { recursive: true });
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
       const body = {
         topSlot: topSlot.toString(),
         toSlot: toSlot.toString(),

@@ -1,20 +1,28 @@
 import type { Config } from '../../../runtime/config.ts';
+import { proxyAdvice } from '../../../runtime/proxy-advice.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import { checkKafka } from './kafka.ts';
+import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
 
+/** One line of what was found. A note is what works and costs something: it says what to do. */
+export interface Finding {
+  mark: 'ok' | 'note';
+  text: string;
+}
+
 /** One endpoint that the configuration may name. */
 export interface Check {
   /** The variable that names it. */
   variable: string;
-  /** Asks it for something that it must know; what it found, in a few words. Null where it is not configured. */
-  run: ((signal: AbortSignal) => Promise<string>) | null;
+  /** Asks it for something that it must know; what it found, in a few words, or in several lines. Null where it is not configured. */
+  run: ((signal: AbortSignal) => Promise<string | readonly Finding[]>) | null;
 }
 
-type Ask<T> = (value: T, signal: AbortSignal) => Promise<string>;
+type Ask<T> = (value: T, signal: AbortSignal) => Promise<string | readonly Finding[]>;
 
 function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
   return { variable, run: value === null ? null : (signal) => ask(value, signal) };
@@ -22,6 +30,7 @@ function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
 
 /** A check of every endpoint, in the order in which a deployment needs them. */
 export function checksOf(config: Config): Check[] {
+  const advice = proxyAdvice(config);
   return [
     check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
       checkStream(endpoint, config, signal),
@@ -29,9 +38,10 @@ export function checksOf(config: Config): Check[] {
     ...(config.solanaRpcUrl ?? [null]).map((one) =>
       check('SOLANA_RPC_URL', one, (url) => checkRpc(url, config)),
     ),
-    check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
-      checkKafka(brokers, config.kafkaTls, signal),
-    ),
+    check('KAFKA_BROKERS', config.kafkaBrokers, async (brokers, signal) => {
+      const answering = await checkKafka(brokers, config.kafkaTls, signal);
+      return `${answering}, ${await logIn(config, signal)}`;
+    }),
     check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
     check('POSTGRES_URL', config.postgresUrl, checkPostgres),
     ...REMOTE_VENUE_NAMES.map((venue) =>
@@ -40,5 +50,6 @@ export function checksOf(config: Config): Check[] {
     check('LAUNCHPAD_CATALOGUE_URL', config.launchpadCatalogueUrl, checkCatalogue),
     check('PRICE_URL', config.priceUrl, checkPrices),
     check('IPFS_GATEWAY', config.ipfsGateway, checkGateway),
+    ...(advice === null ? [] : [check('TRUST_PROXY', advice, (wrong) => Promise.reject(new Error(wrong)))]),
   ];
 }

@@ -13,9 +13,22 @@ export interface FollowedAddresses {
   /** Follows an address that is known from before. False where it was followed already. */
   add(address: string, expected: ExpectedAccount): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
+  /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
   addresses(): string[];
+  /** Where the metadata of followed mints stand outside of them: chosen by whoever made the mint, never streamed. */
+  metadataAddresses(): string[];
   size(): number;
 }
+
+/** Where a provider takes few addresses, those further down are read over RPC. */
+const ORDER: Record<ExpectedAccount, number> = {
+  token_account: 0,
+  pool: 1,
+  curve_config: 2,
+  mint: 3,
+  metadata: 4,
+  program: 5,
+};
 
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -28,6 +41,8 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
   /** Accounts whose addresses of interest can never change, and were learned. */
   const learned = new Set<string>();
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
+  /** By mint: one each. */
+  const pointers = new Map<string, string>();
   let launchpadProgram = launchpad;
 
   const follow = (found: string[], address: Uint8Array, expected: ExpectedAccount) => {
@@ -65,28 +80,47 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
     }
   };
 
+  const isPoolOf = (record: AccountRecord): boolean => {
+    if (known.get(latin1(record.address)) !== 'pool' || !isPool(record.data)) return false;
+    const { baseMint, quoteMint } = decodePool(record.data);
+    return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
+  };
+
   return {
     add: (address, expected) => {
+      // Its mint says where it is once the mint is read.
+      if (expected === 'metadata') return false;
       const key = latin1(decodeKey(address) as Uint8Array);
       if (known.has(key)) return false;
       known.set(key, expected);
       return true;
     },
     expectedAt: (address) => known.get(latin1(address)) ?? null,
-    addresses: () => [...known.keys()].map((key) => encodeBase58(Buffer.from(key, 'latin1'))),
+    metadataAddresses: () =>
+      [...new Set(pointers.values())]
+        .filter((key) => !known.has(key))
+        .map((key) => encodeBase58(Buffer.from(key, 'latin1'))),
+    addresses: () =>
+      [...known]
+        .sort(([, a], [, b]) => ORDER[a] - ORDER[b])
+        .map(([key]) => encodeBase58(Buffer.from(key, 'latin1'))),
     size: () => known.size,
     learn: (record) => {
       const found: string[] = [];
       const { address, data } = record;
       // A closed account may stand there again later, as another one.
-      if (record.lamports === 0n) learned.delete(latin1(address));
+      if (record.lamports === 0n) {
+        learned.delete(latin1(address));
+        pointers.delete(latin1(address));
+      }
       if (record.lamports === 0n || learned.has(latin1(address))) return found;
       try {
         if (same(record.owner, programId)) learnProgram(record, found);
-        else if (isPool(data)) follow(found, decodePool(data).globalConfig, 'curve_config');
-        else if (isMint(record)) {
+        else if (isPoolOf(record)) follow(found, decodePool(data).globalConfig, 'curve_config');
+        else if (known.get(latin1(address)) === 'mint' && isMint(record)) {
           const { metadataPointer } = decodeMint(data, address);
-          if (metadataPointer !== null) follow(found, metadataPointer, 'metadata');
+          if (metadataPointer === null) pointers.delete(latin1(address));
+          else pointers.set(latin1(address), latin1(metadataPointer));
         }
       } catch (error) {
         // The materialiser keeps it as a dead letter; there is nothing to learn from it.

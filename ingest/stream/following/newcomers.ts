@@ -7,7 +7,7 @@ export interface Newcomers {
   /** Addresses that came up and are not in the filter yet, base58. */
   add(addresses: readonly string[]): void;
   /** Called when a slot was released: rewrites the filter where addresses wait and no rewrite is under way. */
-  onSlot(slot: bigint): void;
+  onSlot(): void;
   /** Called when a block meta came by the request of this name: every later slot is filtered by it. */
   onFilter(name: string, slot: bigint): void;
   /** A new stream carries every address in its first request, of this name. */
@@ -17,8 +17,8 @@ export interface Newcomers {
 }
 
 export interface NewcomersOptions {
-  /** Sends the whole filter again, replaying from this slot; answers the request's name. */
-  rewrite(fromSlot: bigint): string;
+  /** Sends the whole filter again; answers the request's name. */
+  rewrite(): string;
   /** Has them read at that slot or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
 }
@@ -40,8 +40,8 @@ export function createNewcomers(options: NewcomersOptions): Newcomers {
     add: (addresses) => {
       for (const address of addresses) waiting.add(address);
     },
-    onSlot: (slot) => {
-      if (underWay === null && waiting.size > 0) depart(options.rewrite(slot + 1n));
+    onSlot: () => {
+      if (underWay === null && waiting.size > 0) depart(options.rewrite());
     },
     onFilter: (name, slot) => {
       if (underWay?.name !== name) return;

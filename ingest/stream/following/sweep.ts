@@ -4,6 +4,7 @@ import { retryUntilDone } from '../../../runtime/retry.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { createPatientRead } from '../../history/patient-read.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -33,12 +34,13 @@ export interface Sweeper {
 
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { reader, learn, send, signal } = options;
+  const patientRead = createPatientRead(reader.read, options);
   let wanted: bigint | null = null;
   let running = false;
 
   const read = async (addresses: readonly string[], notBefore: bigint) => {
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
-      const records = await retryUntilDone('reading accounts', () => reader.read(some, notBefore), options);
+      const records = await patientRead(some, notBefore);
       if (records === null) return;
       learn(records);
       await send(records);

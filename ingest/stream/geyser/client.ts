@@ -1,32 +1,23 @@
 import * as grpc from '@grpc/grpc-js';
-import { CommitmentLevel, SubscribeRequest } from '@triton-one/yellowstone-grpc';
+import {
+  CommitmentLevel,
+  GetVersionResponse,
+  SubscribeReplayInfoResponse,
+  SubscribeRequest,
+} from '@triton-one/yellowstone-grpc';
+import { StreamEndedError } from './ended.ts';
 import { readUpdate, type Update } from './update.ts';
 
-/** What to stream: everything the program owns, the followed addresses, and transactions that name the program. */
+/** What to stream; slots and block metas always come. */
 export interface Subscription {
-  programId: string;
+  /** Everything that this program owns, and the transactions that name it; null: neither. */
+  programId: string | null;
   addresses: readonly string[];
   commitment: 'confirmed' | 'finalized';
   /** Replay from this slot on; null: from now. */
   fromSlot: bigint | null;
   /** Comes back as `filter` of every block meta that the server sends by this request; it acknowledges nothing else. */
   name?: string;
-}
-
-/** Why a stream ended. `code` is the gRPC status, null for a message that is none. */
-export class StreamEndedError extends Error {
-  override name = 'StreamEndedError';
-  readonly code: number | null;
-
-  constructor(code: number | null, message: string) {
-    super(message);
-    this.code = code;
-  }
-
-  /** The server's replay does not reach back to the slot that was asked for. */
-  get outOfRange(): boolean {
-    return this.code === grpc.status.OUT_OF_RANGE;
-  }
 }
 
 export interface GeyserStream {
@@ -46,8 +37,14 @@ export interface StreamHandlers {
 
 export interface GeyserClient {
   subscribe(subscription: Subscription, handlers: StreamHandlers): GeyserStream;
+  /** The first slot that a replay reaches; null where the server says that it replays nothing. @throws where it does not say */
+  firstReplayed(): Promise<bigint | null>;
+  /** What the server calls itself. @throws StreamEndedError */
+  version(): Promise<string>;
   close(): void;
 }
+
+const ANSWER_WITHIN_MS = 5_000;
 
 /** A client of one endpoint: host:port and http://host:port in the clear, https://host[:port] with TLS. */
 export function createGeyserClient(endpoint: string, xToken: string | null): GeyserClient {
@@ -64,10 +61,35 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 5_000,
   });
+  const ask = (name: string) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const same = (bytes: Buffer) => bytes;
+      const deadline = Date.now() + ANSWER_WITHIN_MS;
+      const metadata = metadataOf(xToken);
+      client.makeUnaryRequest(
+        `/geyser.Geyser/${name}`,
+        ...([same, same, Buffer.alloc(0), metadata, { deadline }] as const),
+        (error, reply) => {
+          if (error === null) resolve(reply ?? Buffer.alloc(0));
+          else reject(new StreamEndedError(error.code, error.details));
+        },
+      );
+    });
   return {
     subscribe: (subscription, handlers) => openStream(client, xToken, subscription, handlers),
+    firstReplayed: async () => {
+      const { firstAvailable } = SubscribeReplayInfoResponse.decode(await ask('SubscribeReplayInfo'));
+      return firstAvailable === undefined ? null : BigInt(firstAvailable);
+    },
+    version: async () => GetVersionResponse.decode(await ask('GetVersion')).version,
     close: () => client.close(),
   };
+}
+
+function metadataOf(xToken: string | null): grpc.Metadata {
+  const metadata = new grpc.Metadata();
+  if (xToken !== null) metadata.set('x-token', xToken);
+  return metadata;
 }
 
 function openStream(
@@ -76,13 +98,11 @@ function openStream(
   subscription: Subscription,
   handlers: StreamHandlers,
 ): GeyserStream {
-  const metadata = new grpc.Metadata();
-  if (xToken !== null) metadata.set('x-token', xToken);
   const call = client.makeBidiStreamRequest<SubscribeRequest, Update>(
     '/geyser.Geyser/Subscribe',
     (request) => Buffer.from(SubscribeRequest.encode(request).finish()),
     readUpdate,
-    metadata,
+    metadataOf(xToken),
   );
   let ended = false;
   const end = (code: number | null, message: string) => {
@@ -96,7 +116,7 @@ function openStream(
     handlers.onUpdate(update);
   });
   call.on('error', (error: grpc.ServiceError) => end(error.code ?? null, error.details || error.message));
-  call.on('end', () => end(grpc.status.OK, 'the server ended the stream'));
+  call.on('end', () => end(grpc.status.OK, ''));
   call.write(requestOf(subscription));
   return {
     resubscribe: (next) => {
@@ -122,10 +142,10 @@ function requestOf({
 }: Subscription): SubscribeRequest {
   return SubscribeRequest.fromPartial({
     accounts: {
-      owned: { owner: [programId] },
+      ...(programId === null ? {} : { owned: { owner: [programId] } }),
       ...(addresses.length === 0 ? {} : { followed: { account: [...addresses] } }),
     },
-    transactions: { ours: { accountInclude: [programId], vote: false } },
+    transactions: programId === null ? {} : { ours: { accountInclude: [programId], vote: false } },
     slots: { slots: { filterByCommitment: false } },
     blocksMeta: { [name]: {} },
     commitment: COMMITMENTS[commitment],

@@ -1,4 +1,5 @@
 import type { AccountUpdate, TransactionUpdate, Update } from '../geyser/update.ts';
+import { createRepeats } from './repeats.ts';
 
 /** A slot that is complete and has reached the commitment, with the last state of each account in it. */
 export interface ReleasedSlot {
@@ -37,6 +38,9 @@ const DEFAULT_LIMITS: SlotsLimits = {
   rememberedSlots: 4096,
 };
 
+/** Complete slots that are held back for another stream at most: then they go on without it. */
+const MOST_HELD_SLOTS = 40n;
+
 const keyOf = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
@@ -53,6 +57,9 @@ export class Slots {
   readonly #times = new Map<bigint, number | null>();
   #bytes = 0;
   #last: bigint | null;
+  readonly #repeats = createRepeats();
+  /** Nothing above this slot is released; null: everything may be. */
+  #ceiling: bigint | null = null;
   #highest = 0n;
 
   /** @param last the slot released last, on which the next must follow; null: the first complete slot becomes it. */
@@ -67,7 +74,7 @@ export class Slots {
     return this.#last;
   }
 
-  /** The highest slot that was heard of. */
+  /** The highest slot that has something to release: one that is merely processed may be a fork. */
   get highest(): bigint {
     return this.#highest;
   }
@@ -90,14 +97,21 @@ export class Slots {
     return { fromSlot: this.#last + 1n, toSlot: parent, toTime: blockTime, waiting: ready.length };
   }
 
+  /** Holds what is above `ceiling` back, for another stream that has come as far; null: nothing. Answers what is free now. */
+  hold(ceiling: bigint | null): SlotsOutput[] {
+    this.#ceiling = ceiling;
+    return this.#release();
+  }
+
   /** Gives an interval up as a gap: the next slot to release follows on `slot`. */
   skipTo(slot: bigint): SlotsOutput[] {
     this.#last = slot;
+    this.#repeats.forget();
     this.#forgetUpTo(slot);
     return this.#release();
   }
 
-  /** Forgets what is pending: the stream starts again behind the last released slot. */
+  /** Forgets what is pending: the stream starts again at the last released slot, whose records come once more. */
   restart(): void {
     this.#pending.clear();
     this.#bytes = 0;
@@ -107,12 +121,14 @@ export class Slots {
   beginAnew(): void {
     this.restart();
     this.#last = null;
+    this.#repeats.forget();
   }
 
   /** Takes one update; answers what it sets free, in order. */
   take(update: Update): SlotsOutput[] {
     if (update.type === 'ping' || update.type === 'other') return [];
-    if (update.slot > this.#highest) this.#highest = update.slot;
+    const isRelease = update.type !== 'slot' || this.#reaches(update.state);
+    if (isRelease && update.slot > this.#highest) this.#highest = update.slot;
     if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);
     if (this.#last !== null && update.slot <= this.#last) return [];
     if (update.type === 'slot' && update.state === 'dead') {
@@ -128,6 +144,7 @@ export class Slots {
 
   #takeRecord(update: AccountUpdate | TransactionUpdate): SlotsOutput[] {
     if (this.#last !== null && update.slot <= this.#last) {
+      if (update.slot === this.#last && this.#repeats.has(update)) return [];
       return [{ type: 'late', update, blockTime: this.#times.get(update.slot) ?? null }];
     }
     const pending = this.#at(update.slot);
@@ -175,11 +192,14 @@ export class Slots {
 
   #release(): SlotsOutput[] {
     const outputs: SlotsOutput[] = [];
-    for (const pending of this.#ready()) {
+    const ready = this.#ready();
+    const newest = ready.at(-1)?.slot ?? 0n;
+    for (const pending of ready) {
       const { slot, meta } = pending;
       if (meta === null) break;
       if (this.#last === null) {
         // What came of the first slot may have begun before the stream did.
+        this.#repeats.forget();
         this.#remember(slot, meta.blockTime);
         outputs.push({ type: 'begun', slot, blockTime: meta.blockTime });
         continue;
@@ -188,18 +208,14 @@ export class Slots {
         this.#forget(slot);
         continue;
       }
-      if (meta.parent !== this.#last) break;
+      const isHeld = this.#ceiling !== null && slot > this.#ceiling && newest - slot < MOST_HELD_SLOTS;
+      if (meta.parent !== this.#last || isHeld) break;
+      const accounts = [...pending.accounts.values()];
+      const transactions = [...pending.transactions.values()].sort((a, b) => a.index - b.index);
+      this.#repeats.released([...accounts, ...transactions]);
       this.#remember(slot, meta.blockTime);
-      outputs.push({
-        type: 'released',
-        slot: {
-          slot,
-          parent: meta.parent,
-          blockTime: meta.blockTime,
-          accounts: [...pending.accounts.values()],
-          transactions: [...pending.transactions.values()].sort((a, b) => a.index - b.index),
-        },
-      });
+      const { parent, blockTime } = meta;
+      outputs.push({ type: 'released', slot: { slot, parent, blockTime, accounts, transactions } });
       this.#forgetUpTo(slot);
     }
     return outputs;

@@ -7,7 +7,10 @@ import { createHandOver } from '../../../api/latest/feed.ts';
 import { createLatest, type LatestOptions } from '../../../api/latest/latest.ts';
 import type { ReadSettings } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
-import type { Store } from '../../../clickhouse/client.ts';
+import type { Params, Store } from '../../../clickhouse/client.ts';
+import type { EventRow } from '../../../clickhouse/tables.ts';
+import { recomputeKinds } from '../../../ingest/materialise/rollups/kinds.ts';
+import { intervalOf } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import { InternalError } from '../../../schemas/responses/parts.ts';
 import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
@@ -99,6 +102,7 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
     },
     insert: async (table, rows) => {
       await store.insert(table, rows);
+      if (table === 'events') await countKinds(store, rows as EventRow[]);
       handOver.advance();
     },
     truncate: async (...tables) => {
@@ -121,4 +125,13 @@ function checkAgainstRoute(routes: readonly Route[], path: string, reply: Reply)
   if (schema === undefined) return;
   const errors = Value.Check(schema, reply.body) ? [] : Value.Errors(schema, reply.body);
   expect(errors, `${path} ${reply.text.slice(0, 2000)}`).toEqual([]);
+}
+
+/** Counts the kinds of events where these are, as a materialiser does. */
+async function countKinds(store: Store, events: readonly EventRow[]): Promise<void> {
+  const partitions = [...new Set(events.map((row) => row.log_partition))];
+  const intervals = new Set(events.map(({ slot }) => intervalOf(BigInt(slot))));
+  const write = (sql: string, params: Params) =>
+    store.command(sql, { ...params, partitions, offsets: partitions.map(() => 1) });
+  await recomputeKinds(write, { mints: new Set(), intervals });
 }

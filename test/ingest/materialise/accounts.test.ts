@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { readAccount } from '../../../ingest/materialise/rows/account.ts';
+import { latestRows } from '../../../ingest/materialise/rows/latest.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { policyTokenAccounts } from '../../../schemas/pda.ts';
+import { policyTokenAccounts, poolAddress } from '../../../schemas/pda.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { policyBytes } from './support/accounts.ts';
@@ -35,6 +36,7 @@ function mintBytes(supply: bigint): Uint8Array {
 
 const POOL = Buffer.alloc(429);
 POOL.set(Buffer.from('f7ede3f5d7c3de46', 'hex'));
+const POOL_AT = poolAddress(LAUNCHPAD, POOL.subarray(205, 237), POOL.subarray(237, 269));
 
 const kindOf = (...args: Parameters<typeof account>): string => {
   try {
@@ -53,7 +55,7 @@ describe('what an account is', () => {
     expect(kindOf('a', PROGRAM, policy)).toBe('policies');
     expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n))).toBe('token_accounts');
     expect(kindOf('a', TOKEN, mintBytes(5n))).toBe('mints');
-    expect(kindOf('a', LAUNCHPAD, POOL)).toBe('pools');
+    expect(kindOf('a', LAUNCHPAD, POOL, { address: POOL_AT })).toBe('pools');
   });
 
   test('is nothing where it holds no lamports, whoever owns it now', () => {
@@ -65,6 +67,22 @@ describe('what an account is', () => {
     expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50))).toBe('foreign');
     expect(kindOf('a', TOKEN, Buffer.alloc(50))).toBe('foreign');
     expect(kindOf('a', rawKey('another program'), policy)).toBe('foreign');
+  });
+
+  test('is a pool only where the program that owns it derives its address', () => {
+    const stranger = rawKey('another program');
+    expect(kindOf('a', stranger, POOL, { address: POOL_AT })).toBe('foreign');
+    expect(kindOf('a', stranger, POOL, { address: POOL_AT, expected: 'pool' })).toBe('malformed');
+    expect(kindOf('a', LAUNCHPAD, POOL)).toBe('foreign');
+  });
+
+  test('is what it is, though a mint says that its metadata stand there', () => {
+    const pointed = { expected: 'metadata' } as const;
+    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n), pointed)).toBe('token_accounts');
+    expect(kindOf('a', PROGRAM, policy, pointed)).toBe('policies');
+    expect(kindOf('a', LAUNCHPAD, POOL, { ...pointed, address: POOL_AT })).toBe('pools');
+    const { deadLetters } = latestRows([account('a', LAUNCHPAD, Buffer.alloc(5_000), pointed)], PROGRAM);
+    expect(deadLetters).toMatchObject([{ bytes: new Uint8Array(0) }]);
   });
 
   test('is malformed where it is followed as something that it is not', () => {
@@ -103,7 +121,7 @@ describe('the states of a batch', () => {
   });
 
   test('that are malformed become dead letters, and the last good state stays', async () => {
-    const good = account('pool', LAUNCHPAD, POOL, { slot: 20n, expected: 'pool' });
+    const good = account('pool', LAUNCHPAD, POOL, { address: POOL_AT, slot: 20n, expected: 'pool' });
     const status = { ...good, slot: 22n, data: Uint8Array.from(POOL).fill(9, 17, 18) };
     const short = { ...good, slot: 23n, data: POOL.subarray(0, 100) };
     await apply(good, status, short);
@@ -118,7 +136,7 @@ describe('the states of a batch', () => {
     expect(letters).toEqual([
       {
         what: 'account:pool',
-        at: key('pool'),
+        at: encodeBase58(POOL_AT),
         slot: '22',
         reason: 'pool: status 9 is out of range',
         bytes: Buffer.from(status.data).toString('base64'),

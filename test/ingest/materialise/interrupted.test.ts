@@ -184,11 +184,17 @@ describe('the order of a batch', () => {
         (table, at) => at > 1 || !['incomplete_transactions', 'derived_events'].includes(table),
       );
       expect(order.slice(0, 2).sort()).toEqual(['events', 'policy_transactions']);
-      const sums = order.slice(2, 6);
-      expect([...sums].sort()).toEqual(['policy_spans', 'policy_totals', 'quote_days', 'quote_spans']);
+      const sums = order.slice(2, 7);
+      expect([...sums].sort()).toEqual([
+        'kind_spans',
+        'policy_spans',
+        'policy_totals',
+        'quote_days',
+        'quote_spans',
+      ]);
       expect(sums.indexOf('policy_spans')).toBeLessThan(sums.indexOf('policy_totals'));
       expect(sums.indexOf('quote_spans')).toBeLessThan(sums.indexOf('quote_days'));
-      expect(order.slice(6)).toEqual(['changes', 'transactions', 'applied']);
+      expect(order.slice(7)).toEqual(['changes', 'transactions', 'incomplete_transactions', 'applied']);
     });
   });
 });

@@ -155,7 +155,7 @@ describe('what several partitions touched at once', () => {
   test('is recomputed together, each partition up to its own offset', async () => {
     const { run, rollups } = commands();
     await Promise.all([rollups(touched(0, 'a')), rollups(touched(1, 'b'))]);
-    expect(run).toHaveLength(WIDTHS.length + 3);
+    expect(run).toHaveLength(WIDTHS.length + 4);
     for (const params of run) expect(params).toMatchObject({ partitions: [0, 1], offsets: [10n, 11n] });
   });
 

@@ -1,12 +1,14 @@
 import { vi } from 'vitest';
 import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain/chain.ts';
+import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
 import { createLife, type Life } from '../../../devnet/life/life.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { createMemoryLog } from '../../../ingest/log/in-process.ts';
 import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
+import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
-import { runStream, type StreamEvent } from '../../../ingest/stream/stream.ts';
+import { runStream } from '../../../ingest/stream/stream.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
 import { createLogModel, type LogModel } from './log-model.ts';
@@ -46,6 +48,7 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   seed: string;
   policies: number;
   retentionSlots?: number;
+  modes?: Partial<ProviderModes>;
   /** Of the log's topics, where it is not one in this process. */
   partitions?: number;
 }
@@ -61,6 +64,7 @@ export async function openStreamStage({
   policies,
   retentionSlots,
   partitions = 1,
+  modes = {},
   ...rest
 }: StageOptions): Promise<StreamStage> {
   const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000, ...rest });
@@ -68,6 +72,7 @@ export async function openStreamStage({
   const geyser = await serveGeyser({
     ledger: chain,
     port: 0,
+    modes,
     ...(retentionSlots === undefined ? {} : { retentionSlots }),
   });
   const rpc = await serveRpc({ ledger: chain, port: 0 });
@@ -123,6 +128,7 @@ export async function openStreamStage({
         rpc: createRpc(rpc.url, { commitment }),
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
+        rotaMs: 20,
         onEvent: (event) => events.push(event),
       });
       const self: Running = {
@@ -142,6 +148,9 @@ export async function openStreamStage({
       // A stream that connects after the last block has nothing to begin with.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
       await vi.waitFor(async () => {
+        const [first] = await model.openGaps();
+        // A gap is read once the chain has gone on behind it.
+        if (first !== undefined) for (let made = 0; made < 4; made += 1) await chain.produce([]);
         const position = await model.position();
         if (position !== chain.tip().slot) throw new Error(`marked up to ${position} of ${chain.tip().slot}`);
         const [open] = await model.openGaps();

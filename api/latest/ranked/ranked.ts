@@ -1,0 +1,138 @@
+import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { policyCount, type RankedPage } from '../../../clickhouse/queries/ranking.ts';
+import { applyLoad, noRows } from './apply.ts';
+import { loadRanked, type RankedLoad } from './load.ts';
+import { createOrders, type RankedSelection } from './ranking.ts';
+
+/** What a reader needs of the orders. */
+export interface RankedNeed {
+  /** Program that owns the pools. */
+  launchpad: string;
+  /** Whether events of the last 24 hours are ranked by. */
+  events: boolean;
+}
+
+/** The orders of all policies, in memory. */
+export interface Ranked {
+  /** Whether it can answer; where it lacks something it reads that in the next turn. `engine`: there are too many. */
+  look(need: RankedNeed, now: number): 'ready' | 'lacking' | 'engine';
+  page(selection: RankedSelection): RankedPage;
+  /** Quote assets that policies have. */
+  quotes(): readonly string[];
+  /** Unix milliseconds from which on the first count of 24 hours is another. */
+  until(): number;
+  /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
+  load(store: Store, changes: Changes | null, now: number, clock: number): Promise<() => void>;
+  /** Why the last turn could not bring it up. */
+  failure(): unknown;
+  /** Somebody asks. */
+  used(clock: number): void;
+  /** Changes with every publication that changed something. */
+  version(): number;
+}
+
+/** Of more the engine is asked: at about 700 bytes each, memory holds no more. */
+const MOST_POLICIES = 1_000_000;
+/** Nobody asked for so long: what changes is gathered and read when somebody does. */
+const WARM_MS = 10_000;
+
+const TABLES: ReadonlySet<ChangedTable> = new Set([
+  ...(['policies', 'pools', 'curve_configs', 'token_accounts', 'policy_totals'] as const),
+  ...(['events', 'mints', 'metadata_accounts'] as const),
+]);
+
+export function createRanked(most = MOST_POLICIES): Ranked {
+  const rows = noRows();
+  const orders = createOrders();
+  let loaded: RankedNeed | null = null;
+  let wanted: RankedNeed | null = null;
+  let pending: Changes = new Map();
+  let tooMany = false;
+  let quotes: readonly string[] = [];
+  let until = Number.POSITIVE_INFINITY;
+  let usedAt = Number.NEGATIVE_INFINITY;
+  let version = 0;
+  let failure: unknown;
+
+  const serves = (need: RankedNeed) =>
+    loaded !== null && loaded.launchpad === need.launchpad && (loaded.events || !need.events);
+  const expiredAt = (now: number) =>
+    loaded?.events && until <= now
+      ? [...rows.byMint.values()].filter((row) => row.eventsUntil <= now).map((row) => row.mint)
+      : [];
+
+  return {
+    look: (need, now) => {
+      if (tooMany) return 'engine';
+      if (serves(need) && pending.size === 0 && (!need.events || now < until)) return 'ready';
+      wanted = { launchpad: need.launchpad, events: need.events || loaded?.events === true };
+      return 'lacking';
+    },
+    page: (selection) => orders.page(rows.byAddress, selection),
+    quotes: () => quotes,
+    until: () => until,
+    version: () => version,
+    used: (clock) => {
+      usedAt = clock;
+    },
+    failure: () => failure,
+    load: async (store, changes, now, clock) => {
+      const need = wanted ?? loaded;
+      const later = () => {
+        if (changes === null) loaded = null;
+        else addChanges(pending, concerning(changes));
+      };
+      if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
+      const all: Changes = new Map();
+      addChanges(all, pending);
+      addChanges(all, concerning(changes ?? new Map()));
+      const anew = changes === null || !serves({ ...need, events: false });
+      const allEvents = need.events && loaded?.events !== true;
+      const expired = expiredAt(now);
+      if (!anew && !allEvents && expired.length === 0 && all.size === 0) return () => {};
+      try {
+        if (anew && (await policyCount(store)) > most)
+          return () => {
+            tooMany = true;
+          };
+        const until = Math.floor(now / 1000);
+        const options = { launchpad: need.launchpad, until, withEvents: need.events, allEvents, expired };
+        const load = await loadRanked(store, anew ? noRows() : rows, anew ? null : all, options);
+        return () => publish(need, anew, load);
+      } catch (error) {
+        return () => {
+          failure = error;
+          later();
+        };
+      }
+    },
+  };
+
+  function publish(need: RankedNeed, anew: boolean, load: RankedLoad): void {
+    if (anew) {
+      orders.clear();
+      Object.assign(rows, noRows());
+    }
+    const { touched, members } = applyLoad(rows, load);
+    orders.touch(touched);
+    if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
+    if (need.events) until = leastUntil(rows.byMint.values());
+    pending = new Map();
+    loaded = need;
+    wanted = null;
+    tooMany = false;
+    failure = undefined;
+    version += 1;
+  }
+}
+
+function concerning(changes: Changes): Changes {
+  return new Map([...changes].filter(([table]) => TABLES.has(table)));
+}
+
+function leastUntil(rows: Iterable<{ eventsUntil: number }>): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { eventsUntil } of rows) if (eventsUntil < least) least = eventsUntil;
+  return least;
+}

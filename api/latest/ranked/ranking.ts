@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache';
+import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking.ts';
+import type { Sort } from '../../../schemas/responses/rankings.ts';
+import type { Touched } from './apply.ts';
+import { createOrder, type KeyOf, type Order } from './order.ts';
+import type { RankedRow } from './row.ts';
+
+/** A selection, with the policies whose fees cannot be told. */
+export interface RankedSelection extends RankingSelection {
+  withoutFees: ReadonlySet<string>;
+}
+
+/** Orders of the policies, each made when it is first asked for and kept in place from then on. */
+export interface Orders {
+  touch(touched: Touched): void;
+  /** Forgets all: the rows are others. */
+  clear(): void;
+  page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RankedPage;
+}
+
+/** Seven sorts both ways, five of them in dollars too. */
+const MOST_ORDERS = 32;
+/** Policies in filtered orders that are kept, 8 bytes each. */
+const MOST_FILTERED = 4_000_000;
+
+const RAW: Record<Sort, KeyOf> = {
+  marketCap: (row) => row.cap,
+  profit: (row) => row.profit,
+  fees: (row) => row.routed,
+  burned: (row) => row.burned,
+  bankroll: (row) => row.balance,
+  activity: (row) => BigInt(row.events),
+  newest: (row) => row.created,
+};
+
+const MONEY: Record<Sort, boolean> = {
+  ...{ marketCap: true, profit: true, fees: true, burned: true, bankroll: true },
+  ...{ activity: false, newest: false },
+};
+
+interface Kept {
+  sort: Sort;
+  order: Order;
+  /** By quote asset; null where amounts rank as they are. */
+  rates: Map<string, string> | null;
+  useRates(rates: RankingSelection['rates']): void;
+}
+
+export function createOrders(): Orders {
+  const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
+  const filtered = new LRUCache<string, { version: string; rows: RankedRow[] }>({
+    maxSize: MOST_FILTERED,
+    sizeCalculation: ({ rows }) => rows.length + 1,
+  });
+  /** Changes with anything that a filter looks at. */
+  let version = 0;
+
+  const make = (rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): Kept => {
+    const { sort, order } = selection;
+    const inDollars = MONEY[sort] && selection.quote === null;
+    const rates = new Map<string, { multiplier: bigint; divisor: bigint }>();
+    const texts: Map<string, string> | null = inDollars ? new Map() : null;
+    const absent = absentFor(selection);
+    const keyOf: KeyOf = (row) => {
+      const raw = absent(row) ? null : RAW[sort](row);
+      if (raw === null || !inDollars) return raw;
+      const rate = rates.get(row.quote);
+      return rate === undefined ? null : (raw * rate.multiplier) / rate.divisor;
+    };
+    const useRates = (now: RankingSelection['rates']) => {
+      if (texts === null) return;
+      const moved = new Set<string>();
+      const left = new Set(texts.keys());
+      for (const { mint, multiplier, divisor } of now) {
+        const text = `${multiplier}/${divisor}`;
+        left.delete(mint);
+        if (texts.get(mint) === text) continue;
+        texts.set(mint, text);
+        rates.set(mint, { multiplier, divisor });
+        moved.add(mint);
+      }
+      for (const mint of left) {
+        texts.delete(mint);
+        rates.delete(mint);
+        moved.add(mint);
+      }
+      if (moved.size > 0) kept.order.touch([...rows.values()].filter((row) => moved.has(row.quote)));
+    };
+    const kept: Kept = {
+      sort,
+      order: createOrder(rows.values(), keyOf, order === 'desc'),
+      rates: texts,
+      useRates,
+    };
+    return kept;
+  };
+
+  return {
+    clear: () => {
+      orders.clear();
+      filtered.clear();
+    },
+    touch: (touched) => {
+      version += 1;
+      for (const kept of orders.values()) kept.order.touch(touched[kept.sort]);
+    },
+    page: (all, selection) => {
+      const { sort, order, quote, offset, limit } = selection;
+      const name = `${sort} ${order} ${quote === null} ${absenceOf(selection)}`;
+      const kept = orders.get(name) ?? make(all, selection);
+      orders.set(name, kept);
+      kept.useRates(selection.rates);
+      const sorted = kept.order.rows();
+      const rows = rowsThrough(selection, name, sorted, `${version} ${kept.order.version()}`);
+      return { total: rows.length, addresses: rows.slice(offset, offset + limit).map((row) => row.address) };
+    },
+  };
+
+  function rowsThrough(
+    selection: RankedSelection,
+    order: string,
+    sorted: readonly RankedRow[],
+    at: string,
+  ): readonly RankedRow[] {
+    const { mode, origin, model, quote, locked, paused, search } = selection;
+    const filters = [mode, origin, model, quote, locked, paused, search];
+    if (filters.every((filter) => filter === null)) return sorted;
+    const name = JSON.stringify([order, filters]);
+    const known = filtered.get(name);
+    if (known?.version === at) return known.rows;
+    const rows = sorted.filter(filterOf(selection));
+    filtered.set(name, { version: at, rows });
+    return rows;
+  }
+}
+
+function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
+  const { mode, origin, model, quote, locked, paused, search } = selection;
+  const text = search?.toLowerCase() ?? '';
+  return (row) =>
+    (mode === null || row.agent === (mode === 'Agent')) &&
+    (origin === null || row.origin === origin) &&
+    (model === null || row.model === model) &&
+    (quote === null || row.quote === quote) &&
+    (locked === null || row.locked === locked) &&
+    (paused === null || row.paused === paused) &&
+    (search === null || row.name.includes(text) || row.symbol.includes(text) || row.mint.startsWith(search));
+}
+
+/** What of a selection decides which keys are absent. */
+function absenceOf({ sort, sumsKnown, withoutFees, window }: RankedSelection): string {
+  if (sort === 'fees') return sumsKnown ? [...withoutFees].sort().join() : 'none';
+  return sort === 'activity' && window === null ? 'none' : '';
+}
+
+function absentFor({ sort, sumsKnown, withoutFees, window }: RankedSelection): (row: RankedRow) => boolean {
+  if (sort === 'fees') return (row) => !sumsKnown || withoutFees.has(row.address);
+  return () => sort === 'activity' && window === null;
+}

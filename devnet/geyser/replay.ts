@@ -1,0 +1,49 @@
+import { status } from '@grpc/grpc-js';
+import type { ReplayMode } from './modes.ts';
+
+/** Where a stream goes on, or why it ends. */
+export type Replay = { from: bigint } | 'live' | { code: status; details: string };
+
+export interface Reach {
+  /** The newest slot at the commitment that was asked for. */
+  tip: bigint;
+  /** The oldest that is kept. */
+  first: bigint;
+}
+
+type Answer = (fromSlot: bigint, reach: Reach) => Replay;
+
+const ended = (code: status, details: string) => ({ code, details });
+
+const kept: Answer = (fromSlot, { tip, first }) => {
+  if (fromSlot > tip) return ended(status.INTERNAL, 'failed to get replay response');
+  if (fromSlot < first) {
+    return ended(
+      status.OUT_OF_RANGE,
+      `broadcast from ${fromSlot} is not available, last available: ${first}`,
+    );
+  }
+  return { from: fromSlot };
+};
+
+const ANSWERS: Record<ReplayMode, Answer> = {
+  kept,
+  lenient: (fromSlot, reach) => (fromSlot > reach.tip ? 'live' : kept(fromSlot, reach)),
+  off: () => ended(status.INTERNAL, 'from_slot is not supported'),
+  failed: () => ended(status.INTERNAL, 'failed to get replay response'),
+  'out-of-range': (fromSlot, { tip }) =>
+    ended(status.OUT_OF_RANGE, `broadcast from ${fromSlot} is not available, last available: ${tip + 1n}`),
+  invalid: (fromSlot) => ended(status.INVALID_ARGUMENT, `from_slot ${fromSlot} is too old`),
+  'data-loss': (fromSlot) => ended(status.DATA_LOSS, `slot ${fromSlot} is gone`),
+  silent: () => ended(status.OK, ''),
+  empty: () => 'live',
+};
+
+/** What a `from_slot` is answered with. */
+export const replayFrom = (mode: ReplayMode, fromSlot: bigint, reach: Reach): Replay =>
+  ANSWERS[mode](fromSlot, reach);
+
+/** What SubscribeReplayInfo says: nothing where there is no replay. */
+export function firstAvailable(mode: ReplayMode, { first }: Reach): bigint | null {
+  return mode === 'kept' || mode === 'lenient' || mode === 'failed' ? first : null;
+}

@@ -1,0 +1,63 @@
+import { ConfigError, messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import type { AccountRecord } from '../../schemas/records.ts';
+
+/** Reads some accounts at that slot or later. */
+export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;
+
+const TRIES_TOGETHER = 3;
+/** The system program: a node that cannot tell of it tells of nothing. */
+const ALWAYS_THERE = '11111111111111111111111111111111';
+
+/**
+ * A read that is tried until it works; null where the signal was given first. Where the node answers and these
+ * addresses alone cannot be read they are read in halves, and one that cannot be read by itself is left out: none of
+ * them keeps the others from being read.
+ */
+export function createPatientRead(
+  read: ReadAccounts,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[] | null> {
+  const answers = async (notBefore: bigint): Promise<boolean> => {
+    try {
+      await read([ALWAYS_THERE], notBefore);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const apart = async (
+    addresses: readonly string[],
+    notBefore: bigint,
+    tries: number,
+  ): Promise<AccountRecord[] | null> => {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        return await read(addresses, notBefore);
+      } catch (error) {
+        if (error instanceof ConfigError) throw error;
+        const reason = messageOf(error);
+        logger.warn({ accounts: addresses.length, attempt, error: reason }, 'accounts were not read');
+        if (attempt + 1 >= tries && (await answers(notBefore))) {
+          if (addresses.length > 1) return halves(addresses, notBefore);
+          logger.error(
+            { address: addresses[0], error: reason },
+            'an account cannot be read, and is left out',
+          );
+          return [];
+        }
+        await pause(backoffMs(attempt), signal);
+      }
+    }
+    return null;
+  };
+  const halves = async (addresses: readonly string[], notBefore: bigint) => {
+    const middle = Math.ceil(addresses.length / 2);
+    const first = await apart(addresses.slice(0, middle), notBefore, 1);
+    const second = await apart(addresses.slice(middle), notBefore, 1);
+    return first === null || second === null ? null : [...first, ...second];
+  };
+  return (addresses, notBefore) => apart(addresses, notBefore, TRIES_TOGETHER);
+}

@@ -1,0 +1,79 @@
+import type { AppliedRow } from '../../clickhouse/tables.ts';
+
+/** For as long a row of `applied` waits for others: a slot that brought nothing is told that much later at most. */
+const WAIT_MS = 250;
+
+/** A batch that is being written. */
+export interface UnderWay {
+  /**
+   * Writes its partition's row, the last of its rows.
+   * @param quiet nobody waits for it: its row waits for one that cannot.
+   * @param rowAt null where the partition was taken away meanwhile.
+   * @returns false where it was.
+   */
+  applied(quiet: boolean, rowAt: (now: number) => AppliedRow | null): Promise<boolean>;
+  /** It failed, or has nothing to tell. */
+  over(): void;
+}
+
+interface Waiting {
+  rowAt(now: number): AppliedRow | null;
+  /** The batches it waits for; one more stands for time. */
+  others: Set<object>;
+  timer: NodeJS.Timeout;
+  done(written: boolean): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Rows of `applied` go together: a slot shows once every partition has its row, so that to wait for the partitions that
+ * are just being written costs nobody anything.
+ * @param insert of all rows that are due.
+ */
+export function createAppliedRows(insert: (rows: readonly AppliedRow[]) => Promise<void>): {
+  begin(): UnderWay;
+} {
+  const underWay = new Set<object>();
+  let waiting: Waiting[] = [];
+
+  const flush = async () => {
+    const due = waiting;
+    waiting = [];
+    for (const { timer } of due) clearTimeout(timer);
+    const now = Date.now();
+    const rows = due.map(({ rowAt }) => rowAt(now));
+    try {
+      const written = rows.filter((row) => row !== null);
+      if (written.length > 0) await insert(written);
+      due.forEach(({ done }, at) => void done(rows[at] !== null));
+    } catch (error) {
+      for (const { failed } of due) failed(error);
+    }
+  };
+  const end = (one: object) => {
+    underWay.delete(one);
+    for (const { others } of waiting) others.delete(one);
+    if (waiting.some(({ others }) => others.size === 0)) void flush();
+  };
+  return {
+    begin: () => {
+      const mine = {};
+      underWay.add(mine);
+      return {
+        over: () => end(mine),
+        applied: (quiet, rowAt) =>
+          new Promise((done, failed) => {
+            underWay.delete(mine);
+            const others = new Set<object>(underWay);
+            const timer = setTimeout(() => {
+              others.clear();
+              void flush();
+            }, WAIT_MS);
+            if (quiet) others.add(timer);
+            waiting.push({ rowAt, others, timer, done, failed });
+            end(mine);
+          }),
+      };
+    },
+  };
+}

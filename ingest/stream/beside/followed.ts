@@ -1,0 +1,68 @@
+import type { Logger } from '../../../runtime/log.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import type { AccountReader } from '../../history/account-reader.ts';
+import type { GeyserClient } from '../geyser/client.ts';
+import type { AccountUpdate } from '../geyser/update.ts';
+import type { Slots, SlotsOutput } from '../slots/machine.ts';
+import { createRota } from './rota.ts';
+import { type Beside, createBeside, type Followed } from './stream.ts';
+
+export interface FollowedOptions {
+  client: GeyserClient;
+  slots: Slots;
+  commitment: 'confirmed' | 'finalized';
+  programId: Uint8Array;
+  position: bigint | null;
+  addresses(): string[];
+  reader: AccountReader;
+  /** Reads these at that slot or later, until done. */
+  read(addresses: readonly string[], notBefore: bigint): void;
+  learn(record: AccountRecord): void;
+  send(records: readonly LogRecord[]): Promise<void>;
+  /** What a state that came late, or a slot that was held back, is handled as. */
+  handle(output: SlotsOutput): void;
+  onFollowed(followed: Followed): void;
+  rotaMs?: number;
+  silenceMs?: number;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+export interface FollowedStates extends Beside {
+  /** A state that goes into the log, whoever found it. */
+  told(record: AccountRecord): void;
+}
+
+/** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
+export function createFollowed(options: FollowedOptions): FollowedStates {
+  const { slots, programId, handle, logger, signal } = options;
+  const rota = createRota({
+    reader: options.reader,
+    notBefore: () => slots.last ?? 0n,
+    onRead: async (records) => {
+      for (const record of records) options.learn(record);
+      await options.send(records);
+    },
+    ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
+    ...{ logger, signal },
+  });
+  const beside = createBeside({
+    ...options,
+    isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
+    onLate: (update) => handle(lateOutput(slots, update)),
+    onCeiling: (ceiling) => {
+      for (const output of slots.hold(ceiling)) handle(output);
+    },
+    onFollowed: (followed, overRpc) => {
+      rota.set(overRpc);
+      options.onFollowed(followed);
+    },
+  });
+  return { ...beside, told: rota.told };
+}
+
+export const lateOutput = (slots: Slots, update: AccountUpdate): SlotsOutput => ({
+  type: 'late',
+  update,
+  blockTime: slots.timeOf(update.slot),
+});

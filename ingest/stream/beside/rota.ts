@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { messageOf } from '../../../runtime/errors.ts';
+import { pause } from '../../../runtime/lifecycle.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import { backoffMs } from '../../../runtime/retry.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { createPatientRead } from '../../history/patient-read.ts';
+
+/** What the rota may cost a provider: one reading of a hundred accounts in this time. */
+export const ROTA_EVERY_MS = 500;
+
+export interface RotaOptions {
+  reader: AccountReader;
+  /** The slot that a reading must have reached. */
+  notBefore(): bigint;
+  onRead(records: readonly AccountRecord[]): Promise<void>;
+  everyMs?: number;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+export interface Rota {
+  /** The addresses that are read in turns from now on. */
+  set(addresses: readonly string[]): void;
+  /** Somebody else has told of a state: what is read next is compared with that. */
+  told(record: AccountRecord): void;
+}
+
+interface Told {
+  slot: bigint;
+  state: string;
+}
+
+const stateOf = ({ lamports, owner, data }: AccountRecord) =>
+  `${lamports}:${encodeBase58(owner)}:${hash('sha256', data, 'base64')}`;
+
+/**
+ * Reads addresses that no stream carries over RPC, in turns and within a budget, for as long as there are any. A state
+ * that is as it was told before is not told again.
+ */
+export function createRota(options: RotaOptions): Rota {
+  const { reader, onRead, logger, signal, everyMs = ROTA_EVERY_MS } = options;
+  const patientRead = createPatientRead(reader.read, options);
+  let states = new Map<string, Told | null>();
+  /** The next to read come first. */
+  let queue: string[] = [];
+  let running = false;
+
+  const isNews = (record: AccountRecord) => {
+    const address = encodeBase58(record.address);
+    const known = states.get(address);
+    const { slot } = record;
+    if (known === undefined || (known !== null && slot < known.slot)) return false;
+    const state = stateOf(record);
+    states.set(address, { slot, state });
+    return known?.state !== state;
+  };
+  const turn = async () => {
+    const some = queue.slice(0, ADDRESSES_PER_READ);
+    const taken = new Set(some);
+    // To the end first: what is set meanwhile finds everything in the queue.
+    queue = [...queue.filter((address) => !taken.has(address)), ...some];
+    const records = (await patientRead(some, options.notBefore())) ?? [];
+    const changed = records.filter(isNews);
+    if (changed.length > 0) await onRead(changed);
+  };
+  const run = async () => {
+    running = true;
+    let failures = 0;
+    while (queue.length > 0 && !signal.aborted) {
+      try {
+        await turn();
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        logger.warn({ failures, error: messageOf(error) }, 'accounts that no stream carries were not read');
+        await pause(backoffMs(failures), signal);
+      }
+      await pause(everyMs, signal);
+    }
+    running = false;
+  };
+
+  return {
+    told: (record) => void (states.size > 0 && isNews(record)),
+    set: (addresses) => {
+      const fresh = addresses.filter((address) => !states.has(address));
+      states = new Map(addresses.map((address) => [address, states.get(address) ?? null]));
+      queue = [...fresh, ...queue.filter((address) => states.has(address))];
+      if (!running && queue.length > 0) void run();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto';
+import { messageOf } from '../../../runtime/errors.ts';
+import { pause } from '../../../runtime/lifecycle.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { createPatientRead } from '../../history/patient-read.ts';
+
+/** One request in this time, for whatever strangers choose. */
+const EVERY_MS = 1_000;
+/** A metadata account that was read is read again so much later. */
+const AGAIN_AFTER_MS = 5 * 60_000;
+
+export interface MetadataOptions {
+  reader: AccountReader;
+  /** Where followed mints say that their metadata stand. */
+  addresses(): string[];
+  /** The slot that a reading must have reached. */
+  notBefore(): bigint;
+  send(records: readonly LogRecord[]): Promise<void>;
+  everyMs?: number;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+interface Seen {
+  state: string;
+  at: number;
+}
+
+/**
+ * Reads metadata accounts over RPC until the signal is given, in turns and within a budget, those that came up first.
+ * What stands there as before is not told again.
+ */
+export async function readMetadataInTurns(options: MetadataOptions): Promise<void> {
+  const { send, logger, signal, everyMs = EVERY_MS } = options;
+  const read = createPatientRead(options.reader.readMetadata, options);
+  let seen = new Map<string, Seen>();
+  while (!signal.aborted) {
+    const now = performance.now();
+    const addresses = options.addresses();
+    seen = new Map(addresses.flatMap((address) => entryOf(seen, address)));
+    const due = addresses
+      .filter((address) => now - (seen.get(address)?.at ?? -AGAIN_AFTER_MS) >= AGAIN_AFTER_MS)
+      .sort((a, b) => (seen.get(a)?.at ?? 0) - (seen.get(b)?.at ?? 0))
+      .slice(0, ADDRESSES_PER_READ);
+    if (due.length > 0) {
+      try {
+        await turn(due, now);
+      } catch (error) {
+        logger.warn({ error: messageOf(error) }, 'metadata accounts were not read');
+      }
+    }
+    await pause(everyMs, signal);
+  }
+
+  async function turn(due: readonly string[], now: number): Promise<void> {
+    const records = await read(due, options.notBefore());
+    if (records === null) return;
+    const states = new Map(records.map((record) => [encodeBase58(record.address), record]));
+    const changed: AccountRecord[] = [];
+    for (const address of due) {
+      const record = states.get(address);
+      const state = record === undefined ? '' : stateOf(record);
+      if (record !== undefined && seen.get(address)?.state !== state) changed.push(record);
+      seen.set(address, { state, at: now });
+    }
+    if (changed.length > 0) await send(changed);
+  }
+}
+
+function entryOf(seen: ReadonlyMap<string, Seen>, address: string): [string, Seen][] {
+  const known = seen.get(address);
+  return known === undefined ? [] : [[address, known]];
+}
+
+const stateOf = ({ lamports, data }: AccountRecord) => `${lamports > 0n}:${hash('sha256', data, 'base64')}`;

@@ -1,0 +1,81 @@
+import { status } from '@grpc/grpc-js';
+
+/** Why a stream ended. `code` is the gRPC status, null for a message that is none. */
+export class StreamEndedError extends Error {
+  override name = 'StreamEndedError';
+  readonly code: number | null;
+
+  constructor(code: number | null, message: string) {
+    super(messageFor(code, message));
+    this.code = code;
+  }
+
+  /** Ended from this side. */
+  get cancelled(): boolean {
+    return this.code === status.CANCELLED;
+  }
+}
+
+const WORDS: Partial<Record<number, string>> = {
+  [status.OK]: 'the provider ended the stream',
+  [status.UNAUTHENTICATED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
+  [status.PERMISSION_DENIED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
+  [status.UNAVAILABLE]: 'the provider is not reachable',
+  [status.DEADLINE_EXCEEDED]: 'the provider does not answer in time',
+  [status.INVALID_ARGUMENT]: 'the provider refuses the request',
+  [status.RESOURCE_EXHAUSTED]: "the provider's limit is reached",
+  [status.OUT_OF_RANGE]: 'the replay does not reach back',
+  [status.DATA_LOSS]: 'the replay does not reach back',
+};
+
+/** Why a stream ended, in words that hold nothing of the provider's own: they may be served. */
+export function endWords(ended: StreamEndedError): string {
+  if (ended.cancelled) return ended.message;
+  return WORDS[ended.code ?? -1] ?? 'the provider failed';
+}
+
+function messageFor(code: number | null, message: string): string {
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
+    return `the provider refuses YELLOWSTONE_X_TOKEN: ${message}`;
+  return message === '' ? 'the server ended the stream' : message;
+}
+
+/** The connection or who asks, not what is asked for: to ask for something else mends nothing. */
+const NOT_THE_REQUEST: ReadonlySet<number | null> = new Set([
+  status.UNAVAILABLE,
+  status.UNAUTHENTICATED,
+  status.PERMISSION_DENIED,
+  status.DEADLINE_EXCEEDED,
+]);
+
+/** Whether a stream that brought nothing may have ended for what its request asked for. */
+export const mayBeTheRequest = (ended: StreamEndedError): boolean => !NOT_THE_REQUEST.has(ended.code);
+
+/** Also of a server that is merely behind the slot that is asked for. */
+const FAILED = 'failed to get replay response';
+const OF_REPLAY = /from_slot|replay|broadcast from|too old|oldest/i;
+
+/**
+ * What the end of a stream that asked for a replay, and brought nothing, says of the replay: that it cannot reach
+ * back, that it may not, or nothing.
+ */
+export function replayEnd(ended: StreamEndedError): 'gone' | 'perhaps' | 'other' {
+  const { code, message } = ended;
+  if (code === status.OUT_OF_RANGE || code === status.DATA_LOSS) return 'gone';
+  if (!mayBeTheRequest(ended)) return 'other';
+  return OF_REPLAY.test(message) && !message.includes(FAILED) ? 'gone' : 'perhaps';
+}
+
+const NAMED_CAP = /only (\d{1,9}) allowed|(?:limit|max(?:imum)?|up to)\D{0,40}(\d{1,9})/i;
+
+/** How many addresses a provider takes, where its refusal of a filter names the cap; null where it does not. */
+export function namedCap({ message }: StreamEndedError): number | null {
+  const match = NAMED_CAP.exec(message);
+  return match === null ? null : Number(match[1] ?? match[2]);
+}
+
+/** Whether the end is a refusal of what was asked for, said by its code. */
+export const refusesFilter = ({ code }: StreamEndedError): boolean =>
+  code === status.INVALID_ARGUMENT ||
+  code === status.RESOURCE_EXHAUSTED ||
+  code === status.FAILED_PRECONDITION;

@@ -1,0 +1,38 @@
+import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
+
+type Update = AccountUpdate | TransactionUpdate;
+
+/** What was released of one slot, to tell a replay of it from what is new. */
+export interface Repeats {
+  released(updates: readonly Update[]): void;
+  /** Nobody knows what was released: it counts as all of it. */
+  forget(): void;
+  has(update: Update): boolean;
+}
+
+const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+const text = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+const keyOf = (update: Update) => text(update.type === 'account' ? update.address : update.signature);
+
+/** Whether two updates say the same of an account; write versions of two connections do not compare. */
+export const sameState = (a: AccountUpdate, b: AccountUpdate): boolean =>
+  a.lamports === b.lamports && same(a.owner, b.owner) && same(a.data, b.data);
+
+export function createRepeats(): Repeats {
+  let known: Map<string, Update> | null = null;
+  return {
+    released: (updates) => {
+      known = new Map(updates.map((update) => [keyOf(update), update]));
+    },
+    forget: () => {
+      known = null;
+    },
+    has: (update) => {
+      if (known === null) return true;
+      const before = known.get(keyOf(update));
+      if (before?.type === 'account' && update.type === 'account') return sameState(before, update);
+      return before !== undefined;
+    },
+  };
+}

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import type { ProviderModes } from '../../devnet/geyser/modes.ts';
+import { REPLAYS, readModes } from '../../devnet/geyser/modes.ts';
+import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import {
+  CONFIRMED,
+  FINALIZED,
+  type GeyserCall,
+  type RawClient,
+  type Request,
+  rawClient,
+} from './support/geyser-call.ts';
+
+const OK = 0;
+const INVALID_ARGUMENT = 3;
+const OUT_OF_RANGE = 11;
+const INTERNAL = 13;
+const DATA_LOSS = 15;
+const UNAUTHENTICATED = 16;
+
+let chain: Chain;
+let life: Life;
+let geyser: GeyserServer;
+let client: RawClient;
+
+beforeEach(async () => {
+  chain = createChain({ dir: null, seed: 'geyser', genesisTime: 1_760_000_000_000, skipChance: 0.2 });
+  life = createLife(chain, { seed: 'geyser', policies: 4, rate: 4 });
+  geyser = await serveGeyser({ ledger: chain, port: 0, xToken: 'secret', retentionSlots: 30 });
+  client = rawClient(geyser.port);
+});
+
+afterEach(async () => {
+  client.close();
+  await geyser.close();
+  chain.close();
+});
+
+async function produce(blocks: number): Promise<void> {
+  for (let made = 0; made < blocks; made += 1) await chain.produce(life.next());
+}
+
+const all = (more: Partial<Request> = {}): Request => ({
+  accounts: { ours: { owner: [chain.programId] } },
+  transactions: { ours: { accountInclude: [chain.programId] } },
+  slots: { slots: {} },
+  blocksMeta: { meta: {} },
+  commitment: CONFIRMED,
+  ...more,
+});
+
+const open = (more: Partial<Request> = {}): GeyserCall => client.subscribe(all(more), 'secret');
+
+/** Subscribed, and the server has taken the request: slots from now on come. */
+async function live(more: Partial<Request> = {}): Promise<GeyserCall> {
+  const call = open(more);
+  await call.until(() => call.updates.length > 0);
+  for (let metas = 0; metas === 0; metas = call.updates.filter(({ blockMeta }) => blockMeta).length) {
+    await produce(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return call;
+}
+
+async function end(call: GeyserCall): Promise<GeyserCall['ended']> {
+  await call.until(() => call.ended !== null);
+  return call.ended;
+}
+
+describe('the stream of the local chain is as the original server sends it', () => {
+  test('a ping at once, then of each slot accounts, transactions, meta and confirmed, with processed a slot before', async () => {
+    await produce(20);
+    const call = open({ fromSlot: String(chain.tip().slot - 10n) });
+    await call.until(() => call.words().includes(`confirmed ${chain.tip().slot}`));
+    const words = call.words();
+    expect(words[0]).toBe('ping');
+    const { slot, parent } = chain.tip();
+    const at = (word: string) => words.indexOf(word);
+    expect(at(`processed ${slot}`)).toBeLessThan(at(`meta ${slot}`));
+    expect(at(`processed ${slot + 1n}`)).toBeLessThan(at(`meta ${slot}`));
+    expect(at(`confirmed ${parent}`)).toBeLessThan(at(`meta ${slot}`));
+    expect(at(`meta ${slot}`)).toBeLessThan(at(`confirmed ${slot}`));
+    for (const word of [`account ${slot}`, `transaction ${slot}`])
+      expect(words.lastIndexOf(word)).toBeLessThan(at(`meta ${slot}`));
+  });
+
+  test('a slot that is skipped was told as processed and never as confirmed; as dead only to who asks', async () => {
+    await produce(30);
+    const from = { fromSlot: String(chain.tip().slot - 20n) };
+    const asked = open({ ...from, slots: { slots: { interslotUpdates: true } } });
+    const plain = open(from);
+    const done = `confirmed ${chain.tip().slot}`;
+    await asked.until(() => asked.words().includes(done));
+    await plain.until(() => plain.words().includes(done));
+    const words = plain.words();
+    const forked = words.flatMap((word) => {
+      const [state, slot] = word.split(' ');
+      return state === 'processed' &&
+        BigInt(slot as string) <= chain.tip().slot &&
+        chain.block(BigInt(slot as string)) === null
+        ? [slot]
+        : [];
+    });
+    expect(forked.length).toBeGreaterThan(0);
+    for (const slot of forked) {
+      expect(words).not.toContain(`confirmed ${slot}`);
+      expect(asked.words()).toContain(`dead ${slot}`);
+    }
+    expect(words.filter((word) => /^(dead|bank|shred|completed)/.test(word))).toEqual([]);
+    expect(asked.words().some((word) => word.startsWith('bank'))).toBe(true);
+  });
+
+  test('a replay above the tip, behind what is kept, or of a live rewrite ends with its words', async () => {
+    await produce(60);
+    const { slot } = chain.tip();
+    expect(await end(open({ fromSlot: String(slot + 1n) }))).toEqual({
+      code: INTERNAL,
+      details: 'failed to get replay response',
+    });
+    expect(await end(open({ fromSlot: '2' }))).toEqual({
+      code: OUT_OF_RANGE,
+      details: `broadcast from 2 is not available, last available: ${slot - 29n}`,
+    });
+    expect(await client.firstAvailable().catch((error) => error.code)).toBe(UNAUTHENTICATED);
+    const call = await live();
+    call.send(all({ fromSlot: String(chain.tip().slot + 1n) }));
+    expect(await end(call)).toMatchObject({ code: INTERNAL });
+  });
+
+  test('of several rewrites that wait only the newest is applied: an earlier from_slot is lost', async () => {
+    await produce(20);
+    const call = await live();
+    const before = chain.tip().slot;
+    call.send(all({ fromSlot: String(before - 10n), blocksMeta: { first: {} } }));
+    call.send(all({ blocksMeta: { second: {} } }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await produce(3);
+    await call.until(() => call.words().includes(`meta ${chain.tip().slot}`));
+    const metas = call.updates.filter(({ blockMeta }) => blockMeta !== undefined);
+    expect(metas.some(({ filters }) => filters.includes('first'))).toBe(false);
+    expect(metas.filter(({ filters }) => filters.includes('second'))).toHaveLength(3);
+  });
+
+  test('account and owner of one filter must both match; a filter that names nothing is met by everything', async () => {
+    await produce(10);
+    const address = [...chain.state().policies.keys()][0] as string;
+    const stranger = '11111111111111111111111111111111';
+    const call = await live({
+      accounts: {
+        both: { account: [address], owner: [stranger] },
+        address: { account: [address] },
+        everything: {},
+      },
+      transactions: { everything: {} },
+    });
+    await produce(30);
+    await call.until(() => call.words().includes(`confirmed ${chain.tip().slot}`));
+    const names = new Set(call.updates.filter(({ account }) => account).flatMap(({ filters }) => filters));
+    expect(names).toEqual(new Set(['address', 'everything']));
+    const owners = new Set(
+      call.updates.flatMap(({ account }) =>
+        account ? [encodeBase58(account.account?.owner as Uint8Array)] : [],
+      ),
+    );
+    expect(owners.size).toBeGreaterThan(1);
+  });
+
+  test('a wrong token, a key that is none, a request over 4 MiB', async () => {
+    expect(await end(client.subscribe(all(), 'wrong'))).toEqual({
+      code: UNAUTHENTICATED,
+      details: 'No valid auth token',
+    });
+    expect(await end(open({ accounts: { bad: { account: ['nokey'] } } }))).toEqual({
+      code: INVALID_ARGUMENT,
+      details: 'failed to create filter: String is the wrong size',
+    });
+    const many = Array.from({ length: 95_000 }, () => chain.programId);
+    expect(await end(open({ accounts: { many: { account: many } } }))).toEqual({ code: OK, details: '' });
+  });
+
+  test('meta carries base58 hashes and rewards, every update its time, a transaction says that it returns nothing', async () => {
+    const call = await live();
+    await produce(5);
+    await call.until(() => call.words().includes(`meta ${chain.tip().slot}`));
+    const meta = call.updates.findLast(({ blockMeta }) => blockMeta !== undefined);
+    expect(meta?.blockMeta?.blockhash).toBe(encodeBase58(chain.tip().blockhash));
+    expect(meta?.blockMeta?.rewards).toBeDefined();
+    const transaction = call.updates.find((update) => update.transaction !== undefined);
+    expect(transaction?.transaction?.transaction?.meta?.returnDataNone).toBe(true);
+    for (const update of call.updates.filter(({ ping }) => ping === undefined && meta))
+      if (update.slot === undefined) expect(update.createdAt).toBeDefined();
+  });
+
+  test('the slot at finalized is not there before one is final', async () => {
+    const free = await serveGeyser({ ledger: chain, port: 0 });
+    const asker = rawClient(free.port);
+    await produce(2);
+    await expect(asker.slot(FINALIZED)).rejects.toMatchObject({
+      code: INTERNAL,
+      details: 'block is not available yet',
+    });
+    expect(await asker.slot(CONFIRMED)).toBe(String(chain.tip().slot));
+    asker.close();
+    await free.close();
+  });
+});
+
+describe('a provider with limits', () => {
+  const replayed = async (modes: Partial<ProviderModes>) => {
+    geyser.become(modes);
+    return end(open({ fromSlot: String(chain.tip().slot - 5n) }));
+  };
+
+  test('refuses every replay in its own way', async () => {
+    await produce(10);
+    expect(await replayed({ replay: 'off' })).toEqual({
+      code: INTERNAL,
+      details: 'from_slot is not supported',
+    });
+    expect(await replayed({ replay: 'failed' })).toEqual({
+      code: INTERNAL,
+      details: 'failed to get replay response',
+    });
+    expect(await replayed({ replay: 'out-of-range' })).toMatchObject({ code: OUT_OF_RANGE });
+    expect(await replayed({ replay: 'invalid' })).toMatchObject({ code: INVALID_ARGUMENT });
+    expect(await replayed({ replay: 'data-loss' })).toMatchObject({ code: DATA_LOSS });
+    expect(await replayed({ replay: 'silent' })).toEqual({ code: OK, details: '' });
+    geyser.become({ replay: 'empty' });
+    const call = await live({ fromSlot: String(chain.tip().slot - 5n) });
+    expect(call.words().filter((word) => word.startsWith('meta'))).toHaveLength(1);
+  });
+
+  test('refuses filters over its caps, with the cap in words or without', async () => {
+    geyser.become({ addresses: 2, named: 1 });
+    const account = Array.from({ length: 3 }, () => chain.programId);
+    expect(await end(open({ accounts: { some: { account } } }))).toEqual({
+      code: INVALID_ARGUMENT,
+      details: 'failed to create filter: Max amount of Pubkeys reached, only 2 allowed',
+    });
+    expect(await end(open({ accounts: { one: { account: [] }, two: { account: [] } } }))).toEqual({
+      code: INVALID_ARGUMENT,
+      details: 'failed to create filter: Max amount of filters/data_slices reached, only 1 allowed',
+    });
+    geyser.become({ terse: true });
+    expect((await end(open({ accounts: { some: { account } } })))?.details).not.toMatch(/\d/);
+  });
+
+  test('sends nothing but pings, cuts who lags, sends late updates, and counts writes by each server', async () => {
+    geyser.become({ pings: true });
+    const quiet = open();
+    await quiet.until(() => quiet.updates.length > 0);
+    await produce(5);
+    expect(new Set(quiet.words())).toEqual(new Set(['ping']));
+    await produce(25);
+    geyser.become({ pings: false, lag: 20 });
+    const slow = open({ fromSlot: String(chain.tip().slot - 25n) });
+    expect(await end(slow)).toEqual({ code: INTERNAL, details: 'lagged' });
+    geyser.become({ lag: null, late: true, servers: 2 });
+    const from = { fromSlot: String(chain.tip().slot - 25n) };
+    const calls = [open(from), open(from)];
+    for (const call of calls) await call.until(() => call.words().includes(`confirmed ${chain.tip().slot}`));
+    const versions = calls.map(
+      ({ updates }) => updates.find(({ account }) => account)?.account?.account?.writeVersion,
+    );
+    expect(new Set(versions).size).toBe(2);
+    const words = calls[0]?.words() ?? [];
+    expect(
+      words.some(
+        (word, at) => word.startsWith('account') && words.indexOf(word.replace('account', 'meta')) < at,
+      ),
+    ).toBe(true);
+  });
+
+  test('is told by a flag', () => {
+    expect(readModes('replay=off,addresses=10,late')).toMatchObject({
+      replay: 'off',
+      addresses: 10,
+      late: true,
+    });
+    expect(() => readModes('replay=maybe')).toThrow(REPLAYS.join(', '));
+    expect(() => readModes('colour=blue')).toThrow('colour');
+    expect(() => readModes('addresses=few')).toThrow('whole number');
+  });
+});

@@ -1,0 +1,119 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Type } from 'typebox';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createHttp } from '../../api/http/app.ts';
+import { type Listening, listen } from '../../api/http/listen.ts';
+import type { OwnRoute } from '../../api/http/route.ts';
+import type { Latest } from '../../api/latest/latest.ts';
+import { freePort } from '../support/free-port.ts';
+import { readCompose, textOf } from './support/compose.ts';
+
+const NGINX = ['nginx', '/usr/sbin/nginx'].find((name) => spawnSync(name, ['-v']).error === undefined);
+const missing = NGINX === undefined ? ': nginx is not installed' : '';
+if (missing !== '' && process.env.CI === 'true') throw new Error('nginx is not there; CI installs it');
+
+/** More than a connection's own buffers hold. */
+const LARGE = 16 * 1024 * 1024;
+const BYTES = Buffer.alloc(LARGE, 'x');
+const route = (path: string, handler: OwnRoute['handler']): OwnRoute => ({
+  ...{ method: 'GET', path, summary: '', responses: { 200: Type.Unknown() }, cached: false },
+  ...{ mediaType: 'text/plain', handler },
+});
+const text = { 'Content-Type': 'text/plain' };
+
+describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`, () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'nginx-'));
+  let api: Listening;
+  let port: number;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const trustProxy = Number(/\$\{TRUST_PROXY:-(\d+)\}/.exec(textOf('docker-compose.yml'))?.[1]);
+    expect(readCompose().services.api?.environment).toMatchObject({ TRUST_PROXY: String(trustProxy) });
+    const app = createHttp(
+      [
+        route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
+        route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
+      ],
+      { latest: {} as Latest, clock: Date.now, trustProxy },
+    );
+    api = await listen(app, '127.0.0.1', 0);
+    port = await freePort();
+    // Names and ports as they are here; older releases know no `resolve`, which Docker's names need.
+    const config = textOf('deploy/nginx.conf')
+      .replaceAll('/tmp/', `${directory}/`)
+      .replace(/^ *resolver .*$/m, '')
+      .replace(/server api:8080 .*;/, `server 127.0.0.1:${api.port};`)
+      .replace('listen 8080', `listen 127.0.0.1:${port}`);
+    expect(config).toContain(`server 127.0.0.1:${api.port};`);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(path.join(directory, 'nginx.conf'), config);
+    const args = ['-p', directory, '-c', path.join(directory, 'nginx.conf'), '-g', 'daemon off;'];
+    const child = spawn(NGINX as string, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const ended = once(child, 'exit');
+    stop = async () => {
+      child.kill('SIGTERM');
+      await ended;
+    };
+    await vi.waitFor(
+      () => fetch(`http://127.0.0.1:${port}/who`).catch(() => Promise.reject(new Error(said))),
+      {
+        timeout: 10_000,
+        interval: 50,
+      },
+    );
+  });
+  afterAll(async () => {
+    await stop?.();
+    await api?.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const who = async (forwarded?: string) => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    return (await fetch(`http://127.0.0.1:${port}/who`, { headers })).json();
+  };
+
+  test('behind a proxy that speaks TLS each client counts as itself, whatever it says of itself', async () => {
+    expect(await who('203.0.113.7')).toBe('203.0.113.7');
+    expect(await who('203.0.113.8')).toBe('203.0.113.8');
+    expect(await who('192.0.2.1, 198.51.100.9, 203.0.113.9')).toBe('203.0.113.9');
+    expect(await who('2001:db8:1:2::3')).toBe('2001:db8:1:2::/64');
+    expect(await who()).toBe('127.0.0.1');
+  });
+
+  test('readers that never read spool nothing, truncate nobody’s answer, and are limited by address', async () => {
+    const slow: Socket[] = [];
+    const answers: string[] = [];
+    for (let n = 0; n < 130; n += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.once('data', (chunk: Buffer) => {
+        answers.push(chunk.toString('latin1').slice(0, 12));
+        socket.pause();
+      });
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n');
+      slow.push(socket);
+    }
+    await vi.waitFor(() => expect(answers).toHaveLength(130), { timeout: 20_000 });
+    const refused = answers.filter((line) => line.endsWith('429')).length;
+    expect(refused).toBe(30);
+    const honest = await fetch(`http://127.0.0.1:${port}/large`, {
+      headers: { 'x-forwarded-for': '203.0.113.67' },
+    });
+    expect((await honest.text()).length).toBe(LARGE);
+    const spooled = spawnSync('find', [path.join(directory, 'proxy'), '-type', 'f']).stdout.toString();
+    expect(spooled).toBe('');
+    for (const socket of slow) socket.destroy();
+  });
+});
