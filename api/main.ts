@@ -24,8 +24,8 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
   const api = await bind(config.host, config.port);
   const serving = serveFrom({
-    openHome: () => openServer(url, config.clickhouseCluster),
-    openDatabase: (name) => openDatabase(url, name, config.clickhouseCluster),
+    openHome: () => openServer(url, config.clickhouseCluster, 'read'),
+    openDatabase: (name) => openDatabase(url, name, config.clickhouseCluster, 'read'),
     signal,
     onError: (error) =>
       logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),

@@ -30,6 +30,17 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     const { benchAudit } = await import('./audit.ts');
     return benchAudit(number(flags, 'turns', 4));
   },
+  reads: async (flags) => {
+    const { benchReads } = await import('./reads.ts');
+    return benchReads({
+      seconds: number(flags, 'seconds', 10),
+      policies: number(flags, 'policies', 300),
+      events: number(flags, 'events', 500_000),
+      updates: number(flags, 'updates', 12),
+      peers: flags.alone !== true,
+      idle: flags.alone !== true,
+    });
+  },
   decode: async () => (await import('./decode.ts')).benchDecode(),
 };
 
@@ -45,7 +56,19 @@ const COMMAND = {
     },
     past: { type: 'string', value: 'SLOTS', help: 'the longer history of rollups (default 300000)' },
     hold: { type: 'string', value: 'SECONDS', help: 'how long the store is held back (default 60)' },
-    seconds: { type: 'string', value: 'N', help: 'how long freshness is measured (default 60)' },
+    seconds: {
+      type: 'string',
+      value: 'N',
+      help: 'how long freshness is measured (default 60), and each line of reads (default 10)',
+    },
+    policies: {
+      type: 'string',
+      value: 'N',
+      help: 'policies that reads asks for (default 300; 10000, 100000)',
+    },
+    events: { type: 'string', value: 'N', help: 'events behind reads (default 500000; 50000000)' },
+    updates: { type: 'string', value: 'N', help: 'states a second written beside reads (default 12; 1000)' },
+    alone: { type: 'boolean', help: 'reads without its peers and without npm start' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },
     turns: { type: 'string', value: 'N', help: 'of 20 s each, with an audit and without (default 4)' },
     rate: { type: 'string', value: 'N', help: 'actions a slot while freshness is measured (default 195)' },

@@ -19,6 +19,7 @@ export const CHANGE_KEYS = {
   policy_totals: 'mint',
   venue_readings: 'token_account',
   venue_status: 'venue',
+  stream_state: null,
   program_status: 'program',
   prices: 'mint',
   catalogue: null,

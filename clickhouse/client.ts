@@ -62,21 +62,23 @@ export async function openEmbedded(path: string, database = 'bankroll'): Promise
   return withAsides(store, (connections) => over(opened(openSessions(path, database, connections))));
 }
 
-/** The same database over connections of its own, where the store has such; the same ones at every call. */
-export function asideOf(store: Store, connections: number): Store {
-  const known = asides.get(store) ?? store.aside?.(connections) ?? store;
+/** The same database over connections that this one use of it has for itself, where the store has such. */
+export function asideOf(store: Store, use: string, connections: number): Store {
+  const known = asides.get(store) ?? new Map<string, Store>();
   asides.set(store, known);
-  return known;
+  const one = known.get(use) ?? store.aside?.(connections) ?? store;
+  known.set(use, one);
+  return one;
 }
 
-const asides = new WeakMap<Store, Store>();
+const asides = new WeakMap<Store, Map<string, Store>>();
 
 function withAsides(store: Store, open: (connections: number) => Store): Store {
   const opened: Store[] = [];
   return {
     ...store,
     aside: (connections) => {
-      const aside = open(connections);
+      const aside = withAsides(open(connections), open);
       opened.push(aside);
       return aside;
     },
@@ -86,8 +88,15 @@ function withAsides(store: Store, open: (connections: number) => Store): Store {
   };
 }
 
-/** A server: http(s)://user:password@host:port/database. The database is made where it is missing. */
-export async function openServer(url: string, cluster: string | null = null): Promise<Store> {
+/** Who only reads makes nothing: an account that cannot write is enough for it. */
+export type Rights = 'write' | 'read';
+
+/** A server: http(s)://user:password@host:port/database. Who may write has the database made where it is missing. */
+export async function openServer(
+  url: string,
+  cluster: string | null = null,
+  rights: Rights = 'write',
+): Promise<Store> {
   const parsed = new URL(url);
   const database = decodeURIComponent(parsed.pathname.slice(1)) || 'bankroll';
   if (!NAME.test(database)) throw new TypeError(`CLICKHOUSE_URL names no database: ${database}`);
@@ -99,12 +108,14 @@ export async function openServer(url: string, cluster: string | null = null): Pr
     request_timeout: 60_000,
     max_open_connections: CONNECTIONS,
   };
-  const first = createClient(options);
-  try {
-    const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
-    await first.command({ query });
-  } finally {
-    await first.close();
+  if (rights === 'write') {
+    const first = createClient(options);
+    try {
+      const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
+      await first.command({ query });
+    } finally {
+      await first.close();
+    }
   }
   const connected = (connections: number) =>
     createClient({

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { openServer, type Store } from './client.ts';
+import { openServer, type Rights, type Store } from './client.ts';
 import { onClusterClause } from './cluster.ts';
 import { alone } from './migration-lock.ts';
 
@@ -61,10 +61,15 @@ export async function switchServing(
 }
 
 /** Another database on the server of CLICKHOUSE_URL, with the same login. */
-export function openDatabase(url: string, database: string, cluster: string | null): Promise<Store> {
+export function openDatabase(
+  url: string,
+  database: string,
+  cluster: string | null,
+  rights: Rights = 'write',
+): Promise<Store> {
   const other = new URL(url);
   other.pathname = `/${database}`;
-  return openServer(other.href, cluster);
+  return openServer(other.href, cluster, rights);
 }
 
 /** The serving database of a server, its home opened and closed on the way. */

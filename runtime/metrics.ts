@@ -21,6 +21,8 @@ export async function serveMetrics(
   readiness: Readiness,
   host: string,
   port: number,
+  /** What a person is to know of a process that is ready all the same. */
+  notes: () => string[] = () => [],
 ): Promise<MetricsServer> {
   const answer = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0];
@@ -32,7 +34,9 @@ export async function serveMetrics(
     if (path === '/live') return json(response, 200, { live: true });
     if (path === '/ready') {
       const missing = await readiness();
-      return json(response, missing.length === 0 ? 200 : 503, { ready: missing.length === 0, missing });
+      const told = notes();
+      const body = { ready: missing.length === 0, missing, ...(told.length === 0 ? {} : { notes: told }) };
+      return json(response, missing.length === 0 ? 200 : 503, body);
     }
     response.writeHead(404).end();
   };

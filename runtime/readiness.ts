@@ -6,6 +6,11 @@ export type Probe = () => Promise<unknown>;
 /** What is missing for a process to do its work, in words; empty when it is ready. */
 export type Readiness = () => Promise<string[]>;
 
+/** What a probe throws to have its words told beside its name. */
+export class NotReadyError extends Error {
+  override name = 'NotReadyError';
+}
+
 const ANSWER_WITHIN_MS = 2_000;
 /** Those who ask at the same time, or a moment later, get the same answer. */
 const FRESH_MS = 1_000;
@@ -15,7 +20,10 @@ export function createReadiness(probes: ReadonlyMap<string, Probe>): Readiness {
   let last: { at: number; answer: Promise<string[]> } | null = null;
   const ask = async () => {
     const answers = await Promise.all(
-      [...probes].map(async ([name, probe]) => ((await isThere(probe)) ? null : name)),
+      [...probes].map(async ([name, probe]) => {
+        const why = await whyMissing(probe);
+        return why === null ? null : `${name}${why}`;
+      }),
     );
     return answers.filter((name) => name !== null);
   };
@@ -26,13 +34,14 @@ export function createReadiness(probes: ReadonlyMap<string, Probe>): Readiness {
   };
 }
 
-async function isThere(probe: Probe): Promise<boolean> {
+/** Null where what is probed is there. */
+async function whyMissing(probe: Probe): Promise<string | null> {
   const late = new AbortController();
   try {
-    const timeout = delay(ANSWER_WITHIN_MS, false, { signal: late.signal }).catch(() => false);
-    return await Promise.race([probe().then(() => true), timeout]);
-  } catch {
-    return false;
+    const timeout = delay(ANSWER_WITHIN_MS, '', { signal: late.signal }).catch(() => '');
+    return await Promise.race([probe().then(() => null), timeout]);
+  } catch (error) {
+    return error instanceof NotReadyError ? `: ${error.message}` : '';
   } finally {
     late.abort();
   }

@@ -16,6 +16,8 @@ export interface Service {
   signal: AbortSignal;
   /** Has `/ready` name something as missing while its probe throws or does not answer. */
   needs(name: string, probe: Probe): void;
+  /** Has `/ready` tell these words beside, where there are some: the process is ready all the same. */
+  notes(name: string, words: () => string | null): void;
 }
 
 /** For an orderly end where Kafka or a database does not answer. */
@@ -36,13 +38,17 @@ export async function runService(
     const config = loadConfig();
     const registry = createRegistry(name);
     const probes = new Map<string, Probe>();
+    const told = new Map<string, () => string | null>();
     const { host, metricsPort } = config;
     const metrics =
-      metricsPort === null ? null : await serveMetrics(registry, createReadiness(probes), host, metricsPort);
+      metricsPort === null
+        ? null
+        : await serveMetrics(registry, createReadiness(probes), host, metricsPort, notesOf(told));
     try {
       const logger = createLogger(config.logLevel, name, secretsOf(config));
+      const notes: Service['notes'] = (what, words) => void told.set(what, words);
       const needs: Service['needs'] = (what, probe) => void probes.set(what, probe);
-      const running = run({ config, logger, registry, signal, needs });
+      const running = run({ config, logger, registry, signal, needs, notes });
       await Promise.race([running, aborted(signal)]);
       if (!(await doneWithin(END_WITHIN_MS, running)))
         logger.warn('what it leans on does not answer: ending without it');
@@ -51,3 +57,9 @@ export async function runService(
     }
   });
 }
+
+const notesOf = (told: ReadonlyMap<string, () => string | null>) => () =>
+  [...told].flatMap(([name, words]) => {
+    const text = words();
+    return text === null ? [] : [`${name}: ${text}`];
+  });

@@ -1,5 +1,7 @@
 import type { LogBatch } from '../ingest/log/port.ts';
-import type { StreamEvent } from '../ingest/stream/stream.ts';
+import type { StreamEvent } from '../ingest/stream/event.ts';
+import { stateAfter, unconnected } from '../ingest/stream/state.ts';
+import type { StreamState } from '../schemas/stream-state.ts';
 
 /** What the first screen shows of a running system. */
 export interface Counters {
@@ -7,12 +9,10 @@ export interface Counters {
   tipSlot: bigint;
   appliedSlot: bigint;
   updates: number;
-  connected: boolean;
+  stream: StreamState;
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
   lateUpdates: number;
-  /** Followed addresses that no stream carries. */
-  overRpc: number;
   streamed(event: StreamEvent): void;
   applied(batch: LogBatch): void;
 }
@@ -22,22 +22,16 @@ export function createCounters(): Counters {
     tipSlot: 0n,
     appliedSlot: 0n,
     updates: 0,
-    connected: false,
+    stream: unconnected(Date.now()),
     gaps: new Map(),
     lateUpdates: 0,
-    overRpc: 0,
     streamed: (event) => {
+      counters.stream = stateAfter(counters.stream, event, Date.now());
       if (event.type === 'tip') counters.tipSlot = event.slot;
-      else if (event.type === 'connected') counters.connected = true;
-      else if (event.type === 'disconnected') counters.connected = false;
-      else if (event.type === 'followed') counters.overRpc = event.overRpc;
       else if (event.type === 'late') counters.lateUpdates += 1;
       else if (event.type === 'gap' && event.open) counters.gaps.set(event.gap.fromSlot, event.gap.toSlot);
       else if (event.type === 'gap') counters.gaps.delete(event.gap.fromSlot);
-      else {
-        counters.connected = true;
-        counters.updates += event.accounts + event.transactions;
-      }
+      else if (event.type === 'released') counters.updates += event.accounts + event.transactions;
     },
     applied: (batch) => {
       if (batch.topic !== 'transactions') return;

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config.ts';
 import { pause } from '../runtime/lifecycle.ts';
 import { shownHost } from '../runtime/secrets.ts';
@@ -84,11 +85,18 @@ const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
   `\n  an agent to post as: MINT=${mint}, its key in ${path.relative('', keyFile)}\n`;
 
 function progressLine({ counters }: System, perSecond: number): string {
-  const { tipSlot, appliedSlot, gaps, connected } = counters;
+  const { tipSlot, appliedSlot, gaps } = counters;
+  const { connected } = counters.stream;
   const lag = tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n;
-  const behind = appliedSlot === 0n ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
+  const behind = appliedSlot === 0n || !connected ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
   const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
-  const history = open.length === 0 ? 'history complete' : `history: ${open.join(', ')}`;
-  const stream = connected ? '' : ' · stream not connected';
+  const history =
+    open.length === 0
+      ? connected
+        ? 'history complete'
+        : `history known up to slot ${appliedSlot}`
+      : `history: ${open.join(', ')}`;
+  const words = streamWords(counters.stream);
+  const stream = words === null ? '' : ` · stream ${words}`;
   return `slot ${appliedSlot} · ${behind} behind · ${perSecond.toFixed(0)} updates/s · ${history}${stream}`;
 }

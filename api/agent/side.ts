@@ -57,7 +57,8 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     programId: config.programId,
     storedSlot: async (address) =>
       BigInt(
-        (await policiesAt(asideOf(currentStore(), STORE_CONNECTIONS), [address])).get(address)?.slot ?? 0,
+        (await policiesAt(asideOf(currentStore(), 'agents', STORE_CONNECTIONS), [address])).get(address)
+          ?.slot ?? 0,
       ),
     serviceName: config.serviceName,
     publicUrl,

@@ -46,7 +46,7 @@ export const wait = (millis: number) => new Promise<void>((resolve) => setTimeou
 
 /** Reads are retried where no answer came; writes never are here. */
 export function createSender(options: HttpOptions): SendRequest {
-  const { fetch = globalThis.fetch, timeoutMs = 20_000, retryMs = 250 } = options;
+  const { fetch = globalThis.fetch, timeoutMs = 60_000, retryMs = 250 } = options;
   const base = options.url.replace(/\/+$/, '');
 
   async function once<Answer>({ method, path, query = {}, body, token }: Exchange): Promise<Answer> {

@@ -18,9 +18,20 @@ function bare(entry: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 }
 
+/** IPv4 inside IPv6, in decimals or in hexadecimals, with zeros written or not. */
+function mappedIPv4(address: string): string | null {
+  const bare = address.split('%')[0] as string;
+  // A URL writes every address in one form.
+  const [, high, low] =
+    /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(new URL(`http://[${bare}]`).hostname) ?? [];
+  if (high === undefined || low === undefined) return null;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}
+
 function subnet(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
+  const mapped = mappedIPv4(address);
+  if (mapped !== null) return mapped;
   const [head = '', tail] = (address.split('%')[0] as string).split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');

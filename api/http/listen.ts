@@ -12,6 +12,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than a load balancer keeps a connection: the one that sends must be the one that ends it. */
 const KEEP_ALIVE_MS = 75_000;
+const IDLE_MS = 120_000;
 const CLOSE_LIMIT_MS = 5_000;
 
 /** An address that is ours; requests wait until there is an application. */
@@ -37,6 +38,8 @@ export async function bind(host: string, port: number): Promise<Bound> {
     },
     (request, response) => void application.promise.then((answer) => answer(request, response)),
   );
+  // A connection on which nothing moves, a reader that reads nothing among them.
+  server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'EADDRINUSE' ? taken(host, port) : error),

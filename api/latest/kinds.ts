@@ -30,6 +30,7 @@ import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries
 import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking.ts';
 import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse/queries/registries.ts';
 import { type BacklogRow, deadLetterCount, feeBacklog } from '../../clickhouse/queries/status-counts.ts';
+import { type StreamStateRow, streamState } from '../../clickhouse/queries/stream-state.ts';
 import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
 import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
 import {
@@ -93,6 +94,7 @@ export const KINDS = {
   models: one<readonly ModelRow[]>({ models: 'any' }, [], models),
   hasCatalogue: one({ catalogue: 'any' }, false, hasCatalogue),
   currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
+  stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
   venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
   /** By what is searched. */

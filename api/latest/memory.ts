@@ -1,5 +1,5 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
@@ -56,6 +56,7 @@ const MOST_LOOKS = 3;
 const MOST_ROUNDS = 16;
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
+const SLOW_CONNECTIONS = 3;
 
 const NOTHING: Overlay = new Map();
 
@@ -171,7 +172,9 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     isOfOne: () => false,
   });
   const turn = () => together(null);
-  const slow = createSlowReads({ store, cells, clock, mark: () => missing?.mark ?? null });
+  // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
+  const beside = asideOf(store, 'slow reads', SLOW_CONNECTIONS);
+  const slow = createSlowReads({ store: beside, cells, clock, mark: () => missing?.mark ?? null });
 
   return {
     turn,

@@ -1,15 +1,19 @@
 import '../../runtime/node-version.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
+import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
 import { lowestMarker } from '../../clickhouse/queries/stream-store.ts';
 import { required } from '../../runtime/config.ts';
+import { NotReadyError } from '../../runtime/readiness.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
+import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { readLogPosition } from '../log/kafka/position.ts';
 import { partitionsOf } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { streamMetrics } from '../stream/metrics.ts';
+import { streamWords } from '../stream/state.ts';
 import { storedState } from '../stream/stored-state.ts';
 import { runStream } from '../stream/stream.ts';
 
@@ -20,7 +24,7 @@ const COMMAND = {
   flags: {},
 };
 
-await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs }) => {
+await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs, notes }) => {
   const endpoint = required(
     config.yellowstoneEndpoint,
     'YELLOWSTONE_ENDPOINT',
@@ -34,8 +38,10 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
   needs('Kafka', () => kafka.brokerCount());
   needs('Solana RPC', () => rpc.getSlot());
   needs('stream', async () => {
-    if (!metrics.connected()) throw new Error('the stream is not connected');
+    const words = streamWords(metrics.state());
+    if (words !== null && !metrics.state().connected) throw new NotReadyError(words);
   });
+  notes('stream', () => (metrics.state().connected ? streamWords(metrics.state()) : null));
   const partitions = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
     logger,
     signal,
@@ -49,9 +55,14 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         ...{ endpoint, rpc, log, logger, signal: stop },
         ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
         ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
+        startSlot: config.programStartSlot,
         store: {
           ...storedState(store),
-          position: () => readLogPosition(kafka, prefix),
+          position: async () => {
+            // Appended to a log that has lost its end, records would stand at offsets that sums have already.
+            await mustBeSameLog(kafka, prefix, store.database, await appliedOffsets(store));
+            return readLogPosition(kafka, prefix);
+          },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
         },
         onEvent: metrics.onEvent,

@@ -8,6 +8,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   transaction: ['transactions'],
   marker: HISTORY_TOPICS,
   gap: ['transactions'],
+  verified: ['transactions'],
   recompute: ['transactions'],
   reading: ['readings'],
   'dead-letter': ['dead-letters'],
@@ -35,6 +36,7 @@ function readingKey(reading: Reading): string {
     case 'program_status':
       return reading.program;
     case 'catalogue':
+    case 'stream':
     case 'currencies':
       return reading.type;
   }

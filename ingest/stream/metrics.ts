@@ -1,10 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { StreamEvent } from './stream.ts';
+import type { StreamState } from '../../schemas/stream-state.ts';
+import type { StreamEvent } from './event.ts';
+import { stateAfter, unconnected } from './state.ts';
 
 /** The stream's figures for Prometheus, told by its events. */
 export function streamMetrics(registry: Registry): {
   onEvent(event: StreamEvent): void;
-  connected(): boolean;
+  state(): StreamState;
 } {
   const registers = [registry];
   const tip = new Gauge({ name: 'stream_tip_slot', help: 'Highest slot heard of.', registers });
@@ -39,6 +41,17 @@ export function streamMetrics(registry: Registry): {
     help: 'Of them, how many the provider does not stream: they are read over RPC in turns.',
     registers,
   });
+  const verified = new Gauge({
+    name: 'stream_verified_slot',
+    help: 'Up to which slot what is stored was compared with what is final on the chain.',
+    registers,
+  });
+  const mended = new Counter({
+    name: 'stream_mended_transactions_total',
+    help: 'Transactions that the stream left out and were read, or that the chain does not have and were struck out.',
+    labelNames: ['how'],
+    registers,
+  });
   const open = new Set<bigint>();
   new Gauge({
     name: 'stream_gaps_open',
@@ -48,22 +61,41 @@ export function streamMetrics(registry: Registry): {
       this.set(open.size);
     },
   });
-  let isConnected = false;
+  let state = unconnected(Date.now());
+  new Gauge({
+    name: 'stream_connected',
+    help: '1 while slots come, 0 while the stream is down.',
+    registers,
+    collect() {
+      this.set(state.connected ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'stream_state_since_seconds',
+    help: 'Unix time since which the stream is as it is.',
+    registers,
+    collect() {
+      this.set(state.since / 1_000);
+    },
+  });
   return {
-    connected: () => isConnected,
+    state: () => state,
     onEvent: (event) => {
+      state = stateAfter(state, event, Date.now());
       if (event.type === 'tip') tip.set(Number(event.slot));
       else if (event.type === 'late') late.inc();
-      else if (event.type === 'connected') isConnected = true;
+      else if (event.type === 'connected') return;
       else if (event.type === 'followed') {
         followed.set(event.addresses);
         overRpc.set(event.overRpc);
+      } else if (event.type === 'verified') {
+        verified.set(Number(event.slot));
+        mended.inc({ how: 'read' }, event.read);
+        mended.inc({ how: 'struck' }, event.struck);
       } else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
       else if (event.type === 'gap') open.delete(event.gap.fromSlot);
-      else if (event.type === 'disconnected') {
-        isConnected = false;
-        disconnects.inc();
-      } else {
+      else if (event.type === 'disconnected') disconnects.inc();
+      else {
         released.set(Number(event.slot));
         records.inc({ kind: 'account' }, event.accounts);
         records.inc({ kind: 'transaction' }, event.transactions);

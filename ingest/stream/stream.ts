@@ -6,10 +6,11 @@ import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
-import type { Followed } from './beside/stream.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
 import { readMetadataInTurns } from './following/metadata.ts';
 import { createSweeper } from './following/sweep.ts';
@@ -18,6 +19,7 @@ import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
+import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
 
@@ -26,6 +28,8 @@ export interface StreamOptions {
   xToken: string | null;
   programId: string;
   launchpadProgramId: string;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
   rpc: Rpc;
   log: LogWriter;
@@ -36,18 +40,10 @@ export interface StreamOptions {
   silenceMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
+  /** What is stored is compared with the chain this far apart. */
+  verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
-
-/** What a person or a metric wants to know of the stream. */
-export type StreamEvent =
-  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
-  | { type: 'late' }
-  | { type: 'tip'; slot: bigint }
-  | { type: 'connected' }
-  | { type: 'disconnected'; reason: string }
-  | ({ type: 'followed' } & Followed)
-  | { type: 'gap'; gap: Gap; open: boolean };
 
 /**
  * Streams the chain into the log until the signal is given: subscribes from where the log ends, orders slots, sends
@@ -55,8 +51,13 @@ export type StreamEvent =
  * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
-  const { log, store, logger, signal, rpc, commitment, programId } = options;
-  const report = (event: StreamEvent) => options.onEvent?.(event);
+  const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
+  const teller = createStateTeller({ log, logger, signal });
+  const report = (event: StreamEvent) => {
+    teller.onEvent(event);
+    options.onEvent?.(event);
+  };
+  const telling = teller.run();
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
     'reading the position',
@@ -84,12 +85,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    ...{ rpc, log, programId, logger, signal },
+    ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
-  let gapFrom: bigint | null = position === null ? 0n : null;
+  let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
   const openGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
@@ -139,6 +140,15 @@ export async function runStream(options: StreamOptions): Promise<void> {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
+    const { verification } = store;
+    if (verification === undefined) return;
+    void verifyForever({
+      ...{ rpc, log, programId, startSlot, store: verification, logger, signal },
+      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
+      applied: store.applied ?? store.position,
+      openGaps: store.openGaps,
+      onVerified: (found) => report({ type: 'verified', ...found }),
+    });
   };
 
   void readMetadataInTurns({
@@ -177,7 +187,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     },
     onEnd: (reason) => report({ type: 'disconnected', reason }),
   });
-  await streamingBeside;
+  await Promise.all([streamingBeside, telling]);
   client.close();
   await outbox.drained();
 }

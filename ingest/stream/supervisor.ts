@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GeyserClient, Subscription } from './geyser/client.ts';
-import { replayEnd, type StreamEndedError } from './geyser/ended.ts';
+import { endWords, replayEnd, type StreamEndedError } from './geyser/ended.ts';
 import type { Update } from './geyser/update.ts';
 import type { Outbox } from './outbox.ts';
 import type { Slots, SlotsOutput } from './slots/machine.ts';
@@ -29,7 +29,8 @@ export interface SupervisorOptions {
   onOutOfReach(fromSlot: bigint): void;
   /** The stream lacks these slots; `outputs` is what waited for them. */
   onHole(gap: Gap, outputs: readonly SlotsOutput[]): void;
-  onEnd(reason: string): void;
+  /** With words that may be served. */
+  onEnd(words: string): void;
 }
 
 interface Ended {
@@ -52,7 +53,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     const before = slots.last;
     const { error, brought } = await oneStream(options, before);
     if (signal.aborted) return;
-    options.onEnd(error.message);
+    options.onEnd(endWords(error));
     const { code, message: reason } = error;
     failures = slots.last === before ? failures + 1 : 0;
     const hole = holeIn(slots);

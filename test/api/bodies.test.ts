@@ -73,6 +73,9 @@ describe('bodies', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['[2001:db8::1]:443', '2001:db8:0:0::/64'],
     ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['::ffff:102:304', '1.2.3.4'],
+    ['0:0:0:0:0:FFFF:0102:0304', '1.2.3.4'],
+    ['[::ffff:102:304]:443', '1.2.3.4'],
     ['garbage', '127.0.0.1'],
   ])('behind one proxy, a client forwarded as %s counts as %s', async (header, address) => {
     expect((await post('1', { 'x-forwarded-for': header })).body).toMatchObject({ clientAddress: address });

@@ -18,6 +18,11 @@ import { useApi } from './support/use-api.ts';
 
 const held = useApi();
 const ASOF = isoTime(TIME);
+const NOW_S = Math.floor(NOW / 1000);
+const streamRow = (changes: object = {}) => ({
+  ...{ read_at: String(NOW - 1_000), connected: 1, since: String((NOW_S - 60) * 1000), reason: null },
+  ...{ addresses: 9, over_rpc: 0, ...changes },
+});
 const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
 
@@ -50,8 +55,33 @@ describe('status', () => {
     });
   });
 
+  test('the stream is connected as long as ingestion says so, and history is complete only then', async () => {
+    const tell = (row: object) => held.api.insert('stream_state', [streamRow(row)]);
+    expect((await status()).indexer).toMatchObject({
+      stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
+      followed: { addresses: null, overRpc: null },
+    });
+    await tell({ read_at: String(NOW_S * 1000 - 60_000) });
+    expect((await status()).indexer).toMatchObject({
+      stream: {
+        connected: false,
+        since: isoTime(NOW_S - 60),
+        reason: 'ingestion has told nothing since then',
+      },
+      history: { complete: false },
+    });
+    await tell({ read_at: String(NOW_S * 1000 - 5_000), connected: 0, reason: 'refused' });
+    expect((await status()).indexer.stream).toMatchObject({ connected: false, reason: 'refused' });
+    await tell({ read_at: String(NOW_S * 1000 - 1_000), over_rpc: 4 });
+    expect((await status()).indexer).toMatchObject({
+      stream: { connected: true, since: isoTime(NOW_S - 60), reason: null },
+      followed: { addresses: 9, overRpc: 4 },
+    });
+  });
+
   test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
     const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
+    await held.api.insert('stream_state', [streamRow()]);
     await held.api.insert('applied', [
       appliedRow('transactions', 0),
       appliedRow('transactions', 1, {
@@ -74,6 +104,7 @@ describe('status', () => {
   });
 
   test('history says how far back it is whole', async () => {
+    await held.api.insert('stream_state', [streamRow()]);
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999')]);
     expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '1000', source: 'rpc' });
@@ -81,6 +112,20 @@ describe('status', () => {
     expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '500', source: 'rpc' });
     await held.api.insert('gaps', [gapRow('0', { log_offset: '3', closed: 1 })]);
     expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '0', source: 'rpc' });
+  });
+
+  test('history says what keeps it open where that is more than time, and how many gaps there are', async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+    await held.api.insert('gaps', [gapRow('999'), gapRow('2000', { from_slot: '2000' })]);
+    const place = { log_partition: 0, log_offset: '1', before: null };
+    await held.api.insert('gap_places', [
+      { ...place, from_slot: '0', unread: null, first_slot: '700' },
+      { ...place, from_slot: '2000', unread: signature('x'), first_slot: null },
+    ]);
+    const { history, openGaps } = (await status()).indexer;
+    expect(openGaps).toBe(2);
+    expect(history.reason).toMatch(/history begins in slot 700, and PROGRAM_START_SLOT/);
+    expect(history.reason).toContain(`transaction ${signature('x')} cannot be read`);
   });
 
   test('incomplete transactions and dead letters are counted', async () => {

@@ -16,10 +16,17 @@ const COMMAND = {
     minutes: { type: 'string', value: 'N', help: 'of faults for each seed (default 10)' },
     policies: { type: 'string', value: 'N', help: 'on the chain (default 300)' },
     seed: { type: 'string', value: 'TEXT', help: 'this seed alone' },
+    providers: { type: 'boolean', help: "the stream's provider changes its manners too" },
+    hostile: {
+      type: 'boolean',
+      help: 'hostile clients beside honest ones for two minutes, in place of faults',
+    },
   },
 } as const;
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+
+const HOSTILE_SECONDS = 120;
 
 type Value = string | boolean | undefined;
 
@@ -28,15 +35,16 @@ const whole = (name: string, value: Value, otherwise: number): number =>
 
 /** Runs one seed; what it prints is printed, and kept with the processes' logs. */
 async function runSeed(
+  test: string,
   env: Record<string, string>,
   directory: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const child = spawn(
-    process.execPath,
-    [path.join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'test/chaos/chaos.test.ts'],
-    { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [path.join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', test], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stop = () => void child.kill('SIGTERM');
   signal.addEventListener('abort', stop, { once: true });
   const keep = (chunk: Buffer) => {
@@ -60,6 +68,13 @@ await runMain(async (signal) => {
     typeof flags.seed === 'string'
       ? [flags.seed]
       : Array.from({ length: count }, (_, at) => `${night}-${at + 1}`);
+  if (flags.hostile === true) {
+    const directory = mkdtempSync(path.join(tmpdir(), 'hostile-'));
+    const seed = seeds[0] as string;
+    const env = { HOSTILE_SEED: seed, HOSTILE_SECONDS: String(HOSTILE_SECONDS) };
+    if (await runSeed('test/chaos/hostile.test.ts', env, directory, signal)) return;
+    throw new ConfigError(`seed ${seed}: honest clients were harmed; its output is in ${directory}`);
+  }
   const failed: string[] = [];
   for (const seed of seeds) {
     if (signal.aborted) break;
@@ -70,8 +85,9 @@ await runMain(async (signal) => {
       CHAOS_MINUTES: String(minutes),
       CHAOS_POLICIES: String(policies),
       CHAOS_DIRECTORY: directory,
+      ...(flags.providers === true ? { CHAOS_PROVIDERS: '1' } : {}),
     };
-    const isWhole = await runSeed(env, directory, signal);
+    const isWhole = await runSeed('test/chaos/chaos.test.ts', env, directory, signal);
     if (!isWhole) failed.push(`${seed} (${directory})`);
     process.stdout.write(`seed ${seed}: ${isWhole ? 'exact' : `FAILED, logs in ${directory}`}\n`);
   }

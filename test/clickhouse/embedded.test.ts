@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openEmbedded, type Store } from '../../clickhouse/client.ts';
+import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 
@@ -101,4 +102,22 @@ test('tables are in an Atomic database, which the name must be one of', async ()
   ]);
   await store.close();
   await expect(openEmbedded(directory, 'x; DROP')).rejects.toThrow('no database name');
+});
+
+test('who only reads asks a server for nothing but reads: an account that cannot write is enough', async () => {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push(await text(request));
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://reader:x@127.0.0.1:${(server.address() as { port: number }).port}`;
+  const reader = await openServer(`${url}/bankroll`, null, 'read');
+  await reader.query('SELECT 1');
+  expect(asked).toEqual([expect.stringMatching(/^SELECT 1/)]);
+  await (await openServer(`${url}/bankroll`)).close();
+  expect(asked).toEqual([expect.anything(), expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS/)]);
+  await reader.close();
+  server.closeAllConnections();
+  server.close();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ASK_ALL, type Ask, askAfter } from '../../ingest/stream/beside/cap.ts';
 import { createBesideSlots } from '../../ingest/stream/beside/slots.ts';
-import { replayEnd, StreamEndedError } from '../../ingest/stream/geyser/ended.ts';
+import { endWords, replayEnd, StreamEndedError } from '../../ingest/stream/geyser/ended.ts';
 import type { AccountUpdate, Update } from '../../ingest/stream/geyser/update.ts';
 import { Slots } from '../../ingest/stream/slots/machine.ts';
 
@@ -51,6 +51,15 @@ test.each([
 
 test('a token that is refused names the variable', () => {
   expect(ended(UNAUTHENTICATED, 'No valid auth token').message).toContain('YELLOWSTONE_X_TOKEN');
+});
+
+test('what is served of an end holds nothing of what the provider or the connection said', () => {
+  expect(endWords(ended(UNAUTHENTICATED, 'No valid auth token'))).toContain('YELLOWSTONE_X_TOKEN');
+  expect(endWords(ended(UNAVAILABLE, 'connect ECONNREFUSED 10.0.0.7:443'))).toBe(
+    'the provider is not reachable',
+  );
+  expect(endWords(ended(INTERNAL, 'at node-7.internal'))).toBe('the provider failed');
+  expect(endWords(ended(CANCELLED, 'no new slot for 30000 ms'))).toBe('no new slot for 30000 ms');
 });
 
 test('a refused filter is asked for as many as the words name, else for half; silence is tried twice', () => {

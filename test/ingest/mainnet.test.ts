@@ -1,24 +1,32 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { expect, test } from 'vitest';
 import { createGeyserClient } from '../../ingest/stream/geyser/client.ts';
 import { type ReleasedSlot, Slots } from '../../ingest/stream/slots/machine.ts';
+import { fixture } from '../schemas/support/fixtures.ts';
 
-const RECORDING = path.resolve(import.meta.dirname, '../../../shared/fixtures/geyser/mainnet-50-slots.bin');
-const absent = !existsSync(RECORDING) && process.env.CI === undefined;
+/** Slot notices of mainnet in the order they came: a status, with its parent where it was told, or a block meta. */
+type Notice =
+  | [slot: string, status: number, parent?: string]
+  | { slot: string; parent: string; time: string };
 
-/** The recording is repeated [u32 big-endian length][SubscribeUpdate]. */
 function recordedUpdates(): Buffer[] {
-  const file = readFileSync(RECORDING);
-  const updates: Buffer[] = [];
-  for (let at = 0; at < file.length; ) {
-    const length = file.readUInt32BE(at);
-    updates.push(file.subarray(at + 4, at + 4 + length));
-    at += 4 + length;
+  return (fixture('geyser/mainnet-slots.json') as Notice[]).map((notice) =>
+    Buffer.from(SubscribeUpdate.encode(updateOf(notice)).finish()),
+  );
+}
+
+function updateOf(notice: Notice): SubscribeUpdate {
+  if (Array.isArray(notice)) {
+    const [slot, status, parent] = notice;
+    return SubscribeUpdate.fromPartial({
+      slot: { slot, status, ...(parent === undefined ? {} : { parent }) },
+    });
   }
-  return updates;
+  const { slot, parent, time } = notice;
+  return SubscribeUpdate.fromPartial({
+    blockMeta: { slot, parentSlot: parent, blockTime: { timestamp: time } },
+  });
 }
 
 /** A geyser.Geyser that answers every subscription with the recorded bytes, then ends. */
@@ -80,34 +88,31 @@ async function released(updates: readonly Buffer[], start: bigint | null): Promi
   return found;
 }
 
-test.skipIf(absent)(
-  'every confirmed slot of the recorded mainnet stream is released once, in order, with its parent and block time',
-  async () => {
-    const updates = recordedUpdates();
-    const metas = new Map<string, { parent: string; time: string | undefined }>();
-    const confirmed = new Set<string>();
-    for (const bytes of updates) {
-      const { slot, blockMeta } = SubscribeUpdate.decode(bytes);
-      if (blockMeta !== undefined) {
-        metas.set(blockMeta.slot, { parent: blockMeta.parentSlot, time: blockMeta.blockTime?.timestamp });
-      }
-      if (slot?.status === SlotStatus.SLOT_CONFIRMED || slot?.status === SlotStatus.SLOT_FINALIZED) {
-        confirmed.add(slot.slot);
-      }
+test('every confirmed slot of the recorded mainnet stream is released once, in order, with its parent and block time', async () => {
+  const updates = recordedUpdates();
+  const metas = new Map<string, { parent: string; time: string | undefined }>();
+  const confirmed = new Set<string>();
+  for (const bytes of updates) {
+    const { slot, blockMeta } = SubscribeUpdate.decode(bytes);
+    if (blockMeta !== undefined) {
+      metas.set(blockMeta.slot, { parent: blockMeta.parentSlot, time: blockMeta.blockTime?.timestamp });
     }
-    const expected = [...metas]
-      .map(([slot, meta]) => ({
-        slot: BigInt(slot),
-        parent: BigInt(meta.parent),
-        blockTime: Number(meta.time),
-      }))
-      .filter(({ slot }) => [...confirmed].some((seen) => BigInt(seen) >= slot))
-      .sort((a, b) => (a.slot < b.slot ? -1 : 1));
-    expect(expected.length).toBeGreaterThan(20);
-    const first = expected[0] as (typeof expected)[number];
+    if (slot?.status === SlotStatus.SLOT_CONFIRMED || slot?.status === SlotStatus.SLOT_FINALIZED) {
+      confirmed.add(slot.slot);
+    }
+  }
+  const expected = [...metas]
+    .map(([slot, meta]) => ({
+      slot: BigInt(slot),
+      parent: BigInt(meta.parent),
+      blockTime: Number(meta.time),
+    }))
+    .filter(({ slot }) => [...confirmed].some((seen) => BigInt(seen) >= slot))
+    .sort((a, b) => (a.slot < b.slot ? -1 : 1));
+  expect(expected.length).toBeGreaterThan(20);
+  const first = expected[0] as (typeof expected)[number];
 
-    const found = await released(updates, first.parent);
+  const found = await released(updates, first.parent);
 
-    expect(found.map(({ slot, parent, blockTime }) => ({ slot, parent, blockTime }))).toEqual(expected);
-  },
-);
+  expect(found.map(({ slot, parent, blockTime }) => ({ slot, parent, blockTime }))).toEqual(expected);
+});

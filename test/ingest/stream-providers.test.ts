@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ProviderModes, REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/random.ts';
-import type { StreamEvent } from '../../ingest/stream/stream.ts';
+import type { StreamEvent } from '../../ingest/stream/event.ts';
 import { ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from './support/stream-stage.ts';
 
@@ -82,7 +82,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     const followed = followedIn(events) as Extract<StreamEvent, { type: 'followed' }>;
     expect(followed.overRpc).toBe(followed.addresses - 10);
     expect(followed.addresses).toBeLessThanOrEqual(total);
-    expect(followed.reason).toContain('only 10 allowed');
+    expect(followed.reason).toBe('the provider takes 10 (the provider refuses the request)');
   });
 
   test('nothing but pings is not connected, with the reason, until more comes', async () => {

@@ -128,10 +128,13 @@ test('what depends on a service that runs once waits for its end, on any other f
 
 test('the stores have no way out and are published nowhere', () => {
   for (const name of ['kafka', 'clickhouse', 'postgres']) {
-    expect(compose.services[name]).toMatchObject({ networks: ['stores'] });
+    expect(compose.services[name]).toMatchObject({ networks: [name === 'kafka' ? 'log' : 'stores'] });
     expect(compose.services[name]).not.toHaveProperty('ports');
   }
-  expect(compose.networks.stores).toEqual({ internal: true });
+  expect(compose.networks).toMatchObject({ log: { internal: true }, stores: { internal: true } });
+  const onTheLog = services.filter(([, { networks = [] }]) => networks.includes('log'));
+  expect(onTheLog.map(([name]) => name)).toEqual(['kafka', 'migrate', 'ingest', 'materialise', 'poll']);
+  expect(compose.services.api?.environment).not.toHaveProperty('KAFKA_BROKERS');
 });
 
 test('the example of a real chain sets what is read, and brings secrets of its own', () => {

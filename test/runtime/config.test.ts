@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -97,6 +99,25 @@ describe('the data directory', () => {
     unlock();
     writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid: 2 ** 22 + 1, started: '1' }));
     lockDataDir(directory)();
+    rmSync(directory, { recursive: true });
+  });
+
+  test('of a process that was killed is free, though its parent has not noticed', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+    // What `exec` puts in the shell's place never asks for the shell's child.
+    const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid, started }));
+    expect(() => lockDataDir(directory)).toThrow(`in use by process ${pid}`);
+    process.kill(pid, 'SIGKILL');
+    lockDataDir(directory)();
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    parent.kill('SIGKILL');
     rmSync(directory, { recursive: true });
   });
 });

@@ -6,7 +6,7 @@ import { MalformedError } from '../../schemas/malformed.ts';
 import { readTransaction } from '../../schemas/transaction.ts';
 import { anyEvent, anyKey, SEED } from './support/arbitraries.ts';
 import { toGeyser, toJson } from './support/encode-transaction.ts';
-import { fixture, noFixtures } from './support/fixtures.ts';
+import { fixture } from './support/fixtures.ts';
 import { kitEncode } from './support/kit-codecs.ts';
 import { type Run, run, type Step } from './support/run.ts';
 
@@ -60,6 +60,19 @@ describe('a transaction', () => {
         expect(streamed.calls.map(({ depth }) => depth)).toEqual(tx.calls.map(({ depth }) => depth));
       }),
       { seed: SEED, numRuns: 150 },
+    );
+  });
+
+  test('of version 1 reads as one of version 0 does, from the stream and from RPC', () => {
+    fc.assert(
+      fc.property(anyTransaction, (tx) => {
+        const expected = plain(readTransaction({ format: 'geyser', payload: toGeyser(tx, false) }));
+        const streamed = readTransaction({ format: 'geyser', payload: toGeyser(tx, false, true) });
+        const read = readTransaction({ format: 'json', payload: toJson(tx, false, true) });
+        expect(plain(streamed)).toEqual(expected);
+        expect(plain(read)).toEqual(expected);
+      }),
+      { seed: SEED, numRuns: 50 },
     );
   });
 
@@ -141,23 +154,20 @@ describe('a transaction', () => {
     expect(json({ index: 0, instructions: [call] }).calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
 
-  test.skipIf(noFixtures)(
-    `of a recorded launch has no event of ours, and all of the launchpad's (${noFixtures ?? 'recorded'})`,
-    () => {
-      const { result } = fixture('launchpad_pool/tx-5CnDowFR-reward-launch.json') as { result: object };
-      const tx = readTransaction({ format: 'json', payload: Buffer.from(JSON.stringify(result)) });
-      expect(extractEvents(tx, PROGRAM)).toEqual({
-        status: 'whole',
-        events: [],
-        badEvents: [],
-        writable: [],
-      });
-      const launchpad = decodeKey('LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj') as Uint8Array;
-      const theirs = extractEvents(tx, launchpad);
-      expect(theirs).toMatchObject({ status: 'whole', events: [] });
-      expect(theirs.status === 'whole' && theirs.badEvents.length).toBeGreaterThan(0);
-    },
-  );
+  test("of a recorded launch has no event of ours, and all of the launchpad's", () => {
+    const result = fixture('launchpad_pool/launch-transaction.json');
+    const tx = readTransaction({ format: 'json', payload: Buffer.from(JSON.stringify(result)) });
+    expect(extractEvents(tx, PROGRAM)).toEqual({
+      status: 'whole',
+      events: [],
+      badEvents: [],
+      writable: [],
+    });
+    const launchpad = decodeKey('LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj') as Uint8Array;
+    const theirs = extractEvents(tx, launchpad);
+    expect(theirs).toMatchObject({ status: 'whole', events: [] });
+    expect(theirs.status === 'whole' && theirs.badEvents.length).toBeGreaterThan(0);
+  });
 });
 
 /** Buffers and arrays of bytes compare alike. */

@@ -5,7 +5,7 @@ import type { KafkaClient } from './cluster.ts';
 import { topicName } from './topics.ts';
 
 /**
- * That a database can go on with this log. Sums are versioned by the log's offsets: those of a log that begins anew
+ * That a database can go on with this log, and that it may be written to. Sums are versioned by the log's offsets: those of a log that begins anew
  * would lose against what is there; and what retention has deleted before it was applied is nowhere.
  * @throws ConfigError that says what to do.
  */
@@ -21,7 +21,7 @@ export async function mustBeSameLog(
       const next = (applied.get(`${topic}/${partition}`) ?? -1n) + 1n;
       if (next > high)
         throw new ConfigError(
-          `${database} was filled from another log: it has applied ${next - 1n} of ${name}/${partition}, which ends at ${high}. Give this log an empty database (CLICKHOUSE_URL), or the other one back (KAFKA_TOPIC_PREFIX).`,
+          `${database} was filled from another log, or this one has lost its end: ${next - 1n} of ${name}/${partition} is applied, which ends at ${high}. Nothing is written, for its offsets would be used a second time. Give this log an empty database (CLICKHOUSE_URL) and run migrate, or the other log back (KAFKA_TOPIC_PREFIX).`,
         );
       if (next < low)
         throw new ConfigError(

@@ -3,6 +3,7 @@ import type { CatalogueRow, CurrencyRow, ReadingRecord } from '../../../schemas/
 export type ReadingTable =
   | 'venue_readings'
   | 'venue_status'
+  | 'stream_state'
   | 'program_status'
   | 'catalogue'
   | 'prices'
@@ -28,6 +29,12 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
           venue_time: reading.venueTime,
         },
       };
+    case 'stream': {
+      const { connected, reason, addresses, overRpc } = reading;
+      const since = String(reading.since);
+      const row = { read_at, connected: Number(connected), since, reason, addresses, over_rpc: overRpc };
+      return { table: 'stream_state', row };
+    }
     case 'venue_status':
       return {
         table: 'venue_status',

@@ -8,15 +8,21 @@ import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
 
+/** One line of what was found. A note is what works and costs something: it says what to do. */
+export interface Finding {
+  mark: 'ok' | 'note';
+  text: string;
+}
+
 /** One endpoint that the configuration may name. */
 export interface Check {
   /** The variable that names it. */
   variable: string;
-  /** Asks it for something that it must know; what it found, in a few words. Null where it is not configured. */
-  run: ((signal: AbortSignal) => Promise<string>) | null;
+  /** Asks it for something that it must know; what it found, in a few words, or in several lines. Null where it is not configured. */
+  run: ((signal: AbortSignal) => Promise<string | readonly Finding[]>) | null;
 }
 
-type Ask<T> = (value: T, signal: AbortSignal) => Promise<string>;
+type Ask<T> = (value: T, signal: AbortSignal) => Promise<string | readonly Finding[]>;
 
 function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
   return { variable, run: value === null ? null : (signal) => ask(value, signal) };

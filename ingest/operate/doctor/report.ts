@@ -12,17 +12,18 @@ export async function runChecks(
   const width = Math.max(...checks.map(({ variable }) => variable.length));
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
   const running = checks.map(async ({ run }) => {
-    if (run === null) return { mark: 'unset', text: '' };
+    if (run === null) return [{ mark: 'unset', text: '' }];
     return run(limit).then(
-      (text) => ({ mark: 'ok', text }),
-      (error: unknown) => ({ mark: 'failed', text: messageOf(error) || 'no answer' }),
+      (found) => (typeof found === 'string' ? [{ mark: 'ok', text: found }] : found),
+      (error: unknown) => [{ mark: 'failed', text: messageOf(error) || 'no answer' }],
     );
   });
   let failed = 0;
   for (const [index, { variable }] of checks.entries()) {
-    const { mark, text } = (await running[index]) as { mark: string; text: string };
-    if (mark === 'failed') failed += 1;
-    print(`${mark.padEnd(7)} ${variable.padEnd(width)}  ${oneLine(text)}`.trimEnd());
+    for (const { mark, text } of (await running[index]) ?? []) {
+      if (mark === 'failed') failed += 1;
+      print(`${mark.padEnd(7)} ${variable.padEnd(width)}  ${oneLine(text)}`.trimEnd());
+    }
   }
   return failed;
 }

@@ -3,13 +3,13 @@ import type { Logger } from '../../../runtime/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import { createNewcomers } from '../following/newcomers.ts';
 import type { GeyserClient, GeyserStream } from '../geyser/client.ts';
-import type { StreamEndedError } from '../geyser/ended.ts';
+import { endWords, type StreamEndedError } from '../geyser/ended.ts';
 import type { AccountUpdate, Update } from '../geyser/update.ts';
 import { watch } from '../watchdog.ts';
 import { ASK_ALL, type Ask, askAfter, type Tried } from './cap.ts';
 import { createBesideSlots } from './slots.ts';
 
-/** How the followed addresses are covered; `reason`: why some are not streamed. */
+/** How the followed addresses are covered; `reason`: why some are not streamed, in words that may be served. */
 export interface Followed {
   addresses: number;
   overRpc: number;
@@ -167,7 +167,7 @@ export function createBeside(options: BesideOptions): Beside {
       if (signal.aborted) return;
       const before = ask;
       if (tried !== null) ask = askAfter(ask, tried, ended);
-      if (ask.cap !== before.cap) refusal = ended.message;
+      if (ask.cap !== before.cap) refusal = `the provider takes ${ask.cap} (${endWords(ended)})`;
       if (ask.cap === 0) refusedAt = performance.now();
       failures = tried === null || ask.cap !== before.cap ? 0 : failures + 1;
       // What follows is soon here again, or the core goes on without it.

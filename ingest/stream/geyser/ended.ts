@@ -16,6 +16,24 @@ export class StreamEndedError extends Error {
   }
 }
 
+const WORDS: Partial<Record<number, string>> = {
+  [status.OK]: 'the provider ended the stream',
+  [status.UNAUTHENTICATED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
+  [status.PERMISSION_DENIED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
+  [status.UNAVAILABLE]: 'the provider is not reachable',
+  [status.DEADLINE_EXCEEDED]: 'the provider does not answer in time',
+  [status.INVALID_ARGUMENT]: 'the provider refuses the request',
+  [status.RESOURCE_EXHAUSTED]: "the provider's limit is reached",
+  [status.OUT_OF_RANGE]: 'the replay does not reach back',
+  [status.DATA_LOSS]: 'the replay does not reach back',
+};
+
+/** Why a stream ended, in words that hold nothing of the provider's own: they may be served. */
+export function endWords(ended: StreamEndedError): string {
+  if (ended.cancelled) return ended.message;
+  return WORDS[ended.code ?? -1] ?? 'the provider failed';
+}
+
 function messageFor(code: number | null, message: string): string {
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
     return `the provider refuses YELLOWSTONE_X_TOKEN: ${message}`;

@@ -6,8 +6,9 @@ import { createLife, type Life } from '../../../devnet/life/life.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { createMemoryLog } from '../../../ingest/log/in-process.ts';
 import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
+import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
-import { runStream, type StreamEvent } from '../../../ingest/stream/stream.ts';
+import { runStream } from '../../../ingest/stream/stream.ts';
 import { createLogger } from '../../../runtime/log.ts';
 import { createRpc } from '../../../runtime/rpc.ts';
 import { createLogModel, type LogModel } from './log-model.ts';
@@ -147,6 +148,9 @@ export async function openStreamStage({
       // A stream that connects after the last block has nothing to begin with.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
       await vi.waitFor(async () => {
+        const [first] = await model.openGaps();
+        // A gap is read once the chain has gone on behind it.
+        if (first !== undefined) for (let made = 0; made < 4; made += 1) await chain.produce([]);
         const position = await model.position();
         if (position !== chain.tip().slot) throw new Error(`marked up to ${position} of ${chain.tip().slot}`);
         const [open] = await model.openGaps();

@@ -76,8 +76,11 @@ function compile(calls: readonly Call[], lookups: boolean): Compiled {
   };
 }
 
+/** What version 1 carries in place of instructions of the compute budget; it knows no lookup tables. */
+const CONFIG = { priorityFee: 7_000, computeUnitLimit: 200_000 };
+
 /** SubscribeUpdateTransactionInfo, as the stream carries it. */
-export function toGeyser(tx: ChainTransaction, lookups: boolean): Uint8Array {
+export function toGeyser(tx: ChainTransaction, lookups: boolean, versionOne = false): Uint8Array {
   const { header, statics, loaded, tops, inner } = compile(tx.calls, lookups);
   return SubscribeUpdateTransactionInfo.encode(
     SubscribeUpdateTransactionInfo.fromPartial({
@@ -89,7 +92,8 @@ export function toGeyser(tx: ChainTransaction, lookups: boolean): Uint8Array {
           header,
           accountKeys: statics,
           recentBlockhash: new Uint8Array(32),
-          versioned: lookups,
+          versioned: lookups || versionOne,
+          ...(versionOne ? { config: { ...CONFIG, priorityFee: CONFIG.priorityFee.toString() } } : {}),
           instructions: tops.map(({ programIdIndex, accounts, data }) => ({
             programIdIndex,
             accounts: Uint8Array.from(accounts),
@@ -113,16 +117,21 @@ export function toGeyser(tx: ChainTransaction, lookups: boolean): Uint8Array {
 }
 
 /** A getTransaction result, encoding json. */
-export function toJson(tx: ChainTransaction, lookups: boolean): Uint8Array {
+export function toJson(tx: ChainTransaction, lookups: boolean, versionOne = false): Uint8Array {
   const { header, statics, loaded, tops, inner } = compile(tx.calls, lookups);
   const text = (one: Indexed) => ({ ...one, data: encodeBase58(one.data) });
   return Buffer.from(
     JSON.stringify({
       slot: 5,
-      version: lookups ? 0 : 'legacy',
+      version: versionOne ? 1 : lookups ? 0 : 'legacy',
       transaction: {
         signatures: [],
-        message: { header, accountKeys: statics.map(encodeBase58), instructions: tops.map(text) },
+        message: {
+          header,
+          accountKeys: statics.map(encodeBase58),
+          instructions: tops.map(text),
+          ...(versionOne ? { config: CONFIG } : {}),
+        },
       },
       meta: {
         err: tx.failed ? { InstructionError: [0, { Custom: 6000 }] } : null,

@@ -7,11 +7,11 @@ import {
   resultOf,
   VenueRefusal,
 } from '../../../schemas/venues/options.ts';
-import { fixture, noFixtures } from '../support/fixtures.ts';
+import { fixture } from '../support/fixtures.ts';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');
 
-describe.skipIf(noFixtures !== null)(`recorded replies${noFixtures ? ` (${noFixtures})` : ''}`, () => {
+describe('recorded replies', () => {
   test('an option instrument', () => {
     expect(readInstrument(fixture('options_venue/v2-get_instrument-option.json'), NOW)).toEqual({
       name: 'ETH-20261225-3500-C',

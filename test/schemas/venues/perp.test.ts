@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
-import { fixture, noFixtures } from '../support/fixtures.ts';
+import { fixture } from '../support/fixtures.ts';
 
-describe.skipIf(noFixtures !== null)(`recorded account states${noFixtures ? ` (${noFixtures})` : ''}`, () => {
+describe('recorded account states', () => {
   test.each([
     ['live-2026-10-06', { equity: 41085992921346n, notional: 0n, time: 1791304588904 }],
     ['docs-isolated', { equity: 13109482328n, notional: 100027650n, time: 1708622398623 }],

@@ -1,0 +1,27 @@
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { STREAM_EXPIRES_MS } from '../../schemas/stream-state.ts';
+import { isoMillis } from '../../schemas/units.ts';
+import type { View } from '../latest/view.ts';
+
+type Indexer = StatusResponse['indexer'];
+
+/** How the stream stands: what ingestion told last, as long as it goes on telling. */
+export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
+  const told = view.one('stream');
+  if (told === null) {
+    const reason = 'no ingestion has told of its stream yet';
+    return {
+      stream: { connected: false, since: null, reason },
+      followed: { addresses: null, overRpc: null },
+    };
+  }
+  const followed = { addresses: told.addresses, overRpc: told.over_rpc };
+  const expiresAt = Number(told.read_at) + STREAM_EXPIRES_MS;
+  if (view.now >= expiresAt) {
+    const since = isoMillis(Number(told.read_at));
+    return { stream: { connected: false, since, reason: 'ingestion has told nothing since then' }, followed };
+  }
+  view.until(expiresAt);
+  const since = isoMillis(Number(told.since));
+  return { stream: { connected: told.connected === 1, since, reason: told.reason }, followed };
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+
+/** What any answer of these bytes costs here: Koa with one route that sends them, or 304 to who has them. */
+const body = readFileSync(process.argv[2] as string);
+const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+const app = new Koa();
+app.use((ctx) => {
+  ctx.set('ETag', etag);
+  if (ctx.get('If-None-Match') === etag) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = 'application/json';
+  ctx.body = body;
+});
+const server = app.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});

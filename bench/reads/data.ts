@@ -1,0 +1,119 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import { policyAddress, poolAddress } from '../../schemas/pda.ts';
+import {
+  appliedRow,
+  configRow,
+  curveRow,
+  key,
+  LAUNCHPAD,
+  mintRow,
+  modelRow,
+  originRow,
+  PROGRAM,
+  policyRow,
+  poolRow,
+  rawKey,
+  tokenAccountRow,
+  totalsRow,
+  venueAccountRow,
+} from '../../test/api/support/rows.ts';
+
+type Row = Record<string, unknown>;
+
+/** Quote assets that policies are shared out over. */
+export const QUOTES = 40;
+const POLICIES_AT_ONCE = 2_000;
+
+export const nameOf = (at: number): string => `policy ${at}`;
+export const mintOf = (at: number): string => key(nameOf(at));
+const quoteOf = (at: number): string => `quote ${at % QUOTES}`;
+
+/** What a row of a table is for another policy: keys and amounts, the rest as the template has it. */
+const templates = {
+  policy: policyRow('template', 'quote 0'),
+  pool: poolRow('template', 'quote 0'),
+  venue: venueAccountRow('template', 'account'),
+  totals: totalsRow('template'),
+};
+
+/** The rows of one policy, by table. */
+export function rowsOf(at: number): Record<string, Row[]> {
+  const [name, quote] = [nameOf(at), quoteOf(at)];
+  const address = encodeBase58(policyAddress(PROGRAM, rawKey(name)));
+  const [bankroll, escrow, base, rewards] = ['bankroll', 'escrow', 'base', 'rewards'].map((of) =>
+    key(`${of} of ${name}`),
+  ) as [string, string, string, string];
+  const amount = String(1_000_000 + ((at * 7_919) % 1_000_003) * 1_000);
+  const mint = key(name);
+  const ofPolicy = { mint, quote_mint: key(quote), mode: at % 3 === 0 ? 'Agent' : 'Passive' };
+  const accounts = { bankroll, quote_escrow: escrow, base_escrow: base, holder_rewards: rewards };
+  const sums = { fees_claimed: amount, profit_swept: amount, paid_to_holders: amount };
+  const pool = encodeBase58(poolAddress(LAUNCHPAD, rawKey(name), rawKey(quote)));
+  return {
+    policies: [{ ...templates.policy, address, ...ofPolicy, ...accounts, ...sums, created_at: String(at) }],
+    token_accounts: [bankroll, escrow, base, rewards].map((account) => tokenAccountRow(account, amount)),
+    mints: [mintRow(name, 6, { name: `Policy ${at}`, symbol: `P${at}`, uri: '' })],
+    pools: [
+      { ...templates.pool, address: pool, base_mint: mint, quote_mint: key(quote), virtual_quote: amount },
+    ],
+    venue_accounts: [
+      {
+        ...templates.venue,
+        address: key(`venue of ${name}`),
+        policy: address,
+        token_account: key(`at ${name}`),
+      },
+    ],
+    policy_totals: [{ ...templates.totals, mint, routed: amount }],
+  };
+}
+
+/** Writes the latest state of so many policies, and what is there once. */
+export async function fill(store: Store, policies: number): Promise<void> {
+  const quotes = Array.from({ length: QUOTES }, (_, at) => quoteOf(at));
+  await store.insert(
+    'mints',
+    quotes.map((quote, at) => mintRow(quote, 6, { name: quote, symbol: `Q${at}`, uri: '' })),
+  );
+  const price = { source: 'catalogue', read_at: String(Date.now()), observed_at: new Date().toISOString() };
+  await store.insert(
+    'prices',
+    quotes.map((quote, at) => ({ ...price, mint: key(quote), usd: String(1 + at / 8) })),
+  );
+  await store.insert('curve_configs', [curveRow()]);
+  await store.insert('protocol_config', [configRow()]);
+  await store.insert('origins', [originRow(1, 'stocks-only')]);
+  await store.insert('models', [modelRow(7, 'seven')]);
+  for (let start = 0; start < policies; start += POLICIES_AT_ONCE) {
+    const tables = new Map<string, Row[]>();
+    for (let at = start; at < Math.min(start + POLICIES_AT_ONCE, policies); at += 1)
+      for (const [table, rows] of Object.entries(rowsOf(at)))
+        tables.set(table, [...(tables.get(table) ?? []), ...rows]);
+    for (const [table, rows] of tables) await store.insert(table, rows);
+  }
+  await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
+}
+
+/** Events of slots in a row, 30 a slot, shared out over so many policies; made by the engine. */
+export async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
+  const mints = Array.from({ length: Math.min(policies, 300) }, (_, at) => mintOf(at));
+  for (let from = 0; from < events; from += EVENTS_AT_ONCE) {
+    const count = Math.min(EVENTS_AT_ONCE, events - from);
+    await store.command(EVENTS, { mints, from, count, now: Math.floor(Date.now() / 1000), events });
+  }
+  await store.command(KINDS);
+}
+
+const EVENTS_AT_ONCE = 500_000;
+const EVENTS = `
+INSERT INTO events
+SELECT 'policy', {mints:Array(String)}[n % length({mints:Array(String)}) + 1], 'quote', intDiv(n, 30) AS slot,
+  toString(cityHash64(n)), 0, toUInt32(n % 30), 1, {now:Int64} - intDiv(({events:UInt64} - n) * 2, 150),
+  ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'PassiveDeployed'][n % 5 + 1], 'keeper', '{"amount":"1"}',
+  n, n, n, n, 0
+FROM (SELECT number + {from:UInt64} AS n FROM numbers({count:UInt64}))`;
+const KINDS = `
+INSERT INTO kind_spans
+SELECT intDiv(slot, 512) AS span, kind, actor, log_partition, 0, count(), min(block_time), max(block_time)
+FROM events_by_slot GROUP BY span, kind, actor, log_partition`;

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../test/support/free-port.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
+const TICKS_PER_SECOND = 100;
+const WARM_UP_MS = 60_000;
+
+export interface Idle {
+  /** Of a core, its local chain not counted. */
+  cores: number;
+  /** The local chain's. */
+  chainCores: number;
+  rssMb: number;
+}
+
+/** What `npm start` costs while nobody reads. @param flags its own. */
+export async function idle(flags: readonly string[], seconds: number): Promise<Idle> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'idle-'));
+  const child = spawn(process.execPath, [MAIN, ...flags], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', DATA_DIR: directory, PORT: String(await freePort()) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`npm start ended with ${code}`)));
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (line.includes('is serving')) resolve();
+      });
+    });
+    await pause(WARM_UP_MS);
+    const pid = child.pid as number;
+    const chain = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+    const before = [ticks(pid), ticks(chain)] as const;
+    await pause(seconds * 1000);
+    const share = (now: number, then: number) => (now - then) / TICKS_PER_SECOND / seconds;
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return {
+      cores: share(ticks(pid), before[0]),
+      chainCores: share(ticks(chain), before[1]),
+      rssMb: Number(kilobytes) / 1024,
+    };
+  } finally {
+    child.removeAllListeners('exit');
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** CPU time of a process, user and system: fields 14 and 15 of its stat, the name cut off. */
+function ticks(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}

@@ -1,0 +1,46 @@
+import { createSender } from '../http-load.ts';
+import { percentile } from '../percentile.ts';
+
+/** One side's readers: so many connections that ask one path after the other, by lot, for so long. */
+export interface Load {
+  url: string;
+  paths: string[];
+  connections: number;
+  seconds: number;
+  headers: Record<string, string>;
+}
+
+export interface Loaded {
+  perSecond: number;
+  p50: number;
+  p99: number;
+  failed: number;
+}
+
+const WARM_UP_SECONDS = 1;
+
+process.on('message', async ({ url, paths, connections, seconds, headers }: Load) => {
+  const { send, close } = createSender();
+  const times: number[] = [];
+  let failed = 0;
+  const begun = performance.now();
+  const since = begun + WARM_UP_SECONDS * 1000;
+  const end = since + seconds * 1000;
+  const read = async () => {
+    while (performance.now() < end) {
+      const path = paths[Math.floor(Math.random() * paths.length)] as string;
+      const { status, ms } = await send(url + path, { unread: true, headers });
+      if (performance.now() < since) continue;
+      if (status !== 200 && status !== 304) failed += 1;
+      times.push(ms);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, read));
+  close();
+  times.sort((a, b) => a - b);
+  const loaded: Loaded = {
+    ...{ perSecond: times.length / seconds, failed },
+    ...{ p50: percentile(times, 0.5), p99: percentile(times, 0.99) },
+  };
+  process.send?.(loaded);
+});

@@ -1,0 +1,25 @@
+import { RANKED } from '../peers/ranked.ts';
+import { mintOf } from './data.ts';
+
+const MANY = 2_000;
+const LIMIT = 50;
+const MOST_OFFSET = 99_950;
+
+const lot = (most: number): number => Math.floor(Math.random() * most);
+
+export const coins = (policies: number): string[] =>
+  Array.from({ length: Math.min(MANY, policies) }, () => `/coins/${mintOf(lot(policies))}`);
+
+/** Random sort, order, filter and page. */
+export const rankings = (policies: number): string[] => {
+  const sorts = Object.keys(RANKED);
+  const modes = ['', '&mode=Agent', '&mode=Passive'];
+  const pages = Math.max(1, Math.ceil(Math.min(policies, MOST_OFFSET + LIMIT) / LIMIT));
+  return Array.from({ length: MANY }, () => {
+    const order = lot(2) === 0 ? 'desc' : 'asc';
+    return `/rankings?sort=${sorts[lot(sorts.length)]}&order=${order}&limit=${LIMIT}&offset=${lot(pages) * LIMIT}${modes[lot(3)]}`;
+  });
+};
+
+export const ofCoins = (route: string, policies: number): string[] =>
+  coins(policies).map((path) => `${path}/${route}`);

@@ -1,0 +1,73 @@
+import { createApp } from '../../api/app.ts';
+import { listen } from '../../api/http/listen.ts';
+import { createHandOver } from '../../api/latest/feed.ts';
+import { createLatest } from '../../api/latest/latest.ts';
+import { readSettings } from '../../api/settings.ts';
+import { type Changes, noteRows } from '../../clickhouse/changes.ts';
+import { asideOf, openEmbedded } from '../../clickhouse/client.ts';
+import { loadConfig } from '../../runtime/config.ts';
+import { encodeBase58 } from '../../schemas/base58.ts';
+import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
+import { percentile } from '../percentile.ts';
+import { rowsOf } from './data.ts';
+
+const SLOT_MS = 400;
+const CHANGED = ['policies', 'token_accounts'];
+
+/**
+ * The API over a store that was filled before, and a writer that gives so many policies a second a new state: a
+ * process of its own. Told `select1` it says what the engine's SELECT 1 takes.
+ */
+const [directory = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
+const store = await openEmbedded(directory);
+const handOver = createHandOver();
+const reads = asideOf(store, 'reads', 4);
+const clock = Date.now;
+const latest = createLatest({ currentStore: () => reads, clock, handOver });
+const settings = {
+  ...readSettings(loadConfig()),
+  programId: encodeBase58(PROGRAM),
+  launchpadProgramId: encodeBase58(LAUNCHPAD),
+};
+const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
+process.send?.({ port });
+
+process.on('message', async () => {
+  const times: number[] = [];
+  for (let turn = 0; turn < 300; turn += 1) {
+    const begun = performance.now();
+    await reads.query('SELECT 1');
+    times.push(performance.now() - begun);
+  }
+  process.send?.({
+    select1Ms: percentile(
+      times.sort((a, b) => a - b),
+      0.5,
+    ),
+  });
+});
+
+let slot = 2_000n;
+let next = 0;
+async function writeSlot(): Promise<void> {
+  slot += 1n;
+  const state = { slot: String(slot), version: String(slot << 64n) };
+  const rows = Array.from({ length: Math.round((Number(perSecond) * SLOT_MS) / 1000) }, () => {
+    next = (next + 7_919) % Number(policies);
+    return rowsOf(next);
+  });
+  const changes: Changes = new Map();
+  for (const table of CHANGED) {
+    const changed = rows.flatMap((of) => (of[table] ?? []).slice(0, 1).map((row) => ({ ...row, ...state })));
+    await store.insert(table, changed);
+    noteRows(changes, table, changed);
+  }
+  handOver.note(changes);
+  handOver.applied();
+}
+if (Number(perSecond) > 0)
+  for (;;) {
+    const due = performance.now() + SLOT_MS;
+    await writeSlot();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+  }

@@ -1,0 +1,14 @@
+import type { Gap } from '../history/gap.ts';
+import type { Verified } from '../history/verify.ts';
+import type { Followed } from './beside/stream.ts';
+
+/** What a person or a metric wants to know of the stream. */
+export type StreamEvent =
+  | { type: 'released'; slot: bigint; blockTime: number | null; accounts: number; transactions: number }
+  | { type: 'late' }
+  | { type: 'tip'; slot: bigint }
+  | { type: 'connected' }
+  | { type: 'disconnected'; reason: string }
+  | ({ type: 'followed' } & Followed)
+  | ({ type: 'verified' } & Verified)
+  | { type: 'gap'; gap: Gap; open: boolean };

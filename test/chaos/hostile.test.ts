@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { runHostile } from './hostile/run.ts';
+
+const SEED = process.env.HOSTILE_SEED ?? 'hostile-1';
+/** Set by `npm run chaos -- --hostile`; alone, it is short. */
+const SECONDS = process.env.HOSTILE_SECONDS === undefined ? null : Number(process.env.HOSTILE_SECONDS);
+const MOST_TIMES = 3;
+const MOST_LAG_S = 5;
+
+test(
+  `beside hostile clients of every kind no honest request fails (HOSTILE_SEED=${SEED})`,
+  async () => {
+    const { alone, beside, alive } = await runHostile({
+      seed: SEED,
+      aloneSeconds: SECONDS === null ? 4 : 30,
+      seconds: SECONDS ?? 15,
+      // A machine that runs other tests beside it is no place for all of them.
+      share: SECONDS === null ? 0.2 : 1,
+    });
+    const told = (name: string, met: typeof alone) =>
+      `${name}: ${met.requests} reads, p99 ${met.p99.toFixed(0)} ms, ${met.posts} posts, lag at most ${met.mostLagSeconds.toFixed(1)} s`;
+    process.stdout.write(`  ${told('alone', alone)}\n  ${told('beside', beside)}\n`);
+    expect(alive).toBe(true);
+    expect(alone.problems).toEqual([]);
+    expect(beside.problems).toEqual([]);
+    expect(beside.posts).toBeGreaterThan(0);
+    // Measured where it runs for long; here the machine does other things.
+    if (SECONDS === null) return;
+    expect(beside.p99).toBeLessThanOrEqual(MOST_TIMES * alone.p99);
+    expect(beside.mostLagSeconds).toBeLessThan(MOST_LAG_S);
+  },
+  ((SECONDS ?? 15) + 180) * 1000,
+);

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createAgent } from '../../../api/client/agent.ts';
+import { percentile } from '../../../bench/percentile.ts';
+
+/** What honest clients met. */
+export interface Met {
+  requests: number;
+  /** Of the readers, in milliseconds. */
+  p99: number;
+  posts: number;
+  mostLagSeconds: number;
+  problems: string[];
+}
+
+export interface Honest {
+  url: string;
+  mints: string[];
+  agent: { mint: string; keyFile: string };
+  seconds: number;
+  /** Comes again where it is told that more wait than may: on a machine that has much else to do. */
+  patient: boolean;
+}
+
+const READERS = 4;
+const BETWEEN_READS_MS = 40;
+const BETWEEN_POSTS_MS = 3_000;
+const ROUTES = ['', '/activity', '/positions', '/loop'];
+
+/** Readers of a few pages each, one agent that writes, and somebody who watches how far the index is. */
+export async function honestClients({ url, mints, agent, seconds, patient }: Honest): Promise<Met> {
+  const endsAt = performance.now() + seconds * 1000;
+  const took: number[] = [];
+  const met: Met = { requests: 0, p99: 0, posts: 0, mostLagSeconds: 0, problems: [] };
+  const until = async (everyMs: number, work: (n: number) => Promise<void>) => {
+    for (let n = 0; performance.now() < endsAt; n += 1) {
+      await work(n).catch((error: unknown) => met.problems.push(String(error).slice(0, 300)));
+      await pause(everyMs);
+    }
+  };
+  const from = (who: number) => ({ 'x-forwarded-for': `203.0.113.${who}` });
+
+  const reader = (who: number) =>
+    until(BETWEEN_READS_MS, async (n) => {
+      const mint = mints[(n + who) % mints.length];
+      const route = n % 5 === 4 ? '/rankings?limit=20' : `/coins/${mint}${ROUTES[n % ROUTES.length]}`;
+      const startedAt = performance.now();
+      let status = 503;
+      // Told to come again, an honest client does: only where it is not told is that a failure.
+      for (let tries = 0; status === 503 && tries < (patient ? 10 : 1); tries += 1) {
+        const answer = await fetch(url + route, { headers: from(who), signal: AbortSignal.timeout(30_000) });
+        await answer.arrayBuffer();
+        status = answer.status;
+        if (status === 503) await pause(1000 * Number(answer.headers.get('retry-after') ?? 1));
+      }
+      took.push(performance.now() - startedAt);
+      if (status !== 200) met.problems.push(`a reader got ${status} of ${route}`);
+    });
+
+  const writer = createAgent({
+    ...{ url, mint: agent.mint, key: Uint8Array.from(JSON.parse(readFileSync(agent.keyFile, 'utf8'))) },
+    fetch: (address, init) =>
+      fetch(address as URL, {
+        ...init,
+        headers: { ...(init?.headers as Record<string, string>), ...from(99) },
+      }),
+  });
+  const writing = until(BETWEEN_POSTS_MS, async (n) => {
+    await writer.post({ kind: 'update', text: `post ${n} at ${new Date().toISOString()}` });
+    met.posts += 1;
+  });
+  const watching = until(500, async () => {
+    const answer = await fetch(`${url}/status`, { headers: from(98) });
+    if (answer.status !== 200) return;
+    const { indexer } = (await answer.json()) as { indexer: { lastProcessedBlockTime: string } };
+    const lag = (Date.now() - Date.parse(indexer.lastProcessedBlockTime)) / 1000;
+    met.mostLagSeconds = Math.max(met.mostLagSeconds, lag);
+  });
+  await Promise.all([...Array.from({ length: READERS }, (_, who) => reader(who + 1)), writing, watching]);
+  met.requests = took.length;
+  met.p99 = percentile(
+    took.toSorted((one, other) => one - other),
+    0.99,
+  );
+  return met;
+}
