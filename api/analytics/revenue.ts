@@ -1,8 +1,10 @@
 import type { QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
+import type { UndatedEvent } from '../../clickhouse/queries/undated.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
 import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
 import type { Quote } from '../figures/quotes.ts';
 import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
+import { dayBetween } from '../figures/undated.ts';
 import type { IndexState } from '../latest/index-state.ts';
 
 type Sums = Pick<
@@ -10,13 +12,19 @@ type Sums = Pick<
   'routed_to_lp' | 'routed_to_bankroll' | 'protocol_cut' | 'profit' | 'buyback_spent' | 'last_event'
 >;
 
+type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
+
 /** One entry per UTC day that has an event, oldest first. */
 export function revenueByDay(
-  rows: readonly QuoteDayRow[],
+  rows: readonly DayRow[],
   quotes: ReadonlyMap<string, Quote>,
   state: IndexState,
 ): RevenueDay[] {
-  return [...Map.groupBy(rows, (row) => row.day)].map(([day, ofDay]) => {
+  const dated = state.incomplete.undatedEvents.flatMap(datedRow);
+  const days = [...Map.groupBy(merged([...rows, ...dated]), (row) => row.day)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  return days.map(([day, ofDay]) => {
     return {
       day,
       ...dayFigures(ofDay.reduce(plus, NOTHING), day, state),
@@ -29,6 +37,36 @@ export function revenueByDay(
         })),
     };
   });
+}
+
+/** An event whose neighbours are of one day, as a day of its own; none where they are not. */
+function datedRow(event: UndatedEvent): DayRow[] {
+  const day = dayBetween(event);
+  if (day === null) return [];
+  const of = (kind: string, amount: string) => (event.kind === kind ? amount : '0');
+  return [
+    {
+      day,
+      quote_mint: event.quote_mint,
+      routed_to_lp: of('Routed', event.amount_c),
+      routed_to_bankroll: of('Routed', event.amount_d),
+      protocol_cut: of('Routed', event.amount_b),
+      profit: of('ProfitSwept', event.amount_a),
+      buyback_spent: of('BuybackBurned', event.amount_a),
+      last_event: null,
+    },
+  ];
+}
+
+/** One row a day and quote asset, by quote asset. */
+function merged(rows: readonly DayRow[]): DayRow[] {
+  const one = ([first, ...rest]: DayRow[]): DayRow => {
+    const { day, quote_mint } = first as DayRow;
+    return { day, quote_mint, ...rest.reduce<Sums>(plus, first as DayRow) };
+  };
+  return [...Map.groupBy(rows, ({ day, quote_mint }) => `${day}/${quote_mint}`).values()]
+    .map(one)
+    .sort((a, b) => (a.quote_mint < b.quote_mint ? -1 : 1));
 }
 
 const NOTHING: Sums = {

@@ -3,6 +3,7 @@ import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { type Amount, dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
+import { undatedLately } from '../figures/undated.ts';
 import type { Coin } from './find.ts';
 
 export const CLAIMS_SOURCE = 'indexer:fee_claims events';
@@ -12,7 +13,8 @@ export function fees({ mint, policy, view }: Coin): FeesResponse {
   const state = view.state();
   const day = view.get('claimsOfDay', mint);
   const all = view.get('totals', mint) ?? NO_TOTALS;
-  const uncovered = dayReason(view);
+  const uncovered =
+    dayReason(view) ?? undatedLately(view, ({ mint: of, kind }) => of === mint && kind === 'FeesClaimed');
   const incomplete = (amount: Amount) => incompleteReason(state, policy.address, amount);
   const lifetime = (amount: Amount, value: string) =>
     eventSum(state, state.historyReason ?? incomplete(amount), value, CLAIMS_SOURCE, all.last_claim);

@@ -5,6 +5,7 @@ import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 import { lastDay, nextSecond } from './times.ts';
+import { undatedReason } from './undated.ts';
 
 /** Why figures of the last 24 hours are absent; null where they are covered. */
 export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string | null {
@@ -30,11 +31,12 @@ export function incompleteReason(state: IndexState, policy: string, amount: Amou
 
 /** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */
 export function dayIncompleteReason(state: IndexState, day: string, amount: Amount): string | null {
-  const { days, undated } = state.incomplete;
+  const { days, undated, undatedEvents } = state.incomplete;
   const missing = days.filter(([of]) => of === day).map(([, what]) => what);
   return (
     lackReason(undated, amount, 'a transaction of a day that is not known') ??
-    lackReason(missing, amount, 'a transaction of this day')
+    lackReason(missing, amount, 'a transaction of this day') ??
+    undatedReason(undatedEvents, amount.slice(0, amount.indexOf('.')), day)
   );
 }
 

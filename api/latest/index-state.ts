@@ -34,13 +34,23 @@ export async function readMissing(
   known: Missing | null,
   mark: string,
 ): Promise<Missing | null> {
-  // The mark says nothing of how far an open gap has come.
-  const open = known?.gaps.some((gap) => gap.open_partitions > 0) ?? true;
+  // The mark says nothing of how far an open gap has come, nor of the slots behind an event without a time.
+  const open =
+    known === null ||
+    known.gaps.some((gap) => gap.open_partitions > 0) ||
+    known.incomplete.undatedEvents.some(({ latest }) => latest === null);
   if (known?.mark === mark && !open) return known;
   const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
   return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
 }
 
+const NOTHING_MISSING: IncompleteState = {
+  count: 0,
+  policies: [],
+  days: [],
+  undated: [],
+  undatedEvents: [],
+};
 const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
 
 /** @param missing null where it changes faster than it can be read. */
@@ -51,7 +61,7 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     applied,
     gaps,
     openGaps,
-    incomplete: missing?.incomplete ?? { count: 0, policies: [], days: [], undated: [] },
+    incomplete: missing?.incomplete ?? NOTHING_MISSING,
     markerTime: timeOf(applied.block_time),
     historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };
@@ -70,5 +80,17 @@ function historyReason(
   if (gaps.length === 0 && applied.slot === '0') return 'nothing of the chain is indexed yet';
   if (openGaps.length === 0) return null;
   const slots = openGaps.map((gap) => `${gap.from_slot} to ${gap.to_slot}`).slice(0, 5);
-  return `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`;
+  const why = openGaps.flatMap(obstacle).slice(0, 5);
+  return [
+    `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`,
+    ...why,
+  ].join('; ');
+}
+
+function obstacle({ unread, first_slot: first }: GapState): string[] {
+  if (unread !== null) return [`transaction ${unread} cannot be read`];
+  if (first === null) return [];
+  return [
+    `the JSON-RPC node's history begins in slot ${first}, and PROGRAM_START_SLOT says that it should go further back`,
+  ];
 }

@@ -10,6 +10,7 @@ import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import type { Quote } from '../figures/quotes.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
+import { undatedLately } from '../figures/undated.ts';
 import type { View } from '../latest/view.ts';
 
 export interface RankingView {
@@ -78,7 +79,13 @@ function rowOf(
       fees: inDollars(fees, 'fees', quote),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
-    eventsLast24h: eventSum(state, dayUncovered, count.count, 'indexer:events', count.last_time),
+    eventsLast24h: eventSum(
+      state,
+      dayUncovered ?? undatedLately(view, ({ mint }) => mint === policy.mint),
+      count.count,
+      'indexer:events',
+      count.last_time,
+    ),
     createdAt: timeOf(policy.created_at),
   };
 }

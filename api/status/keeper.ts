@@ -3,18 +3,22 @@ import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE } from '../figures/balances.ts';
 import { dayReason } from '../figures/missing.ts';
+import { undatedLately } from '../figures/undated.ts';
 import type { View } from '../latest/view.ts';
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */
 export function keeper(view: View): StatusResponse['keeper'] {
   const last = view.one('lastActions');
   const kinds = view.one('keeperOfDay');
-  const covered = dayReason(view) === null;
+  const reason = dayReason(view);
   return {
     lastActionAt: timeOf(last.keeper),
     last24h: kinds.map((row) => ({
       kind: row.kind,
-      count: covered ? row.count : null,
+      count:
+        reason === null && undatedLately(view, (event) => event.kind === row.kind) === null
+          ? row.count
+          : null,
       lastAt: timeOf(row.last_time),
     })),
     unroutedFeeBacklogPolicyCount: backlogFigure(view),

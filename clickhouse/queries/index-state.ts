@@ -1,5 +1,6 @@
 import type { Store } from '../client.ts';
 import { sharedRead } from '../shared-reads.ts';
+import { STILL_UNDATED, type UndatedEvent, undatedEvents } from './undated.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -11,6 +12,8 @@ export interface AppliedState {
   slot: string;
   block_time: string | null;
   last_signature: string | null;
+  /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
+  verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
 }
@@ -25,6 +28,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
        if(count() < declared, 0, min(a.slot)) AS slot,
        if(count() < declared, NULL, argMin(tuple(a.block_time), a.slot).1) AS block_time,
        argMax(tuple(a.last_signature), (a.last_signature_slot, a.last_signature_index)).1 AS last_signature,
+       (SELECT if(count() = 0 OR count() < declared_of_transactions, NULL, min(v.slot)) FROM verified AS v FINAL) AS verified_slot,
        max(a.applied_at) AS applied_at
      FROM applied AS a FINAL
      WHERE topic IN ('accounts', 'transactions')`,
@@ -43,6 +47,9 @@ export interface GapState {
   to_time: string | null;
   partitions: number;
   open_partitions: number;
+  /** What keeps it open: a transaction that cannot be read, or the first slot of the history that the node keeps. */
+  unread: string | null;
+  first_slot: string | null;
 }
 
 export async function gapStates(store: Store): Promise<GapState[]> {
@@ -51,8 +58,11 @@ export async function gapStates(store: Store): Promise<GapState[]> {
        if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
        if(countIf(g.closed = 0 AND g.to_time IS NULL) > 0, NULL, maxIf(g.to_time, g.closed = 0)) AS to_time,
        toUInt32(count()) AS partitions,
-       toUInt32(countIf(g.closed = 0)) AS open_partitions
+       toUInt32(countIf(g.closed = 0)) AS open_partitions,
+       maxIf(p.unread, g.closed = 0) AS unread, maxIf(p.first_slot, g.closed = 0) AS first_slot
      FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, unread, first_slot FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot
      ORDER BY g.from_slot`,
     {},
@@ -68,10 +78,13 @@ export interface IncompleteState {
   days: [day: string, missing: string][];
   /** What is missing of a day that is not known. */
   undated: string[];
+  /** Events that are known, of slots whose time is not. */
+  undatedEvents: UndatedEvent[];
 }
 
 export async function incompleteState(store: Store): Promise<IncompleteState> {
-  const [row] = await store.query<IncompleteState>(
+  const events = await undatedEvents(store);
+  const [row] = await store.query<Omit<IncompleteState, 'undatedEvents'>>(
     `SELECT toUInt32(count()) AS count,
        groupUniqArrayArray(
          arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing))) AS policies,
@@ -85,7 +98,7 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
     {},
   );
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
-  return row;
+  return { ...row, undatedEvents: events };
 }
 
 /** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
@@ -97,7 +110,8 @@ export const missingMark = sharedRead(async (store): Promise<string> => {
        (SELECT groupArray((i.signature, i.policies, i.missing, ifNull(i.block_time, 0)))
         FROM (SELECT signature, policies, missing, block_time FROM incomplete_transactions FINAL ORDER BY signature) AS i
         WHERE i.signature NOT IN (
-          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)))
+          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))),
+       (SELECT groupArray((e.slot, e.signature, e.position)) FROM (${STILL_UNDATED}) AS e)
      )) AS mark`,
     {},
   );

@@ -6,6 +6,7 @@ import {
   startOffsets,
   unresolvedTransactions,
 } from '../../../clickhouse/queries/stream-store.ts';
+import { undatedEvents } from '../../../clickhouse/queries/undated.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
@@ -15,6 +16,7 @@ import { run } from '../../schemas/support/run.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
   batchOf,
+  EVENING,
   event,
   key,
   logOf,
@@ -112,6 +114,20 @@ describe('a transaction', () => {
     expect(await eventsOf('t')).toMatchObject([{ tx_index: 3, has_index: 1 }]);
   });
 
+  test('of a slot without a time is between its neighbours, until a reading tells the time', async () => {
+    const evening = { blockTime: EVENING };
+    await apply('transactions', [
+      transaction('before', 5n, [routed(1n)], evening),
+      transaction('t', 600n, [routed(2n)], { blockTime: null }),
+      transaction('after', 1200n, [routed(3n)], { blockTime: EVENING + 500 }),
+    ]);
+    expect(await undatedEvents(store)).toMatchObject([
+      { slot: '600', kind: 'Routed', earliest: String(EVENING), latest: String(EVENING + 500) },
+    ]);
+    await apply('transactions', [transaction('t', 600n, [routed(2n)], evening)]);
+    expect(await undatedEvents(store)).toEqual([]);
+  });
+
   test('says which events its policies have, once each', async () => {
     await apply('transactions', [transaction('t', 5n, [routed(1n), event('CreditNoted', { amount: 4n })])]);
     expect(await eventsOf('t')).toMatchObject([{ kind: 'Routed' }, { kind: 'CreditNoted' }]);
@@ -167,9 +183,9 @@ describe('a gap', () => {
   test('is open until every partition has closed it, as far as the farthest behind has come', async () => {
     for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
     await apply('transactions', [gap({ toSlot: 50n, toTime: 500 })], 0);
-    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000 }]);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: null }]);
     await apply('transactions', [gap({ toSlot: 20n, toTime: 200 })], 1);
-    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 50n, toTime: 500 }]);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 50n, toTime: 500, before: null }]);
     await apply('transactions', [gap({ toSlot: 0n, closed: true })], 0);
     expect(await openGaps(store)).toHaveLength(1);
     await apply('transactions', [gap({ toSlot: 0n, closed: true })], 1);

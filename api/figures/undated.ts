@@ -1,0 +1,45 @@
+import type { UndatedEvent } from '../../clickhouse/queries/undated.ts';
+import type { View } from '../latest/view.ts';
+import { lastDay, nextSecond } from './times.ts';
+
+const DAY_S = 86_400n;
+
+/** The UTC day of an event that lies between two moments of it, YYYY-MM-DD; null where they are of different days. */
+export function dayBetween({ earliest, latest }: UndatedEvent): string | null {
+  if (earliest === null || latest === null) return null;
+  const day = BigInt(earliest) / DAY_S;
+  return BigInt(latest) / DAY_S === day
+    ? new Date(Number(day * DAY_S) * 1000).toISOString().slice(0, 10)
+    : null;
+}
+
+/** Why figures of a UTC day are absent: an event of these kinds may be of it, or of another; null where none may. */
+export function undatedReason(events: readonly UndatedEvent[], kind: string, day: string): string | null {
+  const start = Date.parse(`${day}T00:00:00Z`) / 1000;
+  const may = events.some(
+    (event) =>
+      event.kind === kind &&
+      dayBetween(event) === null &&
+      mayLie(event, start - 1, start + Number(DAY_S) - 1),
+  );
+  return may ? 'the block time of an event that may be of this day is not known' : null;
+}
+
+/** Why figures of the last 24 hours are absent: an event may lie in them; null where none may. */
+export function undatedLately(
+  view: Pick<View, 'now' | 'until' | 'state'>,
+  concerns: (event: UndatedEvent) => boolean,
+): string | null {
+  const events = view.state().incomplete.undatedEvents.filter(concerns);
+  if (events.length === 0) return null;
+  view.until(nextSecond(view.now));
+  const { after, until } = lastDay(view.now);
+  return events.some((event) => mayLie(event, after, until))
+    ? 'the block time of an event that may be of the last 24 hours is not known'
+    : null;
+}
+
+/** Whether an event may be after one moment and not after another, in unix seconds. */
+function mayLie({ earliest, latest }: UndatedEvent, after: number, until: number): boolean {
+  return (latest === null || Number(latest) > after) && (earliest === null || Number(earliest) <= until);
+}
