@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { answerOf, send, sendJson } from './answers.ts';
+import { answerOf, send, sendJson, sendStream } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
@@ -155,7 +156,8 @@ async function answer(
       now: options.clock(),
     });
   const reply = await (route.readsStore === true ? gate(address, handle) : handle());
-  send(ctx, answerOf(reply), route.mediaType !== undefined);
+  if (reply.body instanceof Readable) sendStream(ctx, reply, reply.body);
+  else send(ctx, answerOf(reply), route.mediaType !== undefined);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
