@@ -96,7 +96,8 @@ export const readColumns = <T extends LatestTable, const C extends readonly (key
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;
-  has_index: 0 | 1;
+  /** 2: taken back, for good. */
+  has_index: 0 | 1 | 2;
   block_time: number | null;
 }
 
@@ -162,6 +163,16 @@ export interface GapRow {
   to_slot: string;
   to_time: number | null;
   closed: 0 | 1;
+}
+
+/** Of the same offset as the gap's row. */
+export interface GapPlaceRow {
+  from_slot: string;
+  log_partition: number;
+  log_offset: string;
+  before: string | null;
+  unread: string | null;
+  first_slot: string | null;
 }
 
 export interface AppliedRow {

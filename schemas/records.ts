@@ -69,6 +69,32 @@ export interface GapRecord {
   /** Unix seconds of the oldest transaction read so far, or of the first slot after the gap; null if unknown. */
   toTime: number | null;
   closed: boolean;
+  /** Where the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
+  before?: string | null;
+  obstacle?: GapObstacle | null;
+}
+
+/** What keeps a gap open: a transaction that is listed and no node tells, or a node whose history begins later. */
+export type GapObstacle = { type: 'unread'; signature: string } | { type: 'pruned'; firstSlot: bigint };
+
+/**
+ * What is stored was compared with the chain up to `slot`; what was missing stands before this in the log. Sent to every
+ * partition of transactions.
+ */
+export interface VerifiedRecord {
+  kind: 'verified';
+  slot: bigint;
+  /** What the index had and the chain has not, to be taken out of it. */
+  struck: StruckTransaction[];
+}
+
+/** Keys are base58. */
+export interface StruckTransaction {
+  signature: string;
+  slot: bigint;
+  /** Those that it wrote. */
+  policies: string[];
+  events: { position: number; policy: string; mint: string; quoteMint: string; logPartition: number }[];
 }
 
 /**
@@ -111,6 +137,7 @@ export type LogRecord =
   | TransactionRecord
   | MarkerRecord
   | GapRecord
+  | VerifiedRecord
   | RecomputeRecord
   | ReadingRecord
   | DeadLetterRecord;

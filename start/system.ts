@@ -87,6 +87,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
       xToken: config.yellowstoneXToken,
       programId,
       launchpadProgramId: config.launchpadProgramId,
+      startSlot: config.programStartSlot,
       commitment: config.commitment,
       rpc,
       log,

@@ -80,5 +80,17 @@ function historyReason(
   if (gaps.length === 0 && applied.slot === '0') return 'nothing of the chain is indexed yet';
   if (openGaps.length === 0) return null;
   const slots = openGaps.map((gap) => `${gap.from_slot} to ${gap.to_slot}`).slice(0, 5);
-  return `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`;
+  const why = openGaps.flatMap(obstacle).slice(0, 5);
+  return [
+    `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`,
+    ...why,
+  ].join('; ');
+}
+
+function obstacle({ unread, first_slot: first }: GapState): string[] {
+  if (unread !== null) return [`transaction ${unread} cannot be read`];
+  if (first === null) return [];
+  return [
+    `the JSON-RPC node's history begins in slot ${first}, and PROGRAM_START_SLOT says that it should go further back`,
+  ];
 }

@@ -24,16 +24,25 @@ export function indexer(view: View): StatusResponse['indexer'] {
       complete: state.historyReason === null && told.stream.connected,
       fromSlot: wholeFrom(state),
       source: state.gaps.length > 0 ? 'rpc' : 'stream',
+      ...heldOpen(state),
     },
+    verifiedSlot: applied.verified_slot,
+    openGaps: state.openGaps.length,
     incompleteTransactions: figure(state.incomplete.count, 'indexer:incomplete transactions', updatedAt),
     deadLetters: figure(Number(letters), 'indexer:dead letters', updatedAt),
   };
 }
 
+/** Said where more than time is needed. */
+function heldOpen({ openGaps, historyReason }: IndexState): { reason?: string } {
+  const held = openGaps.some(({ unread, first_slot: first }) => unread !== null || first !== null);
+  return held && historyReason !== null ? { reason: historyReason } : {};
+}
+
 /** The first slot from which on nothing is missing; null before anything is indexed. */
 function wholeFrom(state: IndexState): string | null {
   if (state.gaps.length === 0 && state.applied.slot === '0') return null;
-  let from = 0n;
+  let from = BigInt(state.gaps[0]?.from_slot ?? 0);
   for (const gap of state.openGaps) {
     const after = BigInt(gap.to_slot) + 1n;
     if (after > from) from = after;

@@ -1,9 +1,9 @@
 import type { Store } from '../client.ts';
 import type { DerivedRow } from '../tables.ts';
 
-/** For a read without FINAL: leaves out what a whole reading took back. */
+/** For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain. */
 export const STANDING =
-  '(signature, position) NOT IN (SELECT signature, position FROM derived_events WHERE taken_back = 1)';
+  '(slot, signature, position) NOT IN (SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)';
 
 /** Derived events of some slots, those that were taken back too. */
 export async function derivedBetween(store: Store, from: bigint, to: bigint): Promise<DerivedRow[]> {

@@ -12,6 +12,8 @@ export interface AppliedState {
   slot: string;
   block_time: string | null;
   last_signature: string | null;
+  /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
+  verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
 }
@@ -26,6 +28,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
        if(count() < declared, 0, min(a.slot)) AS slot,
        if(count() < declared, NULL, argMin(tuple(a.block_time), a.slot).1) AS block_time,
        argMax(tuple(a.last_signature), (a.last_signature_slot, a.last_signature_index)).1 AS last_signature,
+       (SELECT if(count() = 0 OR count() < declared_of_transactions, NULL, min(v.slot)) FROM verified AS v FINAL) AS verified_slot,
        max(a.applied_at) AS applied_at
      FROM applied AS a FINAL
      WHERE topic IN ('accounts', 'transactions')`,
@@ -44,6 +47,9 @@ export interface GapState {
   to_time: string | null;
   partitions: number;
   open_partitions: number;
+  /** What keeps it open: a transaction that cannot be read, or the first slot of the history that the node keeps. */
+  unread: string | null;
+  first_slot: string | null;
 }
 
 export async function gapStates(store: Store): Promise<GapState[]> {
@@ -52,8 +58,11 @@ export async function gapStates(store: Store): Promise<GapState[]> {
        if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
        if(countIf(g.closed = 0 AND g.to_time IS NULL) > 0, NULL, maxIf(g.to_time, g.closed = 0)) AS to_time,
        toUInt32(count()) AS partitions,
-       toUInt32(countIf(g.closed = 0)) AS open_partitions
+       toUInt32(countIf(g.closed = 0)) AS open_partitions,
+       maxIf(p.unread, g.closed = 0) AS unread, maxIf(p.first_slot, g.closed = 0) AS first_slot
      FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, unread, first_slot FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot
      ORDER BY g.from_slot`,
     {},

@@ -38,7 +38,7 @@ export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store,
   store.query(
     `SELECT policy, signature, slot, block_time
      FROM policy_transactions FINAL
-     WHERE policy IN {policies:Array(String)}
+     WHERE policy IN {policies:Array(String)} AND has_index < 2
      ORDER BY slot DESC, tx_index DESC, signature DESC
      LIMIT 1 BY policy`,
     { policies },

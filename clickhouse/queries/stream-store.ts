@@ -50,18 +50,30 @@ export interface OpenGap {
   fromSlot: bigint;
   toSlot: bigint;
   toTime: number | null;
+  /** A place of its list that is above what is left. */
+  before: string | null;
 }
 
 /** Gaps that some partition has not seen closed, with the farthest that any has come. */
 export async function openGaps(store: Store): Promise<OpenGap[]> {
-  const rows = await store.query<{ from_slot: string; highest: string; highest_time: string | null }>(
-    `SELECT from_slot, max(to_slot) AS highest, argMax(to_time, to_slot) AS highest_time
-     FROM gaps FINAL GROUP BY from_slot HAVING min(closed) = 0 ORDER BY from_slot`,
+  const rows = await store.query<{
+    from_slot: string;
+    highest: string;
+    highest_time: string | null;
+    place: string | null;
+  }>(
+    `SELECT g.from_slot AS from_slot, max(g.to_slot) AS highest, argMax(tuple(g.to_time), g.to_slot).1 AS highest_time,
+       argMax(tuple(p.before), g.to_slot).1 AS place
+     FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, before FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
+     GROUP BY g.from_slot HAVING min(g.closed) = 0 ORDER BY g.from_slot`,
   );
   return rows.map((row) => ({
     fromSlot: BigInt(row.from_slot),
     toSlot: BigInt(row.highest),
     toTime: row.highest_time === null ? null : Number(row.highest_time),
+    before: row.place,
   }));
 }
 

@@ -21,14 +21,20 @@ const COMMAND = {
   usage: 'npm run backfill',
   about:
     'Reads accounts and then transactions over SOLANA_RPC_URL, from now back to the first, into the log on\nKAFKA_BROKERS. Runs beside ingest. What is there already stays served, and reading it again changes no figure. A\nrun that was ended goes on where it was: it keeps its place in DATA_DIR.',
-  flags: { 'from-slot': { type: 'string', value: 'N', help: 'reads no transaction before this slot' } },
+  flags: {
+    'from-slot': {
+      type: 'string',
+      value: 'N',
+      help: 'reads no transaction before this slot (default: PROGRAM_START_SLOT)',
+    },
+  },
 } as const;
 
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const from = flags['from-slot'] as string | undefined;
-  const fromSlot = from === undefined ? 0n : BigInt(wholeNumber('from-slot', from));
   const config = loadConfig();
+  const fromSlot = from === undefined ? config.programStartSlot : BigInt(wholeNumber('from-slot', from));
   const { rpcUrls, brokers } = servers(config);
   const { programId, launchpadProgramId, kafkaTopicPrefix: prefix, commitment } = config;
   const logger = createLogger(config.logLevel, 'backfill');

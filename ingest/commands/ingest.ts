@@ -55,6 +55,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         ...{ endpoint, rpc, log, logger, signal: stop },
         ...{ programId: config.programId, launchpadProgramId: config.launchpadProgramId },
         ...{ xToken: config.yellowstoneXToken, commitment: config.commitment },
+        startSlot: config.programStartSlot,
         store: {
           ...storedState(store),
           position: async () => {

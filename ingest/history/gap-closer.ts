@@ -1,11 +1,11 @@
 import { messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
-import type { Gap } from './gap.ts';
-import { closeGap } from './read-history.ts';
+import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
+import { type Due, nextDue } from './next-due.ts';
+import { closeGap, progress } from './read-history.ts';
 
 export interface GapCloser {
   /**
@@ -21,43 +21,101 @@ export interface GapCloserOptions {
   rpc: Rpc;
   log: LogWriter;
   programId: string;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   logger: Logger;
   signal: AbortSignal;
   onGap?: (gap: Gap, open: boolean) => void;
 }
+
+interface Task extends Due {
+  gap: Gap;
+  attempt: number;
+  /** Times in a row that no node knew where the list goes on. */
+  lost: number;
+  /** The obstacle that the log was told of. */
+  told: string;
+}
+
+const NOT_SETTLED_MS = 400;
+/** A node that lags does not know the place either, so it is not given up at once. */
+const MOST_LOST = 3;
 
 /** Closes gaps in the background, the newest first, one at a time, for as long as it takes: a gap is never skipped. */
 export function createGapCloser(options: GapCloserOptions): GapCloser {
   const { logger, signal } = options;
   const known = new Set<bigint>();
   /** The next to close comes first. */
-  const open: Gap[] = [];
+  const open: Task[] = [];
   let running: Promise<void> | null = null;
+  let wake = () => {};
+
+  const put = (gap: Gap) => {
+    open.unshift({ gap: { ...gap }, attempt: 0, lost: 0, told: '', notBefore: 0 });
+    running ??= run();
+    wake();
+  };
+  const adopt = (gap: Gap) => {
+    known.add(gap.fromSlot);
+    options.onGap?.(gap, true);
+    put(gap);
+  };
+
+  const close = async (task: Task) => {
+    await closeGap(task.gap, {
+      ...options,
+      onUnread: (gaps) => {
+        for (const gap of gaps) {
+          const { signature, fromSlot: slot } = gap;
+          logger.error(
+            { signature, slot: slot.toString() },
+            'a transaction cannot be read; its slot stays open',
+          );
+          adopt(gap);
+        }
+      },
+      onProgress: (rest) => {
+        if (rest.toSlot < task.gap.toSlot) task.attempt = 0;
+        task.gap = rest;
+        options.onGap?.(rest, true);
+      },
+    });
+  };
+
+  const failed = async (task: Task, error: unknown) => {
+    const { gap, attempt } = task;
+    const slots = { fromSlot: gap.fromSlot.toString(), toSlot: gap.toSlot.toString() };
+    if (error instanceof NotSettledError) {
+      task.notBefore = performance.now() + NOT_SETTLED_MS;
+      return;
+    }
+    logger.warn({ ...slots, attempt, error: messageOf(error) }, 'the gap stays open; trying again');
+    task.lost = error instanceof PlaceUnknownError ? task.lost + 1 : 0;
+    if (task.lost === MOST_LOST) task.gap = { ...gap, before: null };
+    task.attempt += 1;
+    task.notBefore = performance.now() + backoffMs(attempt);
+    // What holds one gap up need not hold the others up.
+    open.push(...open.splice(open.indexOf(task), 1));
+    const obstacle = error instanceof HistoryUnavailableError ? error.obstacle : null;
+    if (obstacle === null || task.told === messageOf(error)) return;
+    await options.log.append([progress(gap, obstacle)]);
+    task.told = messageOf(error);
+  };
 
   const run = async () => {
-    let attempt = 0;
-    for (let gap = open[0]; gap !== undefined && !signal.aborted; gap = open[0]) {
-      const current = gap;
-      const slots = { fromSlot: current.fromSlot.toString(), toSlot: current.toSlot.toString() };
+    while (open.length > 0 && !signal.aborted) {
+      const task = await nextDue(open, (wakeUp) => (wake = wakeUp), signal);
+      if (task === null) continue;
       try {
-        await closeGap(current, {
-          ...options,
-          onProgress: (progress) => {
-            attempt = 0;
-            current.toSlot = progress.toSlot;
-            options.onGap?.(progress, true);
-          },
-        });
+        await close(task);
         if (signal.aborted) break;
-        open.splice(open.indexOf(current), 1);
-        options.onGap?.(current, false);
-        logger.info(slots, 'history closed a gap');
+        open.splice(open.indexOf(task), 1);
+        options.onGap?.(task.gap, false);
+        logger.info({ fromSlot: task.gap.fromSlot.toString() }, 'history closed a gap');
       } catch (error) {
-        logger.warn({ ...slots, attempt, error: messageOf(error) }, 'the gap stays open; trying again');
-        // What holds one gap up need not hold the others up.
-        open.push(...open.splice(open.indexOf(current), 1));
-        await pause(backoffMs(attempt), signal);
-        attempt += 1;
+        await failed(task, error).catch((reason) =>
+          logger.warn({ error: messageOf(reason) }, 'what keeps a gap open is not in the log yet'),
+        );
       }
     }
     running = null;
@@ -68,10 +126,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       if (known.has(gap.fromSlot)) return;
       known.add(gap.fromSlot);
       options.onGap?.(gap, true);
-      void opened.then(() => {
-        open.unshift({ ...gap });
-        running ??= run();
-      });
+      void opened.then(() => put(gap));
     },
     idle: async () => {
       while (running !== null) await running;

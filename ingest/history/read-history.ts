@@ -1,12 +1,9 @@
-import { pause } from '../../runtime/lifecycle.ts';
 import { inParallel } from '../../runtime/parallel.ts';
-import { backoffMs } from '../../runtime/retry.ts';
-import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
-import { decodeBase58 } from '../../schemas/base58.ts';
-import type { GapRecord, TransactionRecord } from '../../schemas/records.ts';
+import type { GapObstacle, GapRecord, TransactionRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
+import { readListed } from './read-transaction.ts';
 import { type HistorySlice, historySlices } from './signature-slices.ts';
 
 export interface HistoryOptions {
@@ -14,98 +11,108 @@ export interface HistoryOptions {
   log: LogWriter;
   programId: string;
   signal: AbortSignal;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   /** Transactions that are read at once. */
   concurrency?: number;
   onProgress?: (gap: Gap, transactions: number) => void;
+  /** Told of the gaps that transactions keep which cannot be read, once the log has them. */
+  onUnread?: (gaps: readonly UnreadGap[]) => void;
 }
 
-const TRIES = 6;
+/** A gap of one slot, of which all is read but this transaction, or some beside it. */
+export interface UnreadGap extends Gap {
+  signature: string;
+}
+
+/** What was read of a history, and where it goes on. */
+export interface HistoryStep {
+  left: Gap;
+  transactions: number;
+  unread: readonly UnreadGap[];
+}
 
 /**
  * Reads the transactions of an interval over RPC, newest first, and narrows the gap in the log as it goes; closes it
- * once all of them are in the log. Safe to break off anywhere and to run again.
+ * once all of them are in the log. One that cannot be read keeps a gap of its own slot, and the rest goes on. Safe to
+ * break off anywhere and to run again.
  * @throws RpcError, HistoryUnavailableError; the gap stays as far as it has come.
  */
 export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void> {
   const { log, signal } = options;
-  const read = await readHistory(gap, options, async (left, transactions) => {
-    await log.append([progress(left, false)]);
-    options.onProgress?.(left, transactions);
+  let stuck: UnreadGap | null = null;
+  const read = await readHistory(gap, options, async ({ left, transactions, unread }) => {
+    stuck = unread.find(({ fromSlot }) => fromSlot === gap.fromSlot) ?? null;
+    const others = unread.filter((one) => one !== stuck);
+    if (others.length > 0) {
+      await log.append(others.map(unreadRecord));
+      options.onUnread?.(others);
+    }
+    const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
+    // Of a gap that is tried again and again the log is told once.
+    if (stuck !== null && gap.toSlot === gap.fromSlot && 'signature' in gap) return;
+    await log.append([progress(rest, stuck === null ? null : obstacleOf(stuck))]);
+    options.onProgress?.(rest, transactions);
   });
   if (signal.aborted) return;
-  await log.append([progress({ ...gap, toSlot: gap.fromSlot, toTime: null }, true)]);
+  if (stuck !== null) {
+    const { signature, fromSlot } = stuck as UnreadGap;
+    throw new HistoryUnavailableError(`transaction ${signature} of slot ${fromSlot} cannot be read`);
+  }
+  await log.append([
+    { kind: 'gap', fromSlot: gap.fromSlot, toSlot: gap.fromSlot, toTime: null, closed: true },
+  ]);
   options.onProgress?.({ ...gap, toSlot: gap.fromSlot }, read);
 }
 
 /**
  * Reads the transactions of an interval over RPC into the log, newest first.
- * @param onSlice told what is left once the log has acknowledged some more of them, and how many there are so far.
- * @returns how many were read; all of them where the signal was not given.
+ * @param onSlice told what is left once the log has acknowledged some more of them, and which are not among them.
+ * @returns how many were read; all but those where the signal was not given.
  * @throws RpcError, HistoryUnavailableError
  */
 export async function readHistory(
   gap: Gap,
   options: Omit<HistoryOptions, 'onProgress'>,
-  onSlice: (left: Gap, transactions: number) => Promise<void>,
+  onSlice: (step: HistoryStep) => Promise<void>,
 ): Promise<number> {
   const { log, signal } = options;
-  let read = 0;
+  let transactions = 0;
   for await (const slice of historySlices(gap, options)) {
-    const records = await readSlice(slice, options);
+    const { records, unread } = await readSlice(slice, options);
     if (signal.aborted) break;
     // The transactions are acknowledged before anything says that they are there.
     if (records.length > 0) await log.append(records);
-    read += records.length;
-    await onSlice({ ...gap, toSlot: slice.downTo - 1n, toTime: slice.time }, read);
+    transactions += records.length;
+    const left = { ...gap, toSlot: slice.downTo - 1n, toTime: slice.time, before: slice.place };
+    await onSlice({ left, transactions, unread });
   }
-  return read;
+  return transactions;
 }
 
-function progress({ fromSlot, toSlot, toTime }: Gap, closed: boolean): GapRecord {
-  return { kind: 'gap', fromSlot, toSlot: toSlot < fromSlot ? fromSlot : toSlot, toTime, closed };
+/** The record of a gap as far as it was narrowed. */
+export function progress(gap: Gap, obstacle: GapObstacle | null): GapRecord {
+  const { fromSlot, toSlot, toTime, before = null } = gap;
+  const told = { kind: 'gap', fromSlot, toTime, closed: false, before, obstacle } as const;
+  return toSlot < fromSlot ? { ...told, toSlot: fromSlot } : { ...told, toSlot };
 }
 
-async function readSlice(slice: HistorySlice, options: HistoryOptions): Promise<TransactionRecord[]> {
-  const { rpc, signal, concurrency = 8 } = options;
-  const records: TransactionRecord[] = [];
+export const unreadRecord = (gap: UnreadGap): GapRecord => progress(gap, obstacleOf(gap));
+
+const obstacleOf = ({ signature }: UnreadGap): GapObstacle => ({ type: 'unread', signature });
+
+async function readSlice(
+  slice: HistorySlice,
+  { rpc, signal, concurrency = 8 }: Omit<HistoryOptions, 'onProgress'>,
+): Promise<{ records: TransactionRecord[]; unread: UnreadGap[] }> {
+  const found: (TransactionRecord | null)[] = [];
   await inParallel(slice.signatures, concurrency, async (info, at) => {
-    for (let attempt = 1; !signal.aborted; attempt += 1) {
-      try {
-        records[at] = await readTransaction(rpc, info, slice.orders[at] as number, null);
-        return;
-      } catch (error) {
-        if (attempt === TRIES) throw error;
-        await pause(backoffMs(attempt - 1), signal);
-      }
-    }
+    found[at] = await readListed(rpc, info, slice.orders[at] as number, signal);
   });
-  return records.reverse();
-}
-
-/**
- * One transaction over RPC as a record of the log.
- * @param order its place in its slot among those of the program, where no index is known.
- * @param knownIndex its index in the block where the stream told it.
- * @throws RpcError, HistoryUnavailableError where the node does not have it yet.
- */
-export async function readTransaction(
-  rpc: Rpc,
-  info: Pick<SignatureInfo, 'signature' | 'slot' | 'blockTime'>,
-  order: number,
-  knownIndex: number | null,
-): Promise<TransactionRecord> {
-  const result = await rpc.getTransaction(info.signature);
-  if (result === null) throw new HistoryUnavailableError(`the node has no transaction ${info.signature}`);
-  const { blockTime, transactionIndex } = result;
-  return {
-    kind: 'transaction',
-    source: 'rpc',
-    slot: info.slot,
-    blockTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : info.blockTime,
-    signature: decodeBase58(info.signature) as Uint8Array,
-    index: knownIndex ?? (Number.isSafeInteger(transactionIndex) ? (transactionIndex as number) : null),
-    order,
-    format: 'json',
-    payload: Buffer.from(JSON.stringify(result)),
-  };
+  const unread = new Map<bigint, UnreadGap>();
+  slice.signatures.forEach(({ signature, slot, blockTime }, at) => {
+    if (found[at] === null)
+      unread.set(slot, { fromSlot: slot, toSlot: slot, toTime: blockTime, before: slice.above, signature });
+  });
+  return { records: found.filter((record) => record !== null).reverse(), unread: [...unread.values()] };
 }

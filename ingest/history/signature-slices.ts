@@ -1,6 +1,8 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
+import { proveTop, settledSlot } from './prove-top.ts';
+import { signaturePages } from './signature-pages.ts';
 
 /** Some whole slots of history, newest first. */
 export interface HistorySlice {
@@ -12,67 +14,66 @@ export interface HistorySlice {
   downTo: bigint;
   /** Block time of that slot. */
   time: number | null;
+  /** A place of the list above this slice, and one behind which it goes on. */
+  above: string | null;
+  place: string | null;
 }
 
 export interface SlicesOptions {
   rpc: Rpc;
   programId: string;
   signal: AbortSignal;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
 }
 
-const PAGE = 1000;
 /** Signatures in a slice, about: progress is kept this often. */
 const SLICE = 200;
 
 /**
- * Lists the transactions of an interval, newest first, in slices of whole slots.
+ * Lists the transactions of an interval, newest first, in slices of whole slots. Its top is listed twice.
  * @throws RpcError, HistoryUnavailableError where the node cannot list all of them.
  */
 export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGenerator<HistorySlice> {
-  const { rpc, programId, signal } = options;
-  const tip = await rpc.getSlot();
-  if (tip < gap.toSlot) throw new HistoryUnavailableError(`the node is at slot ${tip}, before ${gap.toSlot}`);
-  let before: string | null = null;
+  const { rpc, programId, signal, startSlot = 0n } = options;
+  const [fromSlot] = [gap.fromSlot, startSlot].sort((a, b) => Number(b - a)) as [bigint, bigint];
+  if (gap.toSlot < fromSlot) return;
+  const inside = ({ slot }: SignatureInfo) => slot >= fromSlot && slot <= gap.toSlot;
+  const minContextSlot = await settledSlot(gap, rpc);
+  const before = gap.before ?? null;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];
-  while (!signal.aborted) {
-    const page = await rpc.getSignaturesForAddress(programId, before, PAGE);
-    const lowest = page.at(-1)?.slot ?? held.at(-1)?.slot;
-    const past = lowest !== undefined && lowest < gap.fromSlot;
-    const ended = past || page.length < PAGE;
-    if (ended && !past) await listEnds(gap, { ...options, before, length: page.length });
-    const all = [...held, ...page];
+  let place = before;
+  let proved = before !== null;
+  for await (const page of signaturePages({ rpc, address: programId, before, minContextSlot, signal })) {
+    const listed = page.signatures.filter(inside);
+    const lowest = page.signatures.at(-1)?.slot;
+    const ended = page.isLast || (lowest !== undefined && lowest < fromSlot);
+    if (page.isLast) await reachesBack(fromSlot, rpc);
+    if (!proved && (listed.length > 0 || ended)) {
+      await proveTop({ ...gap, fromSlot }, listed, ended, options);
+      proved = true;
+    }
+    const all = [...held, ...listed];
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
-    yield* sliced(all.slice(0, all.length - held.length), gap);
+    yield* sliced(all.slice(0, all.length - held.length), place);
     if (ended) return;
-    before = page.at(-1)?.signature ?? null;
+    place = page.place ?? place;
   }
 }
 
-/**
- * A list that is shorter than a page proves that history ends there only where the node has history that far, and
- * says the same again: a node that does not know `before` answers with an empty list too.
- */
-async function listEnds(
-  gap: Gap,
-  { rpc, programId, before, length }: SlicesOptions & { before: string | null; length: number },
-): Promise<void> {
-  const first = await rpc.getFirstAvailableBlock();
-  if (first > gap.fromSlot && first > 1n) {
-    throw new HistoryUnavailableError(
-      `the node's first block is ${first}, the gap begins at ${gap.fromSlot}`,
-    );
-  }
-  if (before === null) return;
-  if ((await rpc.getTransaction(before)) === null) {
-    throw new HistoryUnavailableError(`the node does not know ${before}, from which the list goes on`);
-  }
-  const again = await rpc.getSignaturesForAddress(programId, before, PAGE);
-  if (again.length !== length) throw new HistoryUnavailableError('the node lists history in two ways');
+/** A list that ends proves that history ends there only where the node has history that far. */
+async function reachesBack(fromSlot: bigint, rpc: Rpc): Promise<void> {
+  const firstSlot = await rpc.getFirstAvailableBlock();
+  if (firstSlot <= fromSlot || firstSlot <= 1n) return;
+  throw new HistoryUnavailableError(
+    `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: PROGRAM_START_SLOT says where history begins`,
+    { type: 'pruned', firstSlot },
+  );
 }
 
-function* sliced(newestFirst: readonly SignatureInfo[], gap: Gap): Generator<HistorySlice> {
-  const inside = newestFirst.filter(({ slot }) => slot >= gap.fromSlot && slot <= gap.toSlot);
+/** @param before a place that is above all of them */
+function* sliced(inside: readonly SignatureInfo[], before: string | null): Generator<HistorySlice> {
   for (let start = 0; start < inside.length; ) {
     let end = Math.min(start + SLICE, inside.length);
     while (end < inside.length && inside[end]?.slot === inside[end - 1]?.slot) end += 1;
@@ -87,6 +88,9 @@ function* sliced(newestFirst: readonly SignatureInfo[], gap: Gap): Generator<His
       orders: kept.map(({ order }) => order),
       downTo: oldest.slot,
       time: oldest.blockTime,
+      above: inside[start - 1]?.signature ?? before,
+      // The last but one has an older one behind it.
+      place: inside[end - 2]?.signature ?? before,
     };
     start = end;
   }

@@ -62,6 +62,8 @@ export interface ByteReader {
   /** A view of the input. */
   bytes(): Uint8Array;
   text(): string;
+  /** Whether nothing is left. */
+  ended(): boolean;
   /** @throws RangeError where something is left. */
   end(): void;
 }
@@ -86,6 +88,7 @@ export function createByteReader(input: Uint8Array): ByteReader {
       return buffer.subarray(start, start + length);
     },
     text: () => Buffer.from(reader.bytes()).toString('utf8'),
+    ended: () => at === buffer.length,
     end: () => {
       if (at !== buffer.length) throw new RangeError('a record with something behind it');
     },

@@ -2,6 +2,7 @@ import type {
   AccountRecord,
   DeadLetterRecord,
   ExpectedAccount,
+  GapObstacle,
   GapRecord,
   LogRecord,
   MarkerRecord,
@@ -9,7 +10,9 @@ import type {
   ReadingRecord,
   RecomputeRecord,
   Source,
+  StruckTransaction,
   TransactionRecord,
+  VerifiedRecord,
 } from '../../schemas/records.ts';
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from './bytes.ts';
 import { recordBytes } from './size.ts';
@@ -136,15 +139,35 @@ const gap: Codec<GapRecord> = {
     to.u64(record.toSlot);
     to.optionalNumber(record.toTime);
     to.u8(Number(record.closed));
+    const { before = null, obstacle = null } = record;
+    if (before === null && obstacle === null) return;
+    to.text(before ?? '');
+    to.text(obstacle?.type === 'unread' ? obstacle.signature : '');
+    to.optionalU64(obstacle?.type === 'pruned' ? obstacle.firstSlot : null);
   },
-  read: (from) => ({
-    kind: 'gap',
-    fromSlot: from.u64(),
-    toSlot: from.u64(),
-    toTime: from.optionalNumber(),
-    closed: from.u8() === 1,
-  }),
+  read: (from) => {
+    const record: GapRecord = {
+      kind: 'gap',
+      fromSlot: from.u64(),
+      toSlot: from.u64(),
+      toTime: from.optionalNumber(),
+      closed: from.u8() === 1,
+    };
+    // What was written before there were places ends here.
+    if (from.ended()) return record;
+    const [before, unread, firstSlot] = [from.text(), from.text(), from.optionalU64()];
+    return {
+      ...record,
+      before: before === '' ? null : before,
+      obstacle: obstacleOf(unread === '' ? null : unread, firstSlot),
+    };
+  },
 };
+
+function obstacleOf(unread: string | null, firstSlot: bigint | null): GapObstacle | null {
+  if (unread !== null) return { type: 'unread', signature: unread };
+  return firstSlot === null ? null : { type: 'pruned', firstSlot };
+}
 
 const reading: Codec<ReadingRecord> = {
   tag: 5,
@@ -190,6 +213,24 @@ const recompute: Codec<RecomputeRecord> = {
   },
 };
 
+const verified: Codec<VerifiedRecord> = {
+  tag: 8,
+  write: ({ slot, struck }, to) => {
+    to.u64(slot);
+    to.text(JSON.stringify(struck.map((one) => ({ ...one, slot: one.slot.toString() }))));
+  },
+  read: (from) => ({
+    kind: 'verified',
+    slot: from.u64(),
+    struck: (JSON.parse(from.text()) as (Omit<StruckTransaction, 'slot'> & { slot: string })[]).map(
+      (one) => ({
+        ...one,
+        slot: BigInt(one.slot),
+      }),
+    ),
+  }),
+};
+
 const CODECS: Codecs = {
   account,
   transaction,
@@ -197,6 +238,7 @@ const CODECS: Codecs = {
   gap,
   reading,
   recompute,
+  verified,
   'dead-letter': deadLetter,
 };
 const BY_TAG = new Map(Object.values(CODECS).map((codec) => [codec.tag, codec]));

@@ -8,6 +8,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   transaction: ['transactions'],
   marker: HISTORY_TOPICS,
   gap: ['transactions'],
+  verified: ['transactions'],
   recompute: ['transactions'],
   reading: ['readings'],
   'dead-letter': ['dead-letters'],

@@ -37,7 +37,7 @@ export async function settleDerived(store: Store, facts: Facts): Promise<Derived
   const standing = derived.filter((event) => !isWhole(event));
   return {
     listed: standing.map(rowOf),
-    events: [...standing, ...takenBack.map(gone)],
+    events: [...standing, ...takenBack.map(goneEvent)],
     takenBack: takenBack.map((row) => ({ ...row, taken_back: 1 })),
   };
 }
@@ -53,7 +53,8 @@ function rowOf(event: EventRow): DerivedRow {
   };
 }
 
-function gone({ taken_back: _, ...key }: DerivedRow): EventRow {
+/** The row that takes an event back. */
+export function goneEvent({ taken_back: _, ...key }: DerivedRow): EventRow {
   return {
     ...key,
     block_time: null,

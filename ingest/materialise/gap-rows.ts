@@ -1,5 +1,5 @@
-import type { GapRow } from '../../clickhouse/tables.ts';
-import type { GapRecord } from '../../schemas/records.ts';
+import type { GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
+import type { GapObstacle, GapRecord } from '../../schemas/records.ts';
 
 /** How far a gap is on one partition of the log. */
 export interface GapPlace {
@@ -7,6 +7,8 @@ export interface GapPlace {
   toSlot: bigint;
   toTime: number | null;
   closed: boolean;
+  before: string | null;
+  obstacle: GapObstacle | null;
 }
 
 /**
@@ -15,8 +17,8 @@ export interface GapPlace {
  * than that, and what it has closed is not opened again by somebody who still narrows it.
  */
 export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
-  const { fromSlot, toSlot, toTime, closed } = record;
-  const told = { toSlot, toTime, closed };
+  const { fromSlot, toSlot, toTime, closed, before = null, obstacle = null } = record;
+  const told = { toSlot, toTime, closed, before, obstacle };
   if (known === undefined) return told;
   if (closed) {
     const reaches = toSlot === fromSlot || toSlot >= known.toSlot || known.closed;
@@ -31,8 +33,8 @@ export function gapRows(
   gaps: readonly { offset: bigint; gap: GapRecord }[],
   before: ReadonlyMap<bigint, GapPlace>,
   partition: number,
-): { opened: GapRow[]; progressed: GapRow[] } {
-  const rows = { opened: [] as GapRow[], progressed: [] as GapRow[] };
+): { opened: GapRow[]; progressed: GapRow[]; places: GapPlaceRow[] } {
+  const rows = { opened: [] as GapRow[], progressed: [] as GapRow[], places: [] as GapPlaceRow[] };
   const places = new Map(before);
   for (const { offset, gap } of gaps) {
     const known = places.get(gap.fromSlot);
@@ -48,6 +50,27 @@ export function gapRows(
     };
     const opens = !place.closed && (known === undefined || known.closed || place.toSlot > known.toSlot);
     (opens || known === undefined ? rows.opened : rows.progressed).push(row);
+    rows.places.push(placeRow(row, place));
   }
   return rows;
+}
+
+function placeRow(
+  { from_slot, log_partition, log_offset }: GapRow,
+  { before, obstacle }: GapPlace,
+): GapPlaceRow {
+  return {
+    ...{ from_slot, log_partition, log_offset, before },
+    unread: obstacle?.type === 'unread' ? obstacle.signature : null,
+    first_slot: obstacle?.type === 'pruned' ? obstacle.firstSlot.toString() : null,
+  };
+}
+
+/** What a row of gap_places says of the obstacle. */
+export function obstacleIn({
+  unread,
+  first_slot: firstSlot,
+}: Pick<GapPlaceRow, 'unread' | 'first_slot'>): GapObstacle | null {
+  if (unread !== null) return { type: 'unread', signature: unread };
+  return firstSlot === null ? null : { type: 'pruned', firstSlot: BigInt(firstSlot) };
 }

@@ -25,6 +25,8 @@ import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { type Facts, factsOf } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
+import { keepUnchanged } from './rows/unchanged.ts';
+import { struckRows, verifiedRows } from './struck.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -105,6 +107,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const facts = factsOf(parts.transactions, programId, batch.partition);
     const latest = latestRows(parts.accounts, programId);
     const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
+    const struck = struckRows(
+      parts.verified.map(({ record }) => record),
+      batch.partition,
+    );
 
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
@@ -114,27 +120,31 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
     await Promise.all([
-      insert('events', [...facts.events, ...derived.events]),
-      insert('derived_events', derived.takenBack),
-      insert('policy_transactions', facts.policyTransactions),
+      insert('events', [...facts.events, ...derived.events, ...struck.events]),
+      insert('derived_events', [...derived.takenBack, ...struck.takenBack]),
+      insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
-    const touched = touchedBy(facts, derived.events, reread === undefined ? parts.recomputes : []);
+    const touched = touchedBy(
+      facts,
+      [...derived.events, ...struck.events],
+      reread === undefined ? parts.recomputes : [],
+    );
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
       const { offset } = last;
       const events = [...facts.events, ...derived.events];
-      // Who was away, or is asked for a recompute, does not know what others have written meanwhile.
-      if (!goesOn || parts.recomputes.length > 0) live.forget(partition);
+      // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
+      // what is struck out.
+      const anew = parts.recomputes.length + struck.events.length > 0;
+      if (!goesOn || anew) live.forget(partition);
       if (reread !== undefined) await reread(partition, touched);
-      else if (
-        parts.recomputes.length > 0 ||
-        !(await live.write({ partition, offset, facts: events, touched }, insert))
-      )
+      else if (anew || !(await live.write({ partition, offset, facts: events, touched }, insert)))
         await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
+    await keepUnchanged(store, latest.tables);
     await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
     await closeGone(store, latest.gone, insert);
     await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
@@ -155,10 +165,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       options.onChanged?.(changes);
     }
     // 5. What makes sums present again comes after the sums.
-    await insert('transactions', facts.transactions);
+    await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
     if (reread === undefined) {
       await insert('gaps', gaps.progressed);
+      // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
+      await insert('gap_places', gaps.places);
+      await insert('verified', verifiedRows(parts.verified, batch.partition));
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
       // Readings are told of as they are written: to hold up the next of them has them come together.

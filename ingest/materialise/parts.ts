@@ -4,6 +4,7 @@ import type {
   GapRecord,
   RecomputeRecord,
   TransactionRecord,
+  VerifiedRecord,
 } from '../../schemas/records.ts';
 import type { LogBatch } from '../log/port.ts';
 import { hasNoSourceRecord } from './dead-letters.ts';
@@ -16,13 +17,14 @@ export type Parts = {
   gaps: { offset: bigint; gap: GapRecord }[];
   readings: ReturnType<typeof readingRow>[];
   recomputes: RecomputeRecord[];
+  verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
 
 export function sort(batch: LogBatch): Parts {
   const parts: Parts = {
     ...{ accounts: [], transactions: [], gaps: [] },
-    ...{ readings: [], recomputes: [], deadLetters: [] },
+    ...{ readings: [], recomputes: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') parts.accounts.push(record);
@@ -30,6 +32,7 @@ export function sort(batch: LogBatch): Parts {
     else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
     else if (record.kind === 'reading') parts.readings.push(readingRow(record));
     else if (record.kind === 'recompute') parts.recomputes.push(record);
+    else if (record.kind === 'verified') parts.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.
     else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))

@@ -1,7 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
-import type { AppliedRow, GapRow } from '../../clickhouse/tables.ts';
+import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
-import type { GapPlace } from './gap-rows.ts';
+import { type GapPlace, obstacleIn } from './gap-rows.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
 export interface Progress {
@@ -18,6 +18,9 @@ export interface Progress {
 /** As it is read back, where a time is a string. */
 type StoredRow = Omit<AppliedRow, 'block_time'> & { block_time: string | null };
 
+type StoredGap = Omit<GapRow, 'to_time'> &
+  Pick<GapPlaceRow, 'before' | 'unread' | 'first_slot'> & { to_time: string | null };
+
 /** Reads where a partition stands; the beginning where it was never applied. */
 export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
   const [row] = await store.query<StoredRow>(
@@ -25,8 +28,13 @@ export async function readProgress(store: Store, topic: Topic, partition: number
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
-  const gaps = await store.query<Omit<GapRow, 'to_time'> & { to_time: string | null }>(
-    'SELECT from_slot, to_slot, to_time, closed FROM gaps FINAL WHERE log_partition = {partition:UInt32}',
+  const gaps = await store.query<StoredGap>(
+    `SELECT g.from_slot AS from_slot, g.to_slot AS to_slot, g.to_time AS to_time, g.closed AS closed,
+       p.before AS before, p.unread AS unread, p.first_slot AS first_slot
+     FROM gaps AS g FINAL
+     LEFT JOIN (SELECT * FROM gap_places FINAL WHERE log_partition = {partition:UInt32}) AS p
+       ON p.from_slot = g.from_slot
+     WHERE g.log_partition = {partition:UInt32}`,
     { partition },
   );
   return {
@@ -44,12 +52,14 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             index: row.last_signature_index,
           },
     gaps: new Map(
-      gaps.map(({ from_slot, to_slot, to_time, closed }) => [
-        BigInt(from_slot),
+      gaps.map((gap) => [
+        BigInt(gap.from_slot),
         {
-          toSlot: BigInt(to_slot),
-          toTime: to_time === null ? null : Number(to_time),
-          closed: closed === 1,
+          toSlot: BigInt(gap.to_slot),
+          toTime: gap.to_time === null ? null : Number(gap.to_time),
+          closed: gap.closed === 1,
+          before: gap.before,
+          obstacle: obstacleIn(gap),
         },
       ]),
     ),

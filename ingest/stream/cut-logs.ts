@@ -5,7 +5,7 @@ import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc.ts';
 import { encodeBase58 } from '../../schemas/base58.ts';
 import type { LogRecord } from '../../schemas/records.ts';
-import { readTransaction } from '../history/read-history.ts';
+import { readTransaction } from '../history/read-transaction.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 
 const CUT = Buffer.from('Log truncated');

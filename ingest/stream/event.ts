@@ -1,4 +1,5 @@
 import type { Gap } from '../history/gap.ts';
+import type { Verified } from '../history/verify.ts';
 import type { Followed } from './beside/stream.ts';
 
 /** What a person or a metric wants to know of the stream. */
@@ -9,4 +10,5 @@ export type StreamEvent =
   | { type: 'connected' }
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
+  | ({ type: 'verified' } & Verified)
   | { type: 'gap'; gap: Gap; open: boolean };

@@ -41,6 +41,17 @@ export function streamMetrics(registry: Registry): {
     help: 'Of them, how many the provider does not stream: they are read over RPC in turns.',
     registers,
   });
+  const verified = new Gauge({
+    name: 'stream_verified_slot',
+    help: 'Up to which slot what is stored was compared with what is final on the chain.',
+    registers,
+  });
+  const mended = new Counter({
+    name: 'stream_mended_transactions_total',
+    help: 'Transactions that the stream left out and were read, or that the chain does not have and were struck out.',
+    labelNames: ['how'],
+    registers,
+  });
   const open = new Set<bigint>();
   new Gauge({
     name: 'stream_gaps_open',
@@ -77,6 +88,10 @@ export function streamMetrics(registry: Registry): {
       else if (event.type === 'followed') {
         followed.set(event.addresses);
         overRpc.set(event.overRpc);
+      } else if (event.type === 'verified') {
+        verified.set(Number(event.slot));
+        mended.inc({ how: 'read' }, event.read);
+        mended.inc({ how: 'struck' }, event.struck);
       } else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
       else if (event.type === 'gap') open.delete(event.gap.fromSlot);
       else if (event.type === 'disconnected') disconnects.inc();

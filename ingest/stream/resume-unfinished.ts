@@ -7,6 +7,7 @@ import type { FollowedAddresses } from './following/addresses.ts';
 import type { StreamStore } from './stored-state.ts';
 
 const LOOK_AGAIN_MS = 250;
+const LOOK_EVERY_MS = 60_000;
 
 export interface ResumeOptions {
   store: StreamStore;
@@ -39,8 +40,16 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
       known.filter(({ address, expected }) => following.add(address, expected)).map(({ address }) => address),
     );
   }
-  for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
-    gaps.add(gap);
-  const cut = await retryUntilDone('reading cut transactions', () => store.incompleteTransactions(), options);
-  for (const transaction of cut ?? []) reread.addKnown(transaction);
+  while (!signal.aborted) {
+    for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
+      gaps.add(gap);
+    const cut = await retryUntilDone(
+      'reading incomplete transactions',
+      () => store.incompleteTransactions(),
+      options,
+    );
+    for (const transaction of cut ?? []) reread.addKnown(transaction);
+    // A backfill opens gaps too, and a transaction may show itself as incomplete only where it is decoded.
+    await pause(LOOK_EVERY_MS, signal);
+  }
 }

@@ -1,7 +1,17 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { followedAccounts, openGaps, unresolvedTransactions } from '../../clickhouse/queries/stream-store.ts';
-import type { ExpectedAccount } from '../../schemas/records.ts';
+import {
+  eventsOf,
+  oldestSlot,
+  policiesOf,
+  type StoredTransaction,
+  signatureBehind,
+  storedBetween,
+  verifiedSlot,
+} from '../../clickhouse/queries/verification.ts';
+import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
+import type { VerificationStore } from '../history/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
 /** What the stream needs to know of what is already there. */
@@ -18,15 +28,41 @@ export interface StreamStore {
   openGaps(): Promise<Gap[]>;
   /** Transactions whose cut logs were not read again yet. */
   incompleteTransactions(): Promise<CutTransaction[]>;
+  /** Absent where nothing is stored that could be compared with the chain. */
+  verification?: VerificationStore;
 }
 
 /** What ClickHouse says of it: all but the position, which is the log's to tell. */
 export function storedState(
   store: Store,
-): Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'incompleteTransactions'> {
+): Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'incompleteTransactions' | 'verification'> {
   return {
     knownAccounts: () => followedAccounts(store),
     openGaps: () => openGaps(store),
     incompleteTransactions: () => unresolvedTransactions(store),
+    verification: {
+      verifiedSlot: () => verifiedSlot(store),
+      oldestSlot: () => oldestSlot(store),
+      signatureBehind: (slot) => signatureBehind(store, slot),
+      storedBetween: (from, to) => storedBetween(store, from, to),
+      tracesOf: (ghosts) => tracesOf(store, ghosts),
+    },
   };
+}
+
+async function tracesOf(store: Store, ghosts: readonly StoredTransaction[]): Promise<StruckTransaction[]> {
+  const signatures = ghosts.map(({ signature }) => signature);
+  const [events, policies] = [await eventsOf(store, signatures), await policiesOf(store, signatures)];
+  return ghosts.map(({ signature, slot }) => {
+    const isOf = (row: { signature: string; slot: string }) =>
+      row.signature === signature && BigInt(row.slot) === slot;
+    return {
+      ...{ signature, slot },
+      policies: policies.filter(isOf).map(({ policy }) => policy),
+      events: events.filter(isOf).map((row) => ({
+        ...{ position: row.position, policy: row.policy, mint: row.mint },
+        ...{ quoteMint: row.quote_mint, logPartition: row.log_partition },
+      })),
+    };
+  });
 }

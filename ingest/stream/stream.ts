@@ -6,6 +6,7 @@ import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
 import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
@@ -27,6 +28,8 @@ export interface StreamOptions {
   xToken: string | null;
   programId: string;
   launchpadProgramId: string;
+  /** Nothing of the program is older. */
+  startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
   rpc: Rpc;
   log: LogWriter;
@@ -37,6 +40,8 @@ export interface StreamOptions {
   silenceMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
+  /** What is stored is compared with the chain this far apart. */
+  verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
 
@@ -46,7 +51,7 @@ export interface StreamOptions {
  * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
-  const { log, store, logger, signal, rpc, commitment, programId } = options;
+  const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
   const teller = createStateTeller({ log, logger, signal });
   const report = (event: StreamEvent) => {
     teller.onEvent(event);
@@ -80,12 +85,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    ...{ rpc, log, programId, logger, signal },
+    ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
-  let gapFrom: bigint | null = position === null ? 0n : null;
+  let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
   const openGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
@@ -135,6 +140,15 @@ export async function runStream(options: StreamOptions): Promise<void> {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
+    const { verification } = store;
+    if (verification === undefined) return;
+    void verifyForever({
+      ...{ rpc, log, programId, startSlot, store: verification, logger, signal },
+      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
+      applied: store.applied ?? store.position,
+      openGaps: store.openGaps,
+      onVerified: (found) => report({ type: 'verified', ...found }),
+    });
   };
 
   void readMetadataInTurns({

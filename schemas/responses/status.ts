@@ -15,9 +15,14 @@ const Indexer = Type.Object(
         complete: Type.Boolean(),
         fromSlot: orNull(Slot),
         source: Type.Union([Type.Literal('rpc'), Type.Literal('stream')]),
+        /** What keeps it incomplete, where that is more than time. */
+        reason: Type.Optional(Type.String()),
       },
       closed,
     ),
+    /** Everything up to here is what the chain says. */
+    verifiedSlot: orNull(Slot),
+    openGaps: Type.Integer({ minimum: 0 }),
     /** `reason`: why it is not connected, or what of it the provider does not take. */
     stream: Type.Object({ connected: Type.Boolean(), since: TimeOrNull, reason: TextOrNull }, closed),
     /** Addresses beyond what the program owns; how many of them no stream carries. */

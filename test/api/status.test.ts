@@ -114,6 +114,20 @@ describe('status', () => {
     expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '0', source: 'rpc' });
   });
 
+  test('history says what keeps it open where that is more than time, and how many gaps there are', async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+    await held.api.insert('gaps', [gapRow('999'), gapRow('2000', { from_slot: '2000' })]);
+    const place = { log_partition: 0, log_offset: '1', before: null };
+    await held.api.insert('gap_places', [
+      { ...place, from_slot: '0', unread: null, first_slot: '700' },
+      { ...place, from_slot: '2000', unread: signature('x'), first_slot: null },
+    ]);
+    const { history, openGaps } = (await status()).indexer;
+    expect(openGaps).toBe(2);
+    expect(history.reason).toMatch(/history begins in slot 700, and PROGRAM_START_SLOT/);
+    expect(history.reason).toContain(`transaction ${signature('x')} cannot be read`);
+  });
+
   test('incomplete transactions and dead letters are counted', async () => {
     const cut = { slot: '5', block_time: TIME, policies: [], reason: 'cut' };
     await held.api.insert(

@@ -89,6 +89,8 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     chain = createChain({ dir: null, seed: 'backfill', genesisTime: 1_760_000_000_000 });
     const life = createLife(chain, { seed: 'backfill', policies: 20, rate: 6 });
     for (let block = 0; block < 250; block += 1) await chain.produce(life.next());
+    // What is newer than 32 slots is not a backfill's to read.
+    for (let block = 0; block < 40; block += 1) await chain.produce([]);
     rpc = await serveRpc({ ledger: chain, port: 0 });
     const materialise = createMaterialiser({ store, programId: decodeKey(chain.programId) as Uint8Array });
     reading = createKafkaReader(client, { prefix, group: `${prefix}-all`, logger }).run(
@@ -141,7 +143,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     'a run that was killed goes on where it was, brings every transaction and closes the gap of the stream',
     async () => {
       const tip = chain.tip().slot;
-      await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 5n, toTime: null, closed: false }]);
+      await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 35n, toTime: null, closed: false }]);
       await applied();
       const first = backfill(env);
       await vi.waitFor(() => {
@@ -197,7 +199,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     async () => {
       const before = await readTables(store);
       expect((await backfill(env).ended).code).toBe(0);
-      const from = String(chain.tip().slot - 50n);
+      const from = String(chain.tip().slot - 90n);
       const { code, out } = await backfill(env, ['--from-slot', from]).ended;
       expect(code).toBe(0);
       const read = Number(/ (\d+) transactions/.exec(out)?.[1]);
@@ -214,14 +216,14 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     async () => {
       const tip = chain.tip().slot;
       await writer.append([
-        { kind: 'gap', fromSlot: tip - 60n, toSlot: tip - 20n, toTime: null, closed: false },
-        { kind: 'gap', fromSlot: tip - 10n, toSlot: tip - 5n, toTime: null, closed: false },
+        { kind: 'gap', fromSlot: tip - 100n, toSlot: tip - 60n, toTime: null, closed: false },
+        { kind: 'gap', fromSlot: tip - 50n, toSlot: tip - 45n, toTime: null, closed: false },
       ]);
       await applied();
-      const { out } = await backfill(env, ['--from-slot', String(tip - 30n)]).ended;
-      expect(out).toMatch(new RegExp(`gaps closed: ${tip - 10n} to ${tip - 5n}\n$`));
+      const { out } = await backfill(env, ['--from-slot', String(tip - 70n)]).ended;
+      expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\n$`));
       await applied();
-      expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 60n]);
+      expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 100n]);
     },
     LIMIT_MS,
   );

@@ -37,7 +37,19 @@ const transaction = fc.record({
   payload: fc.uint8Array({ maxLength: 2_000 }),
 });
 const marker = fc.record({ kind: kind('marker'), slot: u64, parent: u64, blockTime: time });
-const gap = fc.record({ kind: kind('gap'), fromSlot: u64, toSlot: u64, toTime: time, closed: fc.boolean() });
+const plainGap = { kind: kind('gap'), fromSlot: u64, toSlot: u64, toTime: time, closed: fc.boolean() };
+const gap = fc.oneof(
+  fc.record(plainGap),
+  fc.record({ ...plainGap, before: key, obstacle: fc.constant(null) }),
+  fc.record({
+    ...plainGap,
+    before: fc.option(key),
+    obstacle: fc.oneof(
+      fc.record({ type: kind('unread'), signature: key }),
+      fc.record({ type: kind('pruned'), firstSlot: u64 }),
+    ),
+  }),
+);
 const reading = fc.record({
   kind: kind('reading'),
   readAt: fc.nat(),

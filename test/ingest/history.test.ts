@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import type { Gap } from '../../ingest/history/gap.ts';
-import { HistoryUnavailableError } from '../../ingest/history/gap.ts';
-import { closeGap } from '../../ingest/history/read-history.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { POLITE, RPC_MANNERS } from '../../devnet/rpc/manners.ts';
+import { type Gap, HistoryUnavailableError, NotSettledError } from '../../ingest/history/gap.ts';
+import { closeGap, type HistoryOptions, type UnreadGap } from '../../ingest/history/read-history.ts';
 import { historySlices } from '../../ingest/history/signature-slices.ts';
 import type { LogWriter } from '../../ingest/log/port.ts';
 import { createRpc, type Rpc } from '../../runtime/rpc.ts';
@@ -11,13 +11,18 @@ import { ledgerTransactions } from './support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from './support/stream-stage.ts';
 
 let stage: StreamStage;
-afterEach(() => stage.close());
+let rpc: Rpc;
+let top: bigint;
 
-async function open(blocks: number): Promise<Rpc> {
+beforeAll(async () => {
   stage = await openStreamStage({ seed: 'history', policies: 10 });
-  await stage.live(blocks);
-  return createRpc(stage.rpc.url, { commitment: 'confirmed' });
-}
+  await stage.live(250);
+  top = stage.chain.tip().slot;
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+});
+afterEach(() => stage.rpc.faults.behave(POLITE));
+afterAll(() => stage.close());
 
 function listWriter(): LogWriter & { records: LogRecord[] } {
   const records: LogRecord[] = [];
@@ -25,102 +30,172 @@ function listWriter(): LogWriter & { records: LogRecord[] } {
 }
 
 const never = new AbortController().signal;
-const wholeGap = (): Gap => ({ fromSlot: 0n, toSlot: stage.chain.tip().slot, toTime: null });
+const wholeGap = (): Gap => ({ fromSlot: 0n, toSlot: top, toTime: null });
 const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 const gapsIn = (records: readonly LogRecord[]) => records.filter((record) => record.kind === 'gap');
+const ledger = () => ledgerTransactions(stage.chain).map(({ signature }) => signature);
+
+async function read(gap: Gap, changed: Partial<Rpc> = {}, more: Partial<HistoryOptions> = {}) {
+  const log = listWriter();
+  const options = { rpc: { ...rpc, ...changed }, log, programId: stage.chain.programId, signal: never };
+  await closeGap(gap, { ...options, ...more });
+  return log.records;
+}
+
+async function list(changed: Partial<Rpc>, gap = wholeGap(), startSlot = 0n) {
+  const options = { rpc: { ...rpc, ...changed }, programId: stage.chain.programId, signal: never };
+  const found: string[] = [];
+  for await (const slice of historySlices(gap, { ...options, startSlot }))
+    found.push(...slice.signatures.map(({ signature }) => signature));
+  return found;
+}
 
 describe('history', () => {
   test('brings every transaction of the interval once, and says how far it is after each slice', async () => {
-    const rpc = await open(300);
-    const log = listWriter();
-    await closeGap(wholeGap(), { rpc, log, programId: stage.chain.programId, signal: never });
-    const expected = ledgerTransactions(stage.chain).map(({ signature }) => signature);
-    const brought = signaturesIn(log.records);
+    const records = await read(wholeGap());
+    const brought = signaturesIn(records);
     expect(new Set(brought).size).toBe(brought.length);
-    expect(expected.filter((signature) => !brought.includes(signature))).toEqual([]);
-    const gaps = gapsIn(log.records);
+    expect(ledger().filter((signature) => !brought.includes(signature))).toEqual([]);
+    const gaps = gapsIn(records);
     expect(gaps.length).toBeGreaterThan(2);
     expect(gaps.at(-1)).toEqual({ kind: 'gap', fromSlot: 0n, toSlot: 0n, toTime: null, closed: true });
     // Nothing at or below an open gap's end came before it in the log.
-    log.records.forEach((record, at) => {
+    records.forEach((record, at) => {
       if (record.kind !== 'gap' || record.closed) return;
-      const later = log.records.slice(at).filter((next) => next.kind === 'transaction');
+      const later = records.slice(at).filter((next) => next.kind === 'transaction');
       expect(later.every((next) => next.slot <= record.toSlot)).toBe(true);
     });
   });
 
-  test('goes on where it was broken off', async () => {
-    const rpc = await open(300);
-    const log = listWriter();
+  test('goes on where it was broken off, without listing again what is newer', async () => {
     const stop = new AbortController();
-    const gap = wholeGap();
-    await closeGap(gap, {
-      ...{ rpc, log, programId: stage.chain.programId, signal: stop.signal },
-      onProgress: (left) => {
-        gap.toSlot = left.toSlot;
-        stop.abort();
+    let left = wholeGap();
+    const onProgress = (rest: Gap) => {
+      left = rest;
+      stop.abort();
+    };
+    const before = await read(wholeGap(), {}, { signal: stop.signal, onProgress });
+    expect(gapsIn(before)).toHaveLength(1);
+    const asked: (string | null)[] = [];
+    const after = await read(left, {
+      getSignaturesForAddress: (address, place, limit, options) => {
+        asked.push(place);
+        return rpc.getSignaturesForAddress(address, place, limit, options);
       },
     });
-    expect(gapsIn(log.records)).toHaveLength(1);
-    const before = signaturesIn(log.records);
-    await closeGap(gap, { rpc, log, programId: stage.chain.programId, signal: never });
-    const all = signaturesIn(log.records);
+    expect(asked).not.toContain(null);
+    const all = [...signaturesIn(before), ...signaturesIn(after)];
     expect(new Set(all).size).toBe(all.length);
-    expect(all.length).toBeGreaterThan(before.length);
-    const missing = ledgerTransactions(stage.chain).filter(({ signature }) => !all.includes(signature));
-    expect(missing).toEqual([]);
+    expect(ledger().filter((signature) => !all.includes(signature))).toEqual([]);
   });
 
-  test('keeps the gap open where the node does not have a transaction, and asks again first', async () => {
-    const rpc = await open(20);
+  test('asks again for a transaction that a node lists and does not have yet', async () => {
     const { signature } = ledgerTransactions(stage.chain)[3] as { signature: string };
-    let asked = 0;
-    const lacking: Rpc = {
-      ...rpc,
-      getTransaction: async (wanted) => {
-        if (wanted !== signature) return rpc.getTransaction(wanted);
-        asked += 1;
-        return asked < 3 ? null : rpc.getTransaction(wanted);
+    stage.rpc.faults.behave({ withheld: { befalls: (one) => one === signature, times: 2 } });
+    expect(signaturesIn(await read(wholeGap()))).toContain(signature);
+  });
+
+  test.each([
+    ['none has', { getTransaction: async () => null }],
+    ['comes without its meta', { getTransaction: async () => ({ meta: null, transaction: {} }) }],
+  ])('a transaction that %s keeps a gap of its own slot, and all else goes on', async (_, answer) => {
+    const all = ledgerTransactions(stage.chain);
+    const lacking = all[Math.floor(all.length / 2)] as { signature: string; slot: bigint };
+    const told: UnreadGap[] = [];
+    const unread: Partial<Rpc> = {
+      getTransaction: (one) =>
+        one === lacking.signature ? answer.getTransaction() : rpc.getTransaction(one),
+    };
+    const records = await read(wholeGap(), unread, { onUnread: (gaps) => void told.push(...gaps) });
+    const { signature, slot } = lacking;
+    expect(told).toMatchObject([{ fromSlot: slot, toSlot: slot, signature }]);
+    const gaps = gapsIn(records);
+    expect(gaps.filter(({ fromSlot }) => fromSlot === slot)).toMatchObject([
+      { toSlot: slot, closed: false, obstacle: { type: 'unread', signature } },
+    ]);
+    expect(gaps.at(-1)).toMatchObject({ fromSlot: 0n, closed: true });
+    expect(ledger().filter((one) => !signaturesIn(records).includes(one))).toEqual([signature]);
+
+    const [small] = told as [UnreadGap];
+    await expect(read(small, unread)).rejects.toThrow(signature);
+    const mended = await read(small);
+    expect(signaturesIn(mended)).toContain(signature);
+    expect(gapsIn(mended).at(-1)).toMatchObject({ fromSlot: slot, closed: true });
+  });
+
+  test('is not begun before the node is 32 slots past the gap', async () => {
+    const tip = stage.chain.tip().slot;
+    await expect(list({}, { ...wholeGap(), toSlot: tip - 31n })).rejects.toThrow(NotSettledError);
+    expect((await list({}, { ...wholeGap(), toSlot: tip - 32n })).length).toBeGreaterThan(0);
+  });
+
+  test('does not count where the list of what is final is another', async () => {
+    const listed = rpc.getSignaturesForAddress;
+    const without = (commitment: string): Partial<Rpc> => ({
+      getSignaturesForAddress: async (address, before, limit, options) => {
+        const page = await listed(address, before, limit, options);
+        return (options?.commitment ?? 'confirmed') === commitment ? page.filter((_, at) => at !== 4) : page;
+      },
+    });
+    await expect(list(without('confirmed'))).rejects.toThrow('the first list lacked');
+    await expect(list(without('finalized'))).rejects.toThrow('the list of what is final lacks');
+  });
+
+  test('takes no short page for the last', async () => {
+    const cap = 7;
+    const short: Partial<Rpc> = {
+      getSignaturesForAddress: (address, before, _, options) =>
+        rpc.getSignaturesForAddress(address, before, cap, options),
+    };
+    expect(await list(short)).toEqual(await list({}));
+  });
+
+  test('does not take the empty list of a node that does not know the place for the end', async () => {
+    const forgetful: Partial<Rpc> = {
+      getSignaturesForAddress: async (address, before, _, options) =>
+        before === null ? rpc.getSignaturesForAddress(address, null, 10, options) : [],
+    };
+    await expect(list(forgetful)).rejects.toThrow('does not know');
+    const elsewhere: Partial<Rpc> = {
+      getSignaturesForAddress: async (address, before, _, options) => {
+        const page = await rpc.getSignaturesForAddress(address, before, 10, options);
+        return before === null ? page : page.slice(1);
       },
     };
-    const log = listWriter();
-    await closeGap(wholeGap(), { rpc: lacking, log, programId: stage.chain.programId, signal: never });
-    expect(asked).toBe(3);
-    expect(signaturesIn(log.records)).toContain(signature);
-    const without: Rpc = {
-      ...rpc,
-      getTransaction: async (wanted) => (wanted === signature ? null : rpc.getTransaction(wanted)),
-    };
-    const kept = listWriter();
-    const closing = closeGap(wholeGap(), {
-      rpc: without,
-      log: kept,
-      programId: stage.chain.programId,
-      signal: never,
-    });
-    await expect(closing).rejects.toThrow(signature);
-    expect(gapsIn(kept.records).filter(({ closed }) => closed)).toEqual([]);
+    await expect(list(elsewhere)).rejects.toThrow('does not go on with');
   });
 
-  test('does not take the list of a node that is behind, forgot its first blocks or lost its place for the whole', async () => {
-    const rpc = await open(40);
-    const tip = stage.chain.tip().slot;
-    const list = async (changed: Partial<Rpc>) => {
-      const slices = historySlices(wholeGap(), {
-        ...{ rpc: { ...rpc, ...changed }, programId: stage.chain.programId, signal: never },
-      });
-      for await (const _ of slices);
-    };
-    await expect(list({ getSlot: async () => tip - 1n })).rejects.toThrow(HistoryUnavailableError);
-    await expect(list({ getFirstAvailableBlock: async () => 7n })).rejects.toThrow('first block is 7');
-    const page = await rpc.getSignaturesForAddress(stage.chain.programId, null, 5);
-    const fullPage = Array.from({ length: 1_000 }, (_, at) => page[at % 5] as (typeof page)[number]);
-    await expect(
-      list({
-        getSignaturesForAddress: async (_, before) => (before === null ? fullPage : []),
-        getTransaction: async () => null,
-      }),
-    ).rejects.toThrow('does not know');
+  test('ends where the program began; a node that keeps less than that says which variable is to be set', async () => {
+    const firstBlock = 60n;
+    stage.rpc.faults.behave({ firstBlock });
+    const failure: HistoryUnavailableError = await list({}).then(
+      () => new Error('it listed'),
+      (error) => error,
+    );
+    expect(failure).toBeInstanceOf(HistoryUnavailableError);
+    expect(failure.message).toContain('PROGRAM_START_SLOT');
+    expect(failure.obstacle).toEqual({ type: 'pruned', firstSlot: firstBlock });
+    const found = await list({}, wholeGap(), firstBlock);
+    const kept = ledgerTransactions(stage.chain).filter(({ slot }) => slot >= firstBlock);
+    expect(kept.filter(({ signature }) => !found.includes(signature))).toEqual([]);
   });
+
+  test.each(Object.entries(RPC_MANNERS))(
+    'brings everything of nodes with bad manners: %s',
+    async (_, manners) => {
+      stage.rpc.faults.behave(manners);
+      const gap = { ...wholeGap(), toSlot: top - 60n };
+      const wanted = ledgerTransactions(stage.chain).filter(({ slot }) => slot <= gap.toSlot);
+      let records: LogRecord[] = [];
+      for (let tries = 0; records.length === 0; tries += 1) {
+        records = await read(gap).catch((error) => {
+          if (tries === 5) throw error;
+          return [];
+        });
+      }
+      const brought = signaturesIn(records);
+      expect(wanted.filter(({ signature }) => !brought.includes(signature))).toEqual([]);
+    },
+  );
 });

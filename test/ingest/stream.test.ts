@@ -202,7 +202,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(stage.model.gaps.get(0n)?.closed).toBe(false);
     stage.rpc.faults.down(null);
     stage.rpc.faults.lag(15);
-    await until('history is read', () => stage.model.transactions.size > 50);
+    await stage.restUntil('history is read', () => stage.model.transactions.size > 50);
     stage.rpc.faults.lag(0);
     await expectWhole();
   });

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { agentRoutes } from '../../api/agent/routes.ts';
 import { createClient } from '../../api/client/client.ts';
+import { KINDS } from '../../api/explorer/browser/text/events.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { openApiRoute, readRoutes } from '../../api/routes.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
+import { EVENTS } from '../../schemas/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
 import { idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { readEnvFile, textOf } from './support/compose.ts';
@@ -31,6 +33,10 @@ test('each filter that an answer names can be asked for', () => {
   expect(Object.keys(RankingsQuery.properties)).toEqual(
     expect.arrayContaining(Object.keys(RankingFilters.properties)),
   );
+});
+
+test('the explorer has words for every kind of event of a policy', () => {
+  expect([...KINDS].sort()).toEqual([...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused').sort());
 });
 
 test('README has a line for each route that is read, and no other', () => {

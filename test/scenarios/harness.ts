@@ -75,6 +75,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const settle = () =>
     until(async () => {
       const { indexer } = (await get('/status')) as unknown as Status;
+      // A gap is read once the chain has gone on behind it.
+      if (!indexer.history.complete) for (let slots = 0; slots < 8; slots += 1) await chain.produce([]);
       return indexer.lastProcessedSlot === String(chain.tip().slot) && indexer.history.complete;
     }, 'the index is at the tip and whole');
 

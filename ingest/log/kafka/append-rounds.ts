@@ -28,7 +28,7 @@ export function partitionOf(key: Uint8Array, partitions: number): number {
 
 /**
  * What to send for some records, in rounds: each round is acknowledged before the next is sent. A marker follows
- * every record before it, the last marker stands for those before it, and nothing behind a gap's record is sent
+ * every record before it, the last marker stands for those before it, and nothing behind the record of a gap or of a comparison is sent
  * before that record.
  */
 export function planRounds(records: readonly LogRecord[], partitions: Record<Topic, number>): Outgoing[][] {
@@ -46,7 +46,7 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
   };
   for (const record of records) {
     if (record.kind === 'marker') marker = record;
-    else if (record.kind === 'gap') {
+    else if (record.kind === 'gap' || record.kind === 'verified') {
       flushAll();
       rounds.push(toAll(record, partitions));
     } else {

@@ -14,6 +14,12 @@ export interface LatestRows {
   deadLetters: DeadLetterRecord[];
 }
 
+interface Newest {
+  record: AccountRecord;
+  version: bigint;
+  reading: LatestState | 'missing';
+}
+
 /** Order of the states of an address: by slot, inside it by write_version. */
 export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>): bigint {
   return (record.slot << 64n) | record.writeVersion;
@@ -21,10 +27,7 @@ export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>):
 
 /** What a batch of account states writes: every state is read, the newest good one of an address is kept. */
 export function latestRows(records: readonly AccountRecord[], programId: Uint8Array): LatestRows {
-  const newest = new Map<
-    string,
-    { record: AccountRecord; version: bigint; reading: LatestState | 'missing' }
-  >();
+  const newest = new Map<string, Newest>();
   const deadLetters: DeadLetterRecord[] = [];
   for (const record of records) {
     try {
@@ -33,7 +36,14 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
       const key = Buffer.from(record.address).toString('latin1');
       const version = versionOf(record);
       const known = newest.get(key);
-      if (known === undefined || known.version <= version) newest.set(key, { record, version, reading });
+      if (known === undefined) newest.set(key, { record, version, reading });
+      else if (known.version > version) continue;
+      // A reading of the same state moves nothing but the version.
+      else
+        newest.set(
+          key,
+          isReadAgain(known.record, record) ? { ...known, version } : { record, version, reading },
+        );
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       deadLetters.push(deadAccount(record, error));
@@ -49,6 +59,15 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
     else push(tables, EXPECTED_TABLES[expected], row);
   }
   return { tables, gone, deadLetters };
+}
+
+function isReadAgain(known: AccountRecord, record: AccountRecord): boolean {
+  return (
+    record.source === 'rpc' &&
+    (known.lamports === 0n) === (record.lamports === 0n) &&
+    Buffer.compare(known.owner, record.owner) === 0 &&
+    Buffer.compare(known.data, record.data) === 0
+  );
 }
 
 function push(tables: Map<LatestTable, LatestRow[]>, table: LatestTable, row: LatestRow): void {

@@ -7,7 +7,7 @@ import { extractEvents } from '../../../schemas/extract.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../../schemas/records.ts';
 import { readTransaction } from '../../../schemas/transaction.ts';
-import { readTransaction as fetchTransaction } from '../../history/read-history.ts';
+import { readTransaction as fetchTransaction } from '../../history/read-transaction.ts';
 import type { AuditContext } from './context.ts';
 
 const PAGE = 1_000;

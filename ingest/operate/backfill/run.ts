@@ -5,7 +5,8 @@ import { retryUntilDone } from '../../../runtime/retry.ts';
 import type { Rpc } from '../../../runtime/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
-import { readHistory } from '../../history/read-history.ts';
+import { SETTLED_AFTER } from '../../history/prove-top.ts';
+import { readHistory, unreadRecord } from '../../history/read-history.ts';
 import type { LogWriter } from '../../log/port.ts';
 import type { StreamStore } from '../../stream/stored-state.ts';
 import { backfillAccounts } from './accounts.ts';
@@ -62,7 +63,9 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
   shown.end();
   if (accounts === null || signal.aborted) return null;
 
-  const topSlot = earlier?.topSlot ?? tip;
+  // What is newer is the stream's to bring, and no list of it counts yet.
+  const topSlot = earlier?.topSlot ?? (tip > SETTLED_AFTER ? tip - SETTLED_AFTER : 0n);
+  const unreadSlots = new Set<bigint>();
   const gap: Gap = { fromSlot, toSlot: earlier?.toSlot ?? topSlot, toTime: null };
   const total = Number(topSlot) - Math.max(Number(fromSlot), Number(lowest)) + 1;
   const slots = options.progress('transactions', 'slots');
@@ -76,10 +79,16 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
     before += read;
     read = 0;
     try {
-      return await readHistory(gap, options, async (left, transactions) => {
+      return await readHistory(gap, options, async ({ left, transactions, unread }) => {
         refusals = 0;
         read = transactions;
+        if (unread.length > 0) await options.log.append(unread.map(unreadRecord));
+        for (const { fromSlot, signature } of unread) {
+          unreadSlots.add(fromSlot);
+          options.logger.error({ signature }, 'a transaction cannot be read; its slot stays open');
+        }
         gap.toSlot = left.toSlot;
+        gap.before = left.before ?? null;
         cursor.write({ topSlot, toSlot: left.toSlot, ends: await options.logEnds() });
         show();
       });
@@ -97,7 +106,7 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
   }
   slots.update(total, total);
   slots.end();
-  const closed = await retry('closing gaps', () => closeGaps(options, topSlot));
+  const closed = await retry('closing gaps', () => closeGaps(options, topSlot, unreadSlots));
   if (closed === null) return null;
   cursor.remove();
   return { accounts, transactions: before + read, closed };
@@ -107,8 +116,14 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
  * Closes the open gaps that begin in what was read. Each closing says how far was read: where a gap was opened again
  * meanwhile and reaches further, it stays open.
  */
-async function closeGaps({ store, log, fromSlot }: BackfillOptions, topSlot: bigint): Promise<Gap[]> {
-  const inside = (await store.openGaps()).filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
+async function closeGaps(
+  { store, log, fromSlot }: BackfillOptions,
+  topSlot: bigint,
+  unread: ReadonlySet<bigint>,
+): Promise<Gap[]> {
+  const inside = (await store.openGaps()).filter(
+    (gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot && !unread.has(gap.fromSlot),
+  );
   // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
   const closable = inside.filter((gap) => gap.fromSlot < topSlot);
   await log.append(

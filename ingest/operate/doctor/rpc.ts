@@ -19,8 +19,7 @@ export async function checkRpc(
   if (oldest === null) return found;
   if (oldest.isFirst && programStartSlot === 0n && first <= oldest.slot)
     return `${found}; its first transaction is in slot ${oldest.slot}: PROGRAM_START_SLOT=${oldest.slot}`;
-  const wanted = programStartSlot > 1n ? programStartSlot : 1n;
-  if (first <= wanted) return found;
+  if (first <= 1n || first <= programStartSlot) return found;
   throw new Error(
     `${found}: history before slot ${first} is not to be had here; name an archive node beside it, or set PROGRAM_START_SLOT to the slot of the program's first transaction where that is later`,
   );

@@ -114,6 +114,6 @@ describe('a log that ends with its process', () => {
     await dieWith([...manyOf(31n), gap(20n, true), marker(31n)]);
     expect(await openGaps(store)).toEqual([]);
     await liveThrough([gap(40n, false), marker(41n)], 41n);
-    expect(await openGaps(store)).toEqual([{ fromSlot: 10n, toSlot: 40n, toTime: null }]);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 10n, toSlot: 40n, toTime: null, before: null }]);
   });
 });

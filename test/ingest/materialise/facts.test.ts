@@ -183,9 +183,9 @@ describe('a gap', () => {
   test('is open until every partition has closed it, as far as the farthest behind has come', async () => {
     for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
     await apply('transactions', [gap({ toSlot: 50n, toTime: 500 })], 0);
-    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000 }]);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: null }]);
     await apply('transactions', [gap({ toSlot: 20n, toTime: 200 })], 1);
-    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 50n, toTime: 500 }]);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 50n, toTime: 500, before: null }]);
     await apply('transactions', [gap({ toSlot: 0n, closed: true })], 0);
     expect(await openGaps(store)).toHaveLength(1);
     await apply('transactions', [gap({ toSlot: 0n, closed: true })], 1);

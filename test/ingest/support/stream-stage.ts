@@ -148,6 +148,9 @@ export async function openStreamStage({
       // A stream that connects after the last block has nothing to begin with.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
       await vi.waitFor(async () => {
+        const [first] = await model.openGaps();
+        // A gap is read once the chain has gone on behind it.
+        if (first !== undefined) for (let made = 0; made < 4; made += 1) await chain.produce([]);
         const position = await model.position();
         if (position !== chain.tip().slot) throw new Error(`marked up to ${position} of ${chain.tip().slot}`);
         const [open] = await model.openGaps();

@@ -1,0 +1,48 @@
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
+import { type Gap, HistoryUnavailableError, NotSettledError } from './gap.ts';
+import { signaturePages } from './signature-pages.ts';
+
+/** The address index of a node is written after its slots are visible: so far behind a gap it holds all of it. */
+export const SETTLED_AFTER = 32n;
+
+export interface TopOptions {
+  rpc: Rpc;
+  programId: string;
+  signal: AbortSignal;
+}
+
+/** The slot at or behind which a node's list of the gap counts. @throws RpcError, NotSettledError */
+export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
+  const least = gap.toSlot + SETTLED_AFTER;
+  const tip = await rpc.getSlot();
+  if (tip >= least) return least;
+  throw new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`);
+}
+
+/**
+ * Lists the top of a gap again, of what is final: what is in one list alone proves that the index of a node was not
+ * whole. @param listed the first signatures of the gap, newest first
+ * @throws RpcError, HistoryUnavailableError
+ */
+export async function proveTop(
+  gap: Gap,
+  listed: readonly SignatureInfo[],
+  whole: boolean,
+  { rpc, programId, signal }: TopOptions,
+): Promise<void> {
+  const lowest = whole ? gap.fromSlot : (listed.at(-1)?.slot ?? gap.fromSlot);
+  const first = new Set(listed.map(({ signature }) => signature));
+  const options = { rpc, address: programId, before: null, minContextSlot: gap.toSlot, signal };
+  for await (const page of signaturePages({ ...options, commitment: 'finalized' })) {
+    for (const { signature, slot } of page.signatures) {
+      if (slot > gap.toSlot || slot < lowest || first.delete(signature)) continue;
+      if (whole || slot > lowest)
+        throw new HistoryUnavailableError(`the first list lacked ${signature} of slot ${slot}`);
+    }
+    const deepest = page.signatures.at(-1)?.slot;
+    if (page.isLast || (deepest !== undefined && deepest < lowest)) break;
+  }
+  const [missing] = first;
+  if (missing !== undefined) throw new HistoryUnavailableError(`the list of what is final lacks ${missing}`);
+}

@@ -1,0 +1,64 @@
+import { pause } from '../../runtime/lifecycle.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
+import { decodeBase58 } from '../../schemas/base58.ts';
+import type { TransactionRecord } from '../../schemas/records.ts';
+import { HistoryUnavailableError } from './gap.ts';
+
+/** Over some seconds: a node that lists a transaction may have it a moment later. */
+const TRIES = 6;
+
+/**
+ * One transaction over RPC as a record of the log.
+ * @param order its place in its slot among those of the program, where no index is known.
+ * @param knownIndex its index in the block where the stream told it.
+ * @throws RpcError, HistoryUnavailableError where the node does not have it yet, or not all of it.
+ */
+export async function readTransaction(
+  rpc: Rpc,
+  info: Pick<SignatureInfo, 'signature' | 'slot' | 'blockTime'>,
+  order: number,
+  knownIndex: number | null,
+): Promise<TransactionRecord> {
+  const result = await rpc.getTransaction(info.signature);
+  if (result === null) throw new HistoryUnavailableError(`the node has no transaction ${info.signature}`);
+  const { blockTime, transactionIndex, meta, transaction } = result;
+  if (!isObject(meta) || !isObject(transaction))
+    throw new HistoryUnavailableError(`the node tells half of transaction ${info.signature}`);
+  return {
+    kind: 'transaction',
+    source: 'rpc',
+    slot: info.slot,
+    blockTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : info.blockTime,
+    signature: decodeBase58(info.signature) as Uint8Array,
+    index: knownIndex ?? (Number.isSafeInteger(transactionIndex) ? (transactionIndex as number) : null),
+    order,
+    format: 'json',
+    payload: Buffer.from(JSON.stringify(result)),
+  };
+}
+
+/**
+ * Likewise, tried for some seconds; null where the node answers and this transaction alone cannot be read.
+ * @throws RpcError where the node does not answer.
+ */
+export async function readListed(
+  rpc: Rpc,
+  info: SignatureInfo,
+  order: number,
+  signal: AbortSignal,
+): Promise<TransactionRecord | null> {
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    try {
+      return await readTransaction(rpc, info, order, null);
+    } catch {
+      if (attempt === TRIES) break;
+      await pause(backoffMs(attempt - 1), signal);
+    }
+  }
+  await rpc.getSlot();
+  return null;
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);

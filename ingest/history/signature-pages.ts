@@ -1,0 +1,52 @@
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Commitment, Rpc } from '../../runtime/rpc.ts';
+import { PlaceUnknownError } from './gap.ts';
+
+/** One step down the list of an address. */
+export interface SignaturePage {
+  /** Newest first; none of them was in a page before. */
+  signatures: SignatureInfo[];
+  /** Where the list goes on behind this page. */
+  place: string | null;
+  /** The node has nothing older. */
+  isLast: boolean;
+}
+
+export interface PagesOptions {
+  rpc: Rpc;
+  address: string;
+  /** A signature with an older one behind it, or null for the newest. */
+  before: string | null;
+  commitment?: Commitment;
+  /** A node that has not come there is not asked. */
+  minContextSlot: bigint;
+  signal: AbortSignal;
+}
+
+const PAGE = 1000;
+
+/**
+ * Lists an address downwards. Each page is asked for from the last signature but one, so that it must begin with the
+ * last one: a node that does not know the place, which answers with nothing as if history ended there, is told from one
+ * that has no more. A page that is short, as some providers' all are, is not taken for the last.
+ * @throws RpcError, PlaceUnknownError
+ */
+export async function* signaturePages(options: PagesOptions): AsyncGenerator<SignaturePage> {
+  const { rpc, address, commitment, minContextSlot, signal } = options;
+  const read = { minContextSlot, ...(commitment === undefined ? {} : { commitment }) };
+  let place = options.before;
+  let last: string | null = null;
+  while (!signal.aborted) {
+    const page = await rpc.getSignaturesForAddress(address, place, PAGE, read);
+    const known = last === null ? -1 : page.findIndex(({ signature }) => signature === last);
+    if (place !== null && page.length === 0)
+      throw new PlaceUnknownError(`the node does not know ${place}, from which the list goes on`);
+    if (last !== null && known === -1)
+      throw new PlaceUnknownError(`the node's list does not go on with ${last}`);
+    const signatures = page.slice(known + 1);
+    place = page.at(-2)?.signature ?? place;
+    last = page.at(-1)?.signature ?? null;
+    yield { signatures, place, isLast: signatures.length === 0 };
+    if (signatures.length === 0) return;
+  }
+}

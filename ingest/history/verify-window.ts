@@ -1,0 +1,94 @@
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
+import { HistoryUnavailableError, PlaceUnknownError } from './gap.ts';
+import { signaturePages } from './signature-pages.ts';
+
+/** A transaction by what the chain and the index both know of it. */
+export interface PlacedTransaction {
+  signature: string;
+  slot: bigint;
+}
+
+export interface Difference<T extends PlacedTransaction> {
+  /** The chain has them and they succeeded. */
+  missing: SignatureInfo[];
+  /** The chain has them not, or not in that slot. */
+  ghosts: T[];
+}
+
+/** Compares what the chain lists of some slots with what is stored of them. */
+export function differenceOf<T extends PlacedTransaction>(
+  listed: readonly SignatureInfo[],
+  stored: readonly T[],
+): Difference<T> {
+  const nameOf = ({ signature, slot }: PlacedTransaction) => `${slot} ${signature}`;
+  const [onChain, inIndex] = [new Set(listed.map(nameOf)), new Set(stored.map(nameOf))];
+  return {
+    missing: listed.filter((info) => !info.failed && !inIndex.has(nameOf(info))),
+    ghosts: stored.filter((one) => !onChain.has(nameOf(one))),
+  };
+}
+
+export interface WindowOptions {
+  rpc: Rpc;
+  programId: string;
+  fromSlot: bigint;
+  toSlot: bigint;
+  /** A signature behind the window that is stored, or null. */
+  behind: string | null;
+  signal: AbortSignal;
+}
+
+/** What is final of some slots, newest first. @throws RpcError, HistoryUnavailableError */
+export async function listWindow(options: WindowOptions): Promise<SignatureInfo[]> {
+  try {
+    return await listFrom(options.behind, options);
+  } catch (error) {
+    // What is stored behind the window may be no transaction of the chain's either.
+    if (options.behind === null || !(error instanceof PlaceUnknownError)) throw error;
+    return listFrom(null, options);
+  }
+}
+
+async function listFrom(before: string | null, options: WindowOptions): Promise<SignatureInfo[]> {
+  const { rpc, programId, fromSlot, toSlot, signal } = options;
+  const pages = signaturePages({
+    ...{ rpc, address: programId, before, minContextSlot: toSlot, signal },
+    commitment: 'finalized',
+  });
+  const listed: SignatureInfo[] = [];
+  for await (const { signatures, isLast } of pages) {
+    listed.push(...signatures.filter(({ slot }) => slot >= fromSlot && slot <= toSlot));
+    const lowest = signatures.at(-1)?.slot;
+    if (isLast || (lowest !== undefined && lowest < fromSlot)) return listed;
+  }
+  throw new HistoryUnavailableError('stopped while listing');
+}
+
+/** So many may come of a slot that was made twice. */
+const FEW = 50;
+
+/**
+ * Whether the chain has none of them in its slot: the list and the transaction itself have to say so both, by a node
+ * that keeps what is as old.
+ * @throws HistoryUnavailableError where it is rather the node that lacks them
+ */
+export async function mustBeGhosts(
+  ghosts: readonly PlacedTransaction[],
+  listed: number,
+  rpc: Rpc,
+): Promise<void> {
+  if (ghosts.length === 0) return;
+  if (ghosts.length > FEW && ghosts.length > listed)
+    throw new HistoryUnavailableError(
+      `the chain of SOLANA_RPC_URL lacks ${ghosts.length} stored transactions: it is another, or keeps no history`,
+    );
+  const first = await rpc.getFirstAvailableBlock();
+  for (const { signature, slot } of ghosts) {
+    if (first > slot && first > 1n)
+      throw new HistoryUnavailableError(`the node's first block is ${first}, behind slot ${slot}`);
+    const found = await rpc.getTransaction(signature, { commitment: 'finalized' });
+    if (found !== null && found.slot === Number(slot))
+      throw new HistoryUnavailableError(`the list of what is final lacks ${signature} of slot ${slot}`);
+  }
+}

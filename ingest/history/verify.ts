@@ -1,0 +1,148 @@
+import { createBucket } from '../../runtime/bucket.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Rpc } from '../../runtime/rpc.ts';
+import type { StruckTransaction } from '../../schemas/records.ts';
+import type { LogWriter } from '../log/port.ts';
+import { type Gap, HistoryUnavailableError } from './gap.ts';
+import { readListed } from './read-transaction.ts';
+import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
+
+/** What is stored, as far as it is to be compared with the chain. */
+export interface VerificationStore {
+  /** Everything up to here was compared; null before anything was. */
+  verifiedSlot(): Promise<bigint | null>;
+  oldestSlot(): Promise<bigint | null>;
+  signatureBehind(slot: bigint): Promise<string | null>;
+  storedBetween(from: bigint, to: bigint): Promise<PlacedTransaction[]>;
+  /** What is to be struck out of the index with these. */
+  tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
+}
+
+export interface VerifyOptions {
+  rpc: Rpc;
+  log: Pick<LogWriter, 'append'>;
+  programId: string;
+  startSlot: bigint;
+  store: VerificationStore;
+  /** The lowest marker that is applied. */
+  applied(): Promise<bigint | null>;
+  openGaps(): Promise<Gap[]>;
+  logger: Logger;
+  signal: AbortSignal;
+  everyMs?: number;
+  onVerified?: (found: Verified) => void;
+}
+
+export interface Verified {
+  slot: bigint;
+  /** Transactions that were missing and are read now. */
+  read: number;
+  /** Transactions that the chain does not have. */
+  struck: number;
+}
+
+/** Behind what is final, for the index of a node to be whole. */
+const BEHIND_FINAL = 32n;
+/** Half an hour of the chain. */
+const WINDOW = 5_000n;
+const REQUESTS_PER_SECOND = 2;
+const BURST = 20;
+const EVERY_MS = 30_000;
+
+/**
+ * Compares what is stored with what is final on the chain, window by window, until the signal is given: what is missing
+ * is read, what the chain does not have is struck out. Its place is what the log was told to be verified.
+ */
+export async function verifyForever(options: VerifyOptions): Promise<void> {
+  const { logger, signal, everyMs = EVERY_MS } = options;
+  const rpc = budgeted(options.rpc, signal);
+  /** What was told and may not be applied yet. */
+  let told: bigint | null = null;
+  while (!signal.aborted) {
+    try {
+      const done = await verifyNext({ ...options, rpc }, told);
+      if (done !== null) {
+        told = done.slot;
+        options.onVerified?.(done);
+        if (done.read + done.struck > 0)
+          logger.error(
+            { ...done, slot: done.slot.toString() },
+            'the stream was not what the chain says; mended',
+          );
+        continue;
+      }
+    } catch (error) {
+      logger.warn({ error: messageOf(error) }, 'not compared with the chain now; trying again');
+    }
+    await pause(everyMs, signal);
+  }
+}
+
+/** Verifies the next window; null where there is none yet. @throws RpcError, HistoryUnavailableError */
+export async function verifyNext(options: VerifyOptions, told: bigint | null): Promise<Verified | null> {
+  const { rpc, log, programId, store, signal } = options;
+  const window = await nextWindow(options, told);
+  if (window === null || signal.aborted) return null;
+  const { fromSlot, toSlot } = window;
+  const behind = await store.signatureBehind(toSlot);
+  const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
+  const { missing, ghosts } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
+  await mustBeGhosts(ghosts, listed.length, rpc);
+  for (const info of missing) {
+    const record = await readListed(rpc, info, 0, signal);
+    if (record === null) throw new HistoryUnavailableError(`transaction ${info.signature} cannot be read`);
+    await log.append([record]);
+  }
+  const struck = ghosts.length === 0 ? [] : await store.tracesOf(ghosts);
+  // What was missing is acknowledged before anything says that it is there.
+  await log.append([{ kind: 'verified', slot: toSlot, struck }]);
+  return { slot: toSlot, read: missing.length, struck: ghosts.length };
+}
+
+async function nextWindow(
+  { rpc, store, startSlot, applied, openGaps }: VerifyOptions,
+  told: bigint | null,
+): Promise<{ fromSlot: bigint; toSlot: bigint } | null> {
+  const [stored, marker, gaps, oldest] = await Promise.all([
+    store.verifiedSlot(),
+    applied(),
+    openGaps(),
+    store.oldestSlot(),
+  ]);
+  if (marker === null || oldest === null) return null;
+  const from = higher(told, stored);
+  const final = await rpc.getSlot({ commitment: 'finalized' });
+  // Nothing is stored before the oldest, so that the first window reaches from the beginning to behind it.
+  const limits = [
+    (from ?? oldest) + WINDOW,
+    marker,
+    final - BEHIND_FINAL,
+    ...gaps.map((gap) => gap.fromSlot - 1n),
+  ];
+  const toSlot = limits.reduce((least, limit) => (limit < least ? limit : least));
+  const fromSlot = from === null ? startSlot : from + 1n;
+  return toSlot < fromSlot ? null : { fromSlot, toSlot };
+}
+
+function higher(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
+}
+
+/** Keeps the requests of the comparison within what a provider gives beside everything else. */
+function budgeted(rpc: Rpc, signal: AbortSignal): Rpc {
+  const bucket = createBucket(REQUESTS_PER_SECOND, BURST);
+  return {
+    ...rpc,
+    getSignaturesForAddress: async (...args) => {
+      await bucket.take(signal);
+      return rpc.getSignaturesForAddress(...args);
+    },
+    getTransaction: async (...args) => {
+      await bucket.take(signal);
+      return rpc.getTransaction(...args);
+    },
+  };
+}

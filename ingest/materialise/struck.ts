@@ -1,0 +1,50 @@
+import type { DerivedRow, EventRow, PolicyTransactionRow, TransactionRow } from '../../clickhouse/tables.ts';
+import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
+import { goneEvent } from './derived.ts';
+
+/** What takes transactions out of the index that the chain does not have. */
+export interface StruckRows {
+  events: EventRow[];
+  takenBack: DerivedRow[];
+  policyTransactions: PolicyTransactionRow[];
+  /** What was incomplete of them is nobody's to wait for. */
+  transactions: TransactionRow[];
+}
+
+/** Wins over every reading. */
+const LAST_WORD = 2;
+
+/** @param partition of the log whose events are this writer's */
+export function struckRows(verified: readonly VerifiedRecord[], partition: number): StruckRows {
+  const rows: StruckRows = { events: [], takenBack: [], policyTransactions: [], transactions: [] };
+  for (const struck of verified.flatMap((record) => record.struck)) addStruck(rows, struck, partition);
+  return rows;
+}
+
+function addStruck(rows: StruckRows, struck: StruckTransaction, partition: number): void {
+  const { signature } = struck;
+  const slot = struck.slot.toString();
+  for (const { position, policy, mint, quoteMint, logPartition } of struck.events) {
+    if (logPartition !== partition) continue;
+    const key = { slot, signature, position, policy, mint, quote_mint: quoteMint, block_time: null };
+    const row: DerivedRow = { ...key, log_partition: logPartition, taken_back: 1 };
+    rows.takenBack.push(row);
+    rows.events.push(goneEvent(row));
+  }
+  const nowhere = { tx_index: 0, block_time: null };
+  for (const policy of struck.policies)
+    rows.policyTransactions.push({ policy, slot, signature, ...nowhere, has_index: LAST_WORD });
+  rows.transactions.push({ signature, slot, ...nowhere, has_index: 0, failed: 1 });
+}
+
+/** How far a partition has applied what came of the comparison: its newest record stands. */
+export function verifiedRows(
+  verified: readonly { offset: bigint; record: VerifiedRecord }[],
+  partition: number,
+): { log_partition: number; log_offset: string; slot: string }[] {
+  const last = verified.at(-1);
+  if (last === undefined) return [];
+  return [
+    { log_partition: partition, log_offset: last.offset.toString(), slot: last.record.slot.toString() },
+  ];
+}

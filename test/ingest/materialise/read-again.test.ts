@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { policyBytes } from './support/accounts.ts';
+import { account, batchOf, logOf, PROGRAM } from './support/records.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+beforeEach(async () => {
+  for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);
+});
+
+afterAll(() => store.close());
+
+const SIGNATURE = new Uint8Array(64).fill(3);
+const at = (slot: number, change: Partial<AccountRecord>, data = policyBytes()) =>
+  account('a', PROGRAM, data, { slot: BigInt(slot), blockTime: slot * 10, ...change });
+const streamed = (slot: number, data?: Uint8Array) =>
+  at(slot, { source: 'stream', signature: SIGNATURE }, data);
+const read = (slot: number, data?: Uint8Array) =>
+  at(slot, { source: 'rpc', writeVersion: (1n << 64n) - 1n, signature: null }, data);
+const another = policyBytes({ feesClaimed: 9n });
+
+/** What is stored after the records, each in a batch of its own or all in one. */
+async function after(records: readonly LogRecord[], together: boolean) {
+  const materialise = createMaterialiser({ store, programId: PROGRAM });
+  const log = logOf(records);
+  for (const entries of together ? [log] : log.map((entry) => [entry]))
+    await materialise(batchOf('accounts', entries));
+  const [row] = await store.query<{ slot: string; fees_claimed: string; source: string; signed: number }>(
+    'SELECT slot, block_time, fees_claimed, source, signature IS NOT NULL AS signed FROM policies FINAL',
+  );
+  await store.command('TRUNCATE TABLE policies');
+  await store.command('TRUNCATE TABLE applied');
+  return row;
+}
+
+test.each([
+  ['in one batch', true],
+  ['in batches of their own', false],
+])('a reading of the same state moves nothing, %s', async (_, together) => {
+  const same = { slot: '5', block_time: '50', source: 'stream', signed: 1, fees_claimed: '1' };
+  expect(await after([streamed(5), read(8)], together)).toEqual(same);
+  expect(await after([streamed(5), read(8), read(9), read(8)], together)).toEqual(same);
+  expect(await after([streamed(5), read(8, another), read(9, another)], together)).toMatchObject({
+    slot: '8',
+    source: 'rpc',
+    fees_claimed: '9',
+  });
+  expect(await after([read(8), read(12)], together)).toMatchObject({ slot: '8', source: 'rpc' });
+});
+
+test.each([
+  ['in one batch', true],
+  ['in batches of their own', false],
+])('a reading that is older than what the stream has told never wins, %s', async (_, together) => {
+  const now = { slot: '9', fees_claimed: '1' };
+  expect(await after([streamed(9), read(8, another)], together)).toMatchObject(now);
+  expect(await after([streamed(5, another), streamed(9), read(8, another)], together)).toMatchObject(now);
+  // What was read again at 8 is not replaced by an older state that comes late.
+  expect(await after([streamed(5), read(8), streamed(7, another)], together)).toMatchObject({
+    fees_claimed: '1',
+  });
+});
+
+test('a reading that is read again from the log moves nothing either', async () => {
+  const log = logOf([streamed(5), read(8)]);
+  for (let times = 0; times < 2; times += 1) {
+    const materialise = createMaterialiser({ store, programId: PROGRAM });
+    await materialise(batchOf('accounts', log));
+    await createMaterialiser({ store, programId: PROGRAM })(batchOf('accounts', log.slice(1)));
+  }
+  const rows = await store.query('SELECT slot FROM policies FINAL');
+  expect(rows).toEqual([{ slot: '5' }]);
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { lastTransactions } from '../../../clickhouse/queries/policy.ts';
+import { verifiedSlot } from '../../../clickhouse/queries/verification.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { LogRecord, StruckTransaction } from '../../../schemas/records.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { batchOf, key, logOf, PROGRAM, rawSignature, routed, transaction } from './support/records.ts';
+import { readTables } from './support/tables.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+
+afterAll(() => store.close());
+
+const sums = async () =>
+  store.query('SELECT mint, routed, event_count FROM policy_totals FINAL ORDER BY mint') as Promise<
+    { routed: string; event_count: string }[]
+  >;
+const days = () =>
+  store.query('SELECT sum(event_count) AS count, sum(protocol_cut) AS cut FROM quote_days FINAL');
+
+test('a transaction that the chain does not have leaves no trace, and comes back where it has it', async () => {
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  let next = 0n;
+  const take = async (...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, next)));
+    next += BigInt(records.length);
+  };
+  await take(transaction('kept', 10n, [routed(100n)]));
+  const before = { sums: await sums(), days: await days() };
+  await take(transaction('ghost', 12n, [routed(7n)]));
+  expect(await sums()).not.toEqual(before.sums);
+  const signature = encodeBase58(rawSignature('ghost'));
+  const struck = (await storedState(store).verification?.tracesOf([
+    { signature, slot: 12n },
+  ])) as StruckTransaction[];
+  expect(struck).toMatchObject([{ signature, events: [{ mint: key('mint') }] }]);
+  await take({ kind: 'verified', slot: 20n, struck });
+  expect({ sums: await sums(), days: await days() }).toEqual(before);
+  expect(await verifiedSlot(store)).toBe(20n);
+  const policy = struck[0]?.events[0]?.policy as string;
+  const last = await lastTransactions(store, [policy]);
+  expect(last.get(policy)?.signature).toBe(encodeBase58(rawSignature('kept')));
+
+  const tables = await readTables(store);
+  const replay = createMaterialiser({ store, programId: PROGRAM });
+  await replay(
+    batchOf(
+      'transactions',
+      logOf([transaction('ghost', 12n, [routed(7n)]), { kind: 'verified', slot: 20n, struck }], 1n),
+    ),
+  );
+  expect(await readTables(store)).toEqual(tables);
+
+  await replay(batchOf('transactions', logOf([transaction('ghost', 30n, [routed(7n)])], 3n)));
+  expect((await sums())[0]).toMatchObject({ routed: '107', event_count: '2' });
+});
