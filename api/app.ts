@@ -1,26 +1,40 @@
 import type Koa from 'koa';
 import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
+import { CLOSING } from './http/listen.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
-import type { ReadPosts, ReadSettings } from './latest/read-deps.ts';
+import type { NumberedPosts, ReadDeps, ReadPosts, ReadSettings } from './latest/read-deps.ts';
 import { openApiRoute, readRoutes } from './routes.ts';
+import type { ClientLimits } from './stream/clients.ts';
+import { streamRoutes } from './stream/routes.ts';
 
 export interface AppOptions extends HttpOptions {
   settings: ReadSettings;
   agentRoutes?: readonly Route[];
   readPosts?: ReadPosts;
+  numberedPosts?: NumberedPosts;
+  streamLimits?: Partial<ClientLimits>;
 }
 
 /** The API: its table of routes, served over HTTP. */
 export function createApp(options: AppOptions): Koa {
   const { settings } = options;
-  const routes = readRoutes({
+  const deps: ReadDeps = {
     latest: options.latest,
     settings,
     readPosts: options.readPosts ?? null,
+  };
+  const streams = streamRoutes({
+    deps,
+    posts: options.numberedPosts ?? null,
+    onError: (error) => options.onError?.(error, '/stream'),
+    ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
   });
+  const routes = [...readRoutes(deps), ...streams.routes];
   routes.push(...(options.agentRoutes ?? []));
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
-  return createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
+  const app = createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
+  app.once(CLOSING, streams.close);
+  return app;
 }

@@ -13,7 +13,7 @@ import { readSettings } from './settings.ts';
 export interface ApiParts {
   config: Config;
   latest: Latest;
-  agents: Pick<AgentSide, 'routes' | 'readPosts'>;
+  agents: Pick<AgentSide, 'routes' | 'readPosts' | 'numberedPosts'>;
   logger: Logger;
   registry: Registry;
   /** Where it is served. */
@@ -38,6 +38,7 @@ export function serveApi(parts: ApiParts): void {
     clock: Date.now,
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
+    numberedPosts: parts.agents.numberedPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: logFailedRequests(logger),

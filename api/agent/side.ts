@@ -5,11 +5,11 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import type { Route } from '../http/route.ts';
-import type { ReadPosts } from '../latest/read-deps.ts';
+import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
-import { readPosts } from './feed.ts';
+import { numberedPosts, readPosts } from './feed.ts';
 import { createAgentParts } from './parts.ts';
 import { agentRoutes } from './routes.ts';
 import { runSweep } from './sweep.ts';
@@ -17,6 +17,7 @@ import { runSweep } from './sweep.ts';
 export interface AgentSide {
   routes: Route[];
   readPosts: ReadPosts;
+  numberedPosts: NumberedPosts;
   /** Rejects where there is no Postgres to be had; until then the agents' routes wait and the others answer. */
   ready: Promise<void>;
   /** Throws where Postgres does not answer. */
@@ -70,6 +71,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   return {
     routes: agentRoutes(parts),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
+    numberedPosts: numberedPosts(db),
     ready,
     probe: async () => void (await db.query('SELECT 1')),
     close: async () => {

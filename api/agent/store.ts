@@ -56,6 +56,24 @@ export async function insertPost(tx: Transaction, post: NewPost, now: string): P
   return postOf(row as PostRow);
 }
 
+/** Posts of all mints behind a number, oldest first. */
+export async function postsBehind(db: Queries, after: bigint, most: number): Promise<AgentPost[]> {
+  const rows = await db.query<PostRow>(
+    `SELECT ${POST} FROM posts WHERE posts.id > $1::text::bigint ORDER BY posts.id LIMIT $2::text::int`,
+    [after.toString(), String(most)],
+  );
+  return rows.map(postOf);
+}
+
+/** The number of the newest post; 0 before the first. */
+export async function newestPost(db: Queries): Promise<bigint> {
+  const [row] = await db.query<{ id: string }>(
+    'SELECT coalesce(max(posts.id), 0)::text AS id FROM posts',
+    [],
+  );
+  return BigInt(row?.id ?? 0);
+}
+
 /** Newest first; `total` counts all posts of the mint. */
 export async function postsOf(db: Queries, mint: string, limit: number, offset: number) {
   const rows = await db.query<PostRow>(

@@ -1,3 +1,4 @@
+import type { EventRow } from '../../clickhouse/queries/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
@@ -12,14 +13,19 @@ export function activity({ mint, view, query }: Coin): ActivityResponse {
     mint,
     limit,
     offset,
-    items: rows.map((row) => ({
-      kind: row.kind,
-      actor: row.actor,
-      summary: JSON.parse(row.summary) as ActivityItem['summary'],
-      slot: row.slot,
-      signature: row.signature,
-      block_time: timeOf(row.block_time),
-      ...(row.derived === 1 ? { derived: true as const } : {}),
-    })),
+    items: rows.map(itemOf),
+  };
+}
+
+/** An event as it is served. */
+export function itemOf(row: EventRow): ActivityItem {
+  return {
+    kind: row.kind,
+    actor: row.actor,
+    summary: JSON.parse(row.summary) as ActivityItem['summary'],
+    slot: row.slot,
+    signature: row.signature,
+    block_time: timeOf(row.block_time),
+    ...(row.derived === 1 ? { derived: true as const } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { policyAddress } from '../../schemas/pda.ts';
@@ -18,10 +19,14 @@ export interface Coin {
 export function coinFinder({ settings }: ReadDeps) {
   const program = decodeKey(settings.programId);
   if (program === null) throw new TypeError('programId is no public key');
+  /** Of policies that are there: deriving one costs as much as an answer. */
+  const addresses = new LRUCache<string, string>({ max: 50_000 });
   return ({ params, query }: SharedContext, view: View): Coin | null => {
     const mint = params.mint ?? '';
     const key = decodeKey(mint);
-    const policy = key === null ? undefined : view.get('policy', encodeBase58(policyAddress(program, key)));
+    const address = key && (addresses.get(mint) ?? encodeBase58(policyAddress(program, key)));
+    const policy = address === null ? undefined : view.get('policy', address);
+    if (policy !== undefined && address !== null) addresses.set(mint, address);
     return policy === undefined ? null : { mint, policy, view, query, settings };
   };
 }

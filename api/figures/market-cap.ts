@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { PoolRow } from '../../clickhouse/queries/pools.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
@@ -9,8 +10,16 @@ import { inDollars, type Price } from './price.ts';
 
 /** The address of the launchpad's pool of a pair, base58, whether or not an account exists there. */
 export function poolOf(launchpad: string, mint: string, quoteMint: string): string {
-  return encodeBase58(poolAddress(keyOf(launchpad), keyOf(mint), keyOf(quoteMint)));
+  const pair = `${launchpad} ${mint} ${quoteMint}`;
+  const known = pools.get(pair);
+  if (known !== undefined) return known;
+  const pool = encodeBase58(poolAddress(keyOf(launchpad), keyOf(mint), keyOf(quoteMint)));
+  pools.set(pair, pool);
+  return pool;
 }
+
+/** Deriving an address costs more than all else of a row. */
+const pools = new LRUCache<string, string>({ max: 50_000 });
 
 function keyOf(text: string): Uint8Array {
   const key = decodeKey(text);

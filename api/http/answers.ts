@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from './route.ts';
 
@@ -19,6 +20,14 @@ export function answerOf(reply: RouteReply): Answer {
   const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
   const etag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
   return { status: reply.status, bytes, etag, headers: reply.headers ?? {} };
+}
+
+/** Sends a stream as it comes, at once and past every buffer of ours. */
+export function sendStream(ctx: Context, { status, headers }: RouteReply, body: Readable): void {
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set(headers ?? {});
+  ctx.body = body;
 }
 
 /** Sends the answer; 304 where the client has it already and may have kept it. */

@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { answerOf, send, sendJson } from './answers.ts';
+import { answerOf, send, sendJson, sendStream } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
@@ -138,7 +139,11 @@ async function answer(
   if (route.cached) {
     const key = cacheKey(ctx, query, route, options.latest);
     const make = (view: View) => route.answer({ params, query }, view);
-    send(ctx, shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    const ready = shared.ready(key, make);
+    send(ctx, ready ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    // The store is silent: what is told is from before.
+    const age = Math.floor(options.latest.age() / 1000);
+    if (age > 0) ctx.set('Age', String(age));
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
@@ -155,7 +160,8 @@ async function answer(
       now: options.clock(),
     });
   const reply = await (route.readsStore === true ? gate(address, handle) : handle());
-  send(ctx, answerOf(reply), route.mediaType !== undefined);
+  if (reply.body instanceof Readable) sendStream(ctx, reply, reply.body);
+  else send(ctx, answerOf(reply), route.mediaType !== undefined);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */

@@ -15,6 +15,9 @@ const KEEP_ALIVE_MS = 75_000;
 const IDLE_MS = 120_000;
 const CLOSE_LIMIT_MS = 5_000;
 
+/** What an application is told before its connections are waited for: streams have no end of their own. */
+export const CLOSING = 'closing';
+
 /** An address that is ours; requests wait until there is an application. */
 export interface Bound extends Listening {
   serve(app: Koa): void;
@@ -30,6 +33,7 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
 /** Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken. */
 export async function bind(host: string, port: number): Promise<Bound> {
   const application = Promise.withResolvers<http.RequestListener>();
+  let served: Koa | undefined;
   const server = http.createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -49,9 +53,13 @@ export async function bind(host: string, port: number): Promise<Bound> {
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    serve: (app) => application.resolve(app.callback()),
+    serve: (app) => {
+      served = app;
+      application.resolve(app.callback());
+    },
     close: () =>
       new Promise((resolve) => {
+        served?.emit(CLOSING);
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {
           clearTimeout(limit);

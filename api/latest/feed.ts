@@ -55,10 +55,14 @@ export function createHandOver(): HandOver {
     take: async () => {
       const taken = noted;
       noted = new Map();
-      dirty = false;
       return taken;
     },
-    moved: async () => dirty,
+    // What is announced from here on is the next turn's: this one may have read how far the index is before it.
+    moved: async () => {
+      const was = dirty;
+      dirty = false;
+      return was;
+    },
     waiting: () => {
       if (noted === null) return 'anything';
       return dirty ? 'rows' : 'nothing';

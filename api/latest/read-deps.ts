@@ -28,6 +28,14 @@ export type ReadPosts = (
   offset: number,
 ) => Promise<{ total: number; posts: AgentPost[] }>;
 
+/** Posts of all mints by their numbers, which grow; one may become visible behind a higher one. */
+export interface NumberedPosts {
+  /** 0 before the first. */
+  newest(): Promise<bigint>;
+  /** Oldest first. */
+  behind(after: bigint, most: number): Promise<AgentPost[]>;
+}
+
 export interface ReadDeps {
   latest: Latest;
   settings: ReadSettings;

@@ -26,10 +26,20 @@ WHERE s.block_time >= {from:Int64} AND s.block_time < {to:Int64} AND s.quote_min
   AND ({partition:Int64} < 0 OR s.log_partition = {partition:Int64})
 GROUP BY s.slot`;
 
+const OF_RUN = `SELECT s.slot AS slot, ${amountOf('s.')} AS amount
+FROM events_by_slot AS s FINAL
+WHERE intDiv(s.slot, 512) = {run:UInt64} AND s.kind = {kind:String} AND s.actor = {actor:String}
+  AND s.block_time IS NOT NULL AND ({partition:Int64} < 0 OR s.log_partition = {partition:Int64})
+GROUP BY s.slot`;
+
+const SUMMED: Record<SummedEvents['of'], string> = { mint: OF_MINT, day: OF_DAY, run: OF_RUN };
+
 /** The events that a figure sums. */
 export type SummedEvents =
   | { of: 'mint'; mint: string; partition: number | null; upTo: string | null }
-  | { of: 'day'; from: number; to: number; quoteMint: string; partition: number };
+  | { of: 'day'; from: number; to: number; quoteMint: string; partition: number }
+  /** Of a kind in 512 slots. */
+  | { of: 'run'; run: string; kind: string; actor: string; partition: number };
 
 /** The first slot at whose end the events sum to more than `limit`; null where they never do. */
 export async function firstSlotAbove(
@@ -38,16 +48,14 @@ export async function firstSlotAbove(
   terms: readonly Term[],
   limit: string,
 ): Promise<string | null> {
-  const conditions =
-    events.of === 'mint'
-      ? { mint: events.mint, upTo: events.upTo ?? MOST_SLOTS }
-      : { from: events.from, to: events.to, quoteMint: events.quoteMint };
+  const { of, partition, ...rest } = events;
+  const conditions = events.of === 'mint' ? { ...rest, upTo: events.upTo ?? MOST_SLOTS } : rest;
   const [row] = await store.query<{ slot: string | null }>(
     `SELECT minOrNull(slot) AS slot
-     FROM (SELECT slot, sum(amount) OVER (ORDER BY slot) AS running FROM (${events.of === 'mint' ? OF_MINT : OF_DAY}))
+     FROM (SELECT slot, sum(amount) OVER (ORDER BY slot) AS running FROM (${SUMMED[of]}))
      WHERE running > {limit:UInt128}
      ${AT_LOW_COST}`,
-    { ...conditions, terms, limit, partition: events.partition ?? -1 },
+    { ...conditions, terms, limit, partition: partition ?? -1 },
   );
   return row?.slot ?? null;
 }

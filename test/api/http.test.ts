@@ -148,6 +148,9 @@ describe('the OpenAPI page', () => {
       '/rankings',
       '/analytics',
       '/venues/options_x/currencies',
+      '/stream/activity',
+      '/stream/posts',
+      '/stream/rankings',
       '/api/agent/echo',
       '/openapi.json',
     ]);

@@ -12,7 +12,9 @@ const MINUTES = process.env.CHAOS_MINUTES === undefined ? null : Number(process.
 const POLICIES = Number(process.env.CHAOS_POLICIES ?? 24);
 const PLAN = planFaults(
   SEED,
-  MINUTES === null ? { durationMs: 25_000, scale: 0.3 } : { durationMs: MINUTES * 60_000, scale: 1 },
+  MINUTES === null
+    ? { durationMs: 25_000, scale: 0.3 }
+    : { durationMs: MINUTES * 60_000, scale: 1, providers: process.env.CHAOS_PROVIDERS !== undefined },
 );
 /** Of one process, whatever it has to hold back. */
 const MOST_BYTES = 512 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { readModes, WHOLE } from '../../devnet/geyser/modes.ts';
 import type { Broker } from '../support/kafka.ts';
 import { eventually, missingOf } from './ask.ts';
 import type { Fault, Place } from './plan.ts';
@@ -65,6 +66,10 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
   cut: async (stage, { place }) => {
     proxyOf(stage, place).cut();
     return nothing;
+  },
+  provider: async ({ world }, { modes }) => {
+    world.become(readModes(modes));
+    return async () => world.become(WHOLE);
   },
   delay: async (stage, { place, millis }) => {
     proxyOf(stage, place).delay(millis);

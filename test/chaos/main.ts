@@ -16,6 +16,7 @@ const COMMAND = {
     minutes: { type: 'string', value: 'N', help: 'of faults for each seed (default 10)' },
     policies: { type: 'string', value: 'N', help: 'on the chain (default 300)' },
     seed: { type: 'string', value: 'TEXT', help: 'this seed alone' },
+    providers: { type: 'boolean', help: "the stream's provider changes its manners too" },
     hostile: {
       type: 'boolean',
       help: 'hostile clients beside honest ones for two minutes, in place of faults',
@@ -84,6 +85,7 @@ await runMain(async (signal) => {
       CHAOS_MINUTES: String(minutes),
       CHAOS_POLICIES: String(policies),
       CHAOS_DIRECTORY: directory,
+      ...(flags.providers === true ? { CHAOS_PROVIDERS: '1' } : {}),
     };
     const isWhole = await runSeed('test/chaos/chaos.test.ts', env, directory, signal);
     if (!isWhole) failed.push(`${seed} (${directory})`);

@@ -27,6 +27,17 @@ test(`every kind of fault is in ten minutes of any seed, and each is healed befo
   );
 });
 
+test('with providers every one of their manners is in ten minutes of any seed, and one at a time', () => {
+  const plan = planFaults('four', { ...NIGHT, providers: true });
+  const changes = plan.filter(({ fault }) => fault.kind === 'provider');
+  expect(new Set(changes.map(({ fault }) => wordsOf({ fault, atMs: 0, forMs: 0 }))).size).toBeGreaterThan(14);
+  changes.slice(1).forEach(({ atMs }, at) => {
+    const before = changes[at] as (typeof changes)[0];
+    expect(atMs).toBeGreaterThan(before.atMs + before.forMs);
+  });
+  expect(planFaults('four', NIGHT).some(({ fault }) => fault.kind === 'provider')).toBe(false);
+});
+
 test('never are two brokers away at once', () => {
   const away = planFaults('three', NIGHT).filter(({ fault }) => 'broker' in fault);
   expect(away.length).toBeGreaterThan(1);

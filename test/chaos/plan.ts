@@ -1,3 +1,4 @@
+import { REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/random.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
@@ -13,7 +14,9 @@ export type Fault =
   | { kind: 'kill-postgres' }
   | { kind: 'refuse-clickhouse' }
   | { kind: 'cut'; place: Place }
-  | { kind: 'delay'; place: Place; millis: number };
+  | { kind: 'delay'; place: Place; millis: number }
+  /** The stream's provider behaves otherwise, as the flag of the local chain says it. */
+  | { kind: 'provider'; modes: string };
 
 export interface Planned {
   fault: Fault;
@@ -27,6 +30,8 @@ export interface PlanOptions {
   durationMs: number;
   /** The longest that a fault may take is this part of what it is at night. */
   scale: number;
+  /** Providers change their manners too. */
+  providers?: boolean;
 }
 
 interface Choice {
@@ -59,6 +64,19 @@ const OUTSIDE: readonly Choice[] = [
   },
 ];
 
+/** What a provider may do to the streams, one at a time; each comes with streams that are cut, so that it matters. */
+const PROVIDERS: readonly Choice[] = [
+  ...REPLAYS.filter((replay) => replay !== 'kept').map((replay) => `replay=${replay},lag=3000`),
+  ...[
+    'pings',
+    'late,lag=2000',
+    'servers=3,lag=1500',
+    'named=1,addresses=40,lag=3000',
+    'addresses=0,lag=3000',
+  ],
+  ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000'],
+].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
+
 const CALM_S: readonly [number, number] = [1, 5];
 
 /** The faults of a seed: two rows of them side by side, in the order in which they begin. */
@@ -66,6 +84,9 @@ export function planFaults(seed: string, options: PlanOptions): Planned[] {
   return [
     ...planRow(createRandom(`chaos:inside:${seed}`), INSIDE, options),
     ...planRow(createRandom(`chaos:outside:${seed}`), OUTSIDE, options),
+    ...(options.providers === true
+      ? planRow(createRandom(`chaos:providers:${seed}`), PROVIDERS, options)
+      : []),
   ].sort((a, b) => a.atMs - b.atMs);
 }
 

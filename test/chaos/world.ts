@@ -1,5 +1,5 @@
 import { type Chain, createChain, SLOT_MS } from '../../devnet/chain/chain.ts';
-import { serveGeyser } from '../../devnet/geyser/server.ts';
+import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { keepProducing, makeHistory } from '../../devnet/pace.ts';
 import { serveRpc } from '../../devnet/rpc/server.ts';
@@ -19,6 +19,8 @@ export interface World {
   chain: Chain;
   geyserPort: number;
   rpcUrl: string;
+  /** Has the stream's server behave otherwise. */
+  become: GeyserServer['become'];
   /** Lives at the pace of the clock until the answer is called. */
   live(): () => Promise<void>;
   /** Lives for this many blocks at once. */
@@ -37,6 +39,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     chain,
     geyserPort: geyser.port,
     rpcUrl: rpc.url,
+    become: geyser.become,
     live: () => {
       const stop = new AbortController();
       const living = keepProducing(chain, life, SLOT_MS, stop.signal);

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { agentRoutes } from '../../api/agent/routes.ts';
 import { createClient } from '../../api/client/client.ts';
+import { KINDS } from '../../api/explorer/browser/text/events.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { openApiRoute, readRoutes } from '../../api/routes.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
+import { EVENTS } from '../../schemas/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
 import { idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { readEnvFile, textOf } from './support/compose.ts';
@@ -33,15 +35,24 @@ test('each filter that an answer names can be asked for', () => {
   );
 });
 
+test('the explorer has words for every kind of event of a policy', () => {
+  expect([...KINDS].sort()).toEqual([...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused').sort());
+});
+
 test('README has a line for each route that is read, and no other', () => {
   const [, table = ''] =
     /## Routes([\s\S]*?)\n\n[^|]/.exec(readme.replace('## Routes\n\n', '## Routes')) ?? [];
   const named = table
     .split('\n')
-    .flatMap((line) => codeIn(line.split('|')[1] ?? ''))
-    // Pages for people: one line for all of them.
-    .filter((path) => path !== '/explorer/')
-    .map((path) => path.replace(/\?.*/, '').replace(/^\/(loop|holders)$/, '/coins/:mint/$1'));
+    .flatMap((line) => {
+      const [first = '', ...siblings] = codeIn(line.split('|')[1] ?? '').map((path) =>
+        path.replace(/\?.*/, ''),
+      );
+      const below = first.slice(0, first.lastIndexOf('/'));
+      return [first, ...siblings.map((path) => `${below}/${path.split('/').at(-1)}`)];
+    })
+    // Pages for people and streams of events are no answers of this table.
+    .filter((path) => path !== '' && !/^\/(explorer|stream)\//.test(path));
   expect(named.sort()).toEqual(readable.map(({ path }) => path).sort());
 });
 

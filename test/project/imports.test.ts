@@ -45,6 +45,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'api/analytics': ['api/http', 'api/figures', 'api/latest'],
   'api/registries': ['api/http', 'api/figures', 'api/latest'],
   'api/explorer': ['api/http'],
+  'api/stream': ['api/http', 'api/latest', 'api/coin', 'api/rankings'],
   'api/currencies': ['api/http', 'api/figures', 'api/latest'],
   api: [
     'api/http',
@@ -57,6 +58,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'api/registries',
     'api/currencies',
     'api/explorer',
+    'api/stream',
   ],
 
   'devnet/http': [],

@@ -7,75 +7,139 @@ export type KeyOf = (row: RankedRow) => bigint | null;
 export interface Order {
   /** These have another key, are new or are gone; they take their place when the order is next asked for. */
   touch(rows: Iterable<RankedRow>): void;
-  rows(): readonly RankedRow[];
+  size(): number;
+  slice(from: number, to: number): RankedRow[];
+  filter(passes: (row: RankedRow) => boolean): RankedRow[];
   /** Changes with every change of the order. */
   version(): number;
 }
 
+/** A row with the key that it stands by. */
+interface Place {
+  row: RankedRow;
+  key: bigint | null;
+}
+
+/** Places that stand together: what moves shifts no more than these. */
+const CHUNK = 512;
 /** Over this part of them changed, all are sorted anew: what is nearly sorted costs little. */
 const MANY = 8;
 
 export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: boolean): Order {
-  const key = new Map<RankedRow, bigint | null>();
-  let sorted: RankedRow[] = [];
-  let touched = new Set<RankedRow>();
+  const places = new Map<RankedRow, Place>();
+  /** In order, none of them empty. */
+  let chunks: Place[][] = [];
+  let touched = new Set<RankedRow>(all);
   let version = 0;
 
-  const before = (one: RankedRow, other: RankedRow): number => {
-    const a = key.get(one) ?? null;
-    const b = key.get(other) ?? null;
+  const compare = (one: Place, other: Place): number => {
+    const a = one.key;
+    const b = other.key;
     if (a !== b) {
       if (a === null) return 1;
       if (b === null) return -1;
       return a < b === descending ? 1 : -1;
     }
-    return one.mint < other.mint ? -1 : one.mint > other.mint ? 1 : 0;
+    return one.row.mint < other.row.mint ? -1 : one.row.mint > other.row.mint ? 1 : 0;
   };
-  const rekey = (row: RankedRow) => {
-    if (row.gone) key.delete(row);
-    else key.set(row, keyOf(row));
+  /** The chunk that holds the first place not before this one; the last where there is none. */
+  const chunkOf = (place: Place): number => {
+    const at = firstNot(chunks, (chunk) => compare(chunk.at(-1) as Place, place) < 0);
+    return Math.min(at, chunks.length - 1);
   };
-  /** The first place whose row comes behind this one. */
-  const placeOf = (list: readonly RankedRow[], row: RankedRow, from: number): number => {
-    let low = from;
-    let high = list.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (before(list[middle] as RankedRow, row) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  const remove = (place: Place) => {
+    const at = chunkOf(place);
+    const chunk = chunks[at] as Place[];
+    chunk.splice(
+      firstNot(chunk, (other) => compare(other, place) < 0),
+      1,
+    );
+    if (chunk.length === 0) chunks.splice(at, 1);
+  };
+  const add = (place: Place) => {
+    if (chunks.length === 0) chunks.push([]);
+    const at = chunkOf(place);
+    const chunk = chunks[at] as Place[];
+    chunk.splice(
+      firstNot(chunk, (other) => compare(other, place) < 0),
+      0,
+      place,
+    );
+    if (chunk.length > 2 * CHUNK) chunks.splice(at, 1, chunk.slice(0, CHUNK), chunk.slice(CHUNK));
+  };
+  const sortAnew = (moved: readonly Place[], left: ReadonlySet<Place>) => {
+    const stay = chunks.flat().filter((place) => !left.has(place));
+    const sorted = [...stay, ...moved].sort(compare);
+    chunks = Array.from({ length: Math.ceil(sorted.length / CHUNK) }, (_, at) =>
+      sorted.slice(at * CHUNK, (at + 1) * CHUNK),
+    );
   };
   const settle = () => {
-    const changed = touched;
+    if (touched.size === 0) return;
+    const moved: Place[] = [];
+    const left = new Set<Place>();
+    for (const row of touched) {
+      const known = places.get(row);
+      const key = row.gone ? null : keyOf(row);
+      // One whose key is the same stays where it is.
+      if (known !== undefined && !row.gone && known.key === key) continue;
+      if (known !== undefined) left.add(known);
+      places.delete(row);
+      if (row.gone) continue;
+      const place = { row, key };
+      places.set(row, place);
+      moved.push(place);
+    }
     touched = new Set();
+    if (moved.length === 0 && left.size === 0) return;
     version += 1;
-    const stay = sorted.filter((row) => !changed.has(row));
-    for (const row of changed) rekey(row);
-    const back = [...changed].filter((row) => !row.gone).sort(before);
-    if (back.length * MANY > stay.length) {
-      sorted = [...stay, ...back].sort(before);
-      return;
-    }
-    const merged: RankedRow[] = [];
-    let at = 0;
-    for (const row of back) {
-      const place = placeOf(stay, row, at);
-      while (at < place) merged.push(stay[at++] as RankedRow);
-      merged.push(row);
-    }
-    while (at < stay.length) merged.push(stay[at++] as RankedRow);
-    sorted = merged;
+    if (moved.length * MANY > places.size) return sortAnew(moved, left);
+    for (const place of left) remove(place);
+    for (const place of moved) add(place);
   };
-  touched = new Set(all);
+
   return {
-    touch: (rows) => {
-      for (const row of rows) touched.add(row);
+    touch: (changed) => {
+      for (const row of changed) touched.add(row);
     },
-    rows: () => {
-      if (touched.size > 0) settle();
-      return sorted;
+    size: () => {
+      settle();
+      return places.size;
     },
-    version: () => version,
+    slice: (from, to) => {
+      settle();
+      const rows: RankedRow[] = [];
+      let start = 0;
+      for (const chunk of chunks) {
+        if (start >= to) break;
+        const end = start + chunk.length;
+        if (end > from)
+          for (const { row } of chunk.slice(Math.max(0, from - start), to - start)) rows.push(row);
+        start = end;
+      }
+      return rows;
+    },
+    filter: (passes) => {
+      settle();
+      const rows: RankedRow[] = [];
+      for (const chunk of chunks) for (const { row } of chunk) if (passes(row)) rows.push(row);
+      return rows;
+    },
+    version: () => {
+      settle();
+      return version;
+    },
   };
+}
+
+/** The first place in a list of which this does not hold, which holds of those before it alone. */
+function firstNot<T>(list: readonly T[], holds: (one: T) => boolean): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(list[middle] as T)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -110,28 +110,27 @@ export function createOrders(): Orders {
       const kept = orders.get(name) ?? make(all, selection);
       orders.set(name, kept);
       kept.useRates(selection.rates);
-      const sorted = kept.order.rows();
-      const rows = rowsThrough(selection, name, sorted, `${version} ${kept.order.version()}`);
-      return { total: rows.length, addresses: rows.slice(offset, offset + limit).map((row) => row.address) };
+      const through = filtersOf(selection);
+      const rows = through && rowsThrough(selection, JSON.stringify([name, through]), kept.order);
+      const page = (rows ?? kept.order).slice(offset, offset + limit);
+      return { total: rows?.length ?? kept.order.size(), addresses: page.map((row) => row.address) };
     },
   };
 
-  function rowsThrough(
-    selection: RankedSelection,
-    order: string,
-    sorted: readonly RankedRow[],
-    at: string,
-  ): readonly RankedRow[] {
-    const { mode, origin, model, quote, locked, paused, search } = selection;
-    const filters = [mode, origin, model, quote, locked, paused, search];
-    if (filters.every((filter) => filter === null)) return sorted;
-    const name = JSON.stringify([order, filters]);
+  function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly RankedRow[] {
+    const at = `${version} ${order.version()}`;
     const known = filtered.get(name);
     if (known?.version === at) return known.rows;
-    const rows = sorted.filter(filterOf(selection));
+    const rows = order.filter(filterOf(selection));
     filtered.set(name, { version: at, rows });
     return rows;
   }
+}
+
+/** Null where all pass. */
+function filtersOf({ mode, origin, model, quote, locked, paused, search }: RankedSelection) {
+  const filters = [mode, origin, model, quote, locked, paused, search];
+  return filters.every((filter) => filter === null) ? null : filters;
 }
 
 function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {

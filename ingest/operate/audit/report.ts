@@ -1,5 +1,11 @@
 /** What is compared with what. */
-export type Subject = 'policy totals' | 'days' | 'event tables' | 'chain counters' | 'account states';
+export type Subject =
+  | 'policy totals'
+  | 'days'
+  | 'event kinds'
+  | 'event tables'
+  | 'chain counters'
+  | 'account states';
 
 /** One figure that two sources tell differently. */
 export interface Difference {
@@ -25,6 +31,7 @@ export interface Report {
 const SUBJECTS: readonly Subject[] = [
   'policy totals',
   'days',
+  'event kinds',
   'event tables',
   'chain counters',
   'account states',

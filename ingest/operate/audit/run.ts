@@ -3,6 +3,7 @@ import { createCaughtUp } from './caught-up.ts';
 import type { AuditContext } from './context.ts';
 import { auditCounters } from './counters.ts';
 import { auditDays } from './days.ts';
+import { auditEventKinds } from './event-kinds.ts';
 import { auditEventTables } from './event-tables.ts';
 import { createLostFinder } from './lost-events.ts';
 import { auditTotals } from './totals.ts';
@@ -21,6 +22,7 @@ export async function runAudit(options: AuditOptions): Promise<void> {
   };
   await auditTotals(context);
   await auditDays(context);
+  await auditEventKinds(context);
   await auditEventTables(context);
   await auditCounters(context);
   if (context.rpc !== null) await auditAccounts(context, context.rpc);

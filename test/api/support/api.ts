@@ -128,7 +128,7 @@ function checkAgainstRoute(routes: readonly Route[], path: string, reply: Reply)
 }
 
 /** Counts the kinds of events where these are, as a materialiser does. */
-async function countKinds(store: Store, events: readonly EventRow[]): Promise<void> {
+export async function countKinds(store: Store, events: readonly EventRow[]): Promise<void> {
   const partitions = [...new Set(events.map((row) => row.log_partition))];
   const intervals = new Set(events.map(({ slot }) => intervalOf(BigInt(slot))));
   const write = (sql: string, params: Params) =>

@@ -62,7 +62,9 @@ describe('over the embedded engine', () => {
       expect(err).toBe('');
       expect(code).toBe(0);
       expect(out).toContain('SOLANA_RPC_URL is not set: account states are not compared with the chain\n');
-      expect(out).toMatch(/\ncompared 1 policy totals, 1 days, 1 event tables, .*; 0 differences\n$/);
+      expect(out).toMatch(
+        /\ncompared 1 policy totals, 1 days, 1 event kinds, 1 event tables, .*; 0 differences\n$/,
+      );
       // It has given the directory back.
       lockDataDir(dataDir)();
     },

@@ -71,6 +71,22 @@ describe('a difference is found', () => {
   );
 
   test(
+    'where the events of a kind were counted wrongly',
+    async () => {
+      const { span } = await damage.one<{ span: string }>(
+        "SELECT min(span) AS span FROM kind_spans FINAL WHERE kind = 'Routed' AND event_count > 0",
+      );
+      const mend = await damage.overwrite('kind_spans', `kind = 'Routed' AND span = ${span}`, 'log_offset', {
+        event_count: '0',
+      });
+      const { lines } = await stage.audit();
+      await mend();
+      expect(lines.some((text) => text.includes('kind_spans.event_count of Routed'))).toBe(true);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'where a policy has no sums at all',
     async () => {
       const { mint } = await damage.someRouted();

@@ -1,25 +1,52 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { follow } from '../stream.ts';
 
-const EVERY_MS = 4_000;
-
-/** Counts that move when there is something new of a policy; both are read again then. */
+/** Counts that move when there is something new of a policy: the list is read again then. */
 export interface Live {
   open: boolean;
   events: number;
   posts: number;
 }
 
+/** Figures are read again at most this often, however much happens. */
+const GATHER_MS = 1_000;
+
+/** Events and posts of a policy over one connection; `onEvents` is called after there were some. */
 export function useLive(mint: string | null, onEvents: () => void): Live {
-  const [rounds, setRounds] = useState(0);
-  // What is called is always the newest.
+  const [live, setLive] = useState<Live>({ open: false, events: 0, posts: 0 });
+  const newest = useRef(onEvents);
+  newest.current = onEvents;
   useEffect(() => {
     if (mint === null) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState !== 'visible') return;
-      setRounds((round) => round + 1);
-      onEvents();
-    }, EVERY_MS);
-    return () => clearInterval(timer);
+    let gathering: ReturnType<typeof setTimeout> | undefined;
+    const events = () => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        setLive((before) => ({ ...before, events: before.events + 1 }));
+        newest.current();
+      }, GATHER_MS);
+    };
+    const posts = () => setLive((before) => ({ ...before, posts: before.posts + 1 }));
+    const both = () => {
+      events();
+      posts();
+    };
+    const stop = follow(`/stream/activity?mint=${encodeURIComponent(mint)}&posts=true`, {
+      activity: events,
+      post: posts,
+      gap: both,
+      state: (open) => {
+        setLive((before) => ({ ...before, open }));
+        // Whatever came before the stream was there is read now.
+        if (open) both();
+      },
+      // Without a stream one looks every few seconds.
+      without: both,
+    });
+    return () => {
+      clearTimeout(gathering);
+      stop();
+    };
   }, [mint]);
-  return { open: true, events: rounds, posts: rounds };
+  return live;
 }

@@ -3,20 +3,18 @@ import type { RankingsResponse } from '../../../../schemas/responses/rankings.ts
 import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
-import { useResource } from '../resource.ts';
 import { counted } from '../text/words.ts';
 import { Filters } from './filters.ts';
+import { useRanking } from './live.ts';
 import { asked, PAGE } from './question.ts';
 import { moveInRows } from './rows-by-key.ts';
 import { Sorts } from './sorts.ts';
 import { RankingTable } from './table.ts';
 
-const EVERY_MS = 5_000;
-
 export function RankingsPage() {
   const { query } = address.value;
   const question = asked(query);
-  const answer = useResource<RankingsResponse>(`/rankings?${question}`, EVERY_MS);
+  const answer = useRanking(question);
   useEffect(() => {
     addEventListener('keydown', moveInRows);
     return () => removeEventListener('keydown', moveInRows);

@@ -1,0 +1,163 @@
+import type { Store } from '../../clickhouse/client.ts';
+import {
+  type EventIdentity,
+  eventIdentities,
+  eventsOfSlots,
+  type FullEventRow,
+} from '../../clickhouse/queries/stream-events.ts';
+import { itemOf } from '../coin/activity.ts';
+import type { Latest } from '../latest/latest.ts';
+import type { Made, View } from '../latest/view.ts';
+import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
+import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
+
+/** An event, where a client is that has it, and whose it is. */
+export interface ChainEvent {
+  identity: string;
+  position: ChainPosition;
+  mint: string;
+  kind: string;
+  data: unknown;
+}
+
+export interface Told {
+  events: ChainEvent[];
+  /** Why not all that is new is among them; null where it is. */
+  gap: string | null;
+}
+
+/** More new events at once than this are not told one by one. */
+const MOST_AT_ONCE = 2_000;
+/** As many identities as the last slots may have; beyond, their events are not told one by one either. */
+const MOST_RECENT = 20_000;
+/** What one client may have missed and still be told event by event. */
+const MOST_MISSED = 1_000;
+
+const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, closedGaps: 0 };
+const NOTHING: Told = { events: [], gap: null };
+
+export interface ActivityFeed {
+  /** Begins with what is in the store now: nothing of it is news. */
+  begin(): Promise<void>;
+  /** Up to where everything was told. */
+  tip(): ChainPosition;
+  /** What is new in the store since the last call. */
+  news(): Promise<Told>;
+  /** What a client missed up to the position given; a reason where that cannot be told event by event. */
+  missed(since: ChainPosition, until: ChainPosition, mint: string | null): Promise<Told>;
+}
+
+/** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
+export function createActivityFeed(latest: Latest): ActivityFeed {
+  let at: { store: Store; window: EventWindow; made: Made<Standing> } | null = null;
+  const { currentStore } = latest;
+
+  const begin = async (store: Store): Promise<void> => {
+    const made = await latest.read(standing);
+    const { slot, closedGaps } = made.value;
+    const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
+    const window = createEventWindow(slot, closedGaps, await eventIdentities(store, from, slot, MOST_RECENT));
+    at = { store, window, made };
+  };
+
+  return {
+    begin: () => begin(currentStore()),
+    tip: () => at?.window.tip() ?? NOWHERE,
+    news: async () => {
+      const store = currentStore();
+      if (at === null) {
+        await begin(store);
+        return NOTHING;
+      }
+      if (at.store === store && latest.held(at.made)) return NOTHING;
+      const { window } = at;
+      const made = await latest.read(standing);
+      const { slot, closedGaps } = made.value;
+      const tip = window.tip();
+      if (at.store !== store && slot < tip.slot) {
+        await begin(store);
+        return { events: [], gap: 'another database serves by now, and it is not as far' };
+      }
+      if (slot < tip.slot) return NOTHING;
+      const identities = await eventIdentities(store, window.readFrom(), slot, MOST_RECENT);
+      if (identities.length === MOST_RECENT) {
+        await begin(store);
+        return { events: [], gap: 'too much happened at once' };
+      }
+      const fresh = window.moveTo(slot, closedGaps, identities);
+      at = { store, window, made };
+      const gap =
+        closedGaps === tip.closedGaps ? null : 'a gap of history was closed: its events are in the list';
+      if (fresh.length > MOST_AT_ONCE) return { events: [], gap: 'too much happened at once' };
+      return { events: await read(store, fresh, identities), gap };
+    },
+    missed: async (since, until, mint) => {
+      const store = currentStore();
+      if (since.slot > until.slot) return { events: [], gap: 'the position is not known here' };
+      if (since.closedGaps !== until.closedGaps)
+        return { events: [], gap: 'a gap of history was closed meanwhile: its events are in the list' };
+      const from = since.slot > WINDOW_SLOTS ? since.slot - WINDOW_SLOTS : 0n;
+      const identities = await eventIdentities(store, from, until.slot, MOST_RECENT);
+      if (identities.length === MOST_RECENT) return { events: [], gap: 'the position is too old' };
+      if (recentOf(identities, since.slot) !== since.recent)
+        return { events: [], gap: 'events came late, in slots that were told already' };
+      const all = createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).moveTo(
+        until.slot,
+        until.closedGaps,
+        identities,
+      );
+      const mine = mint === null ? all : mineOf(all, identities, mint);
+      if (mine.length > MOST_MISSED)
+        return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
+      return { events: await read(store, mine, identities), gap: null };
+    },
+  };
+}
+
+interface Standing {
+  slot: bigint;
+  closedGaps: number;
+}
+
+/** How far the index is, and how many gaps of history were closed. */
+function standing(view: View): Standing {
+  const { applied, gaps, openGaps } = view.state();
+  return { slot: BigInt(applied.slot), closedGaps: gaps.length - openGaps.length };
+}
+
+/** The events that a client has who is at this position. */
+function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosition): EventIdentity[] {
+  let inSlot = 0;
+  return identities.filter((row) => {
+    const at = BigInt(row.slot);
+    if (at === slot) inSlot += 1;
+    return at < slot || (at === slot && inSlot <= ordinal);
+  });
+}
+
+type Fresh = ReturnType<EventWindow['moveTo']>;
+
+function mineOf(fresh: Fresh, identities: readonly EventIdentity[], mint: string): Fresh {
+  const mine = new Set(identities.filter((row) => row.mint === mint).map(identityOf));
+  return fresh.filter(({ identity }) => mine.has(identity));
+}
+
+async function read(store: Store, fresh: Fresh, identities: readonly EventIdentity[]): Promise<ChainEvent[]> {
+  if (fresh.length === 0) return [];
+  const wanted = new Set(fresh.map(({ identity }) => identity));
+  const rows = identities.filter((row) => wanted.has(identityOf(row)));
+  const first = BigInt(rows[0]?.slot ?? 0);
+  const last = BigInt(rows.at(-1)?.slot ?? 0);
+  const mints = [...new Set(rows.map((row) => row.mint))];
+  const full = new Map(
+    (await eventsOfSlots(store, mints, first, last, MOST_RECENT)).map((row) => [identityOf(row), row]),
+  );
+  return fresh.flatMap(({ identity, position }) => {
+    const row = full.get(identity);
+    return row === undefined
+      ? []
+      : [{ identity, position, mint: row.mint, kind: row.kind, data: dataOf(row) }];
+  });
+}
+
+const dataOf = (row: FullEventRow) => ({ mint: row.mint, ...itemOf(row) });

@@ -1,0 +1,142 @@
+import { createReadGate } from '../http/read-gate.ts';
+import type { ActivityFeed, ChainEvent } from './activity.ts';
+import type { Clients } from './clients.ts';
+import { type Position, positionText, readPosition } from './position.ts';
+import type { FreshPost, PostFeed } from './posts.ts';
+import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
+import { createTicker } from './ticker.ts';
+import { beginText } from './wire.ts';
+
+export interface HubParts {
+  clients: Clients;
+  activity: ActivityFeed;
+  /** Null where there is no agent side. */
+  posts: PostFeed | null;
+  onError(error: unknown): void;
+}
+
+export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
+
+/** How often one looks whether something was applied, and whether something was posted. */
+const EVERY_MS = 100;
+const CATCH_UPS = 2;
+const MOST_CATCH_UPS = 10_000;
+const CATCH_UP_WAIT_MS = 60_000;
+
+/** Tells every client what happens: each store is asked once for all of them. */
+export function createHub({ clients, activity, posts, onError }: HubParts) {
+  const subscribers = new Set<Subscriber>();
+  /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
+  const gate = createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
+  let last: Promise<unknown> = Promise.resolve();
+  /** What moves the tips happens one after the other. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work, work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+
+  const wantsEvent = (one: Subscriber, { mint, kind }: ChainEvent) =>
+    one.events && (one.mint === null || one.mint === mint) && (one.kind === null || one.kind === kind);
+  const heldEvent = ({ identity, position, data }: ChainEvent): Held => ({
+    identity,
+    part: { chain: position },
+    event: 'activity',
+    data,
+  });
+  const heldPost = ({ position, post }: FreshPost): Held => ({
+    identity: post.id,
+    part: { post: position },
+    event: 'post',
+    data: post,
+  });
+
+  async function tellEvents(): Promise<void> {
+    const { events, gap } = await activity.news();
+    const tip = activity.tip();
+    for (const one of subscribers) {
+      for (const event of events) if (wantsEvent(one, event)) tell(one, heldEvent(event));
+      if (gap !== null && one.events) tell(one, gapOf(gap, 'activity', one.mint, { chain: tip }));
+    }
+  }
+
+  async function tellPosts(): Promise<void> {
+    const fresh = (await posts?.news()) ?? [];
+    for (const one of subscribers)
+      for (const found of fresh)
+        if (one.posts && (one.mint === null || one.mint === found.post.mint)) tell(one, heldPost(found));
+  }
+
+  const some = (which: 'events' | 'posts') => [...subscribers].some((one) => one[which]);
+  const ticker = createTicker({
+    everyMs: EVERY_MS,
+    wanted: () => subscribers.size > 0,
+    tick: () =>
+      inTurn(async () => {
+        // One that fails does not hold the other up.
+        const both = await Promise.allSettled([
+          some('events') ? tellEvents() : undefined,
+          some('posts') ? tellPosts() : undefined,
+        ]);
+        for (const one of both) if (one.status === 'rejected') throw one.reason;
+      }),
+    onError,
+  });
+
+  /** Brings the tips to what the stores hold, where nobody listened or a client is further than this process. */
+  async function upToDate(wanted: Wanted, since: Position | null): Promise<void> {
+    if (wanted.events) {
+      if (!some('events')) await activity.begin();
+      else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents();
+    }
+    if (wanted.posts && posts !== null) {
+      if (!some('posts')) await posts.begin();
+      else if ((since?.post?.id ?? 0n) > posts.tip().id) await tellPosts();
+    }
+  }
+
+  async function catchUp(one: Subscriber, since: Position | null, tip: Position): Promise<void> {
+    const missed: Held[] = [];
+    if (tip.chain !== undefined) {
+      const told =
+        since?.chain === undefined
+          ? { events: [], gap: 'the position is not known here' }
+          : await activity.missed(since.chain, tip.chain, one.mint);
+      missed.push(...told.events.filter((event) => wantsEvent(one, event)).map(heldEvent));
+      if (told.gap !== null) missed.push(gapOf(told.gap, 'activity', one.mint, { chain: tip.chain }));
+    }
+    if (tip.post !== undefined) {
+      const told = since?.post === undefined ? null : await posts?.missed(since.post, tip.post, one.mint);
+      if (told === null || told === undefined)
+        missed.push(gapOf('the position is not known here', 'posts', one.mint, { post: tip.post }));
+      else missed.push(...told.map(heldPost));
+    }
+    one.at = since === null ? tip : { ...tip, ...since };
+    tellMissed(one, missed);
+  }
+
+  return {
+    /** A connection that is told what it wants from `lastId` on, or from now; a word where there is no room. */
+    subscribe: async (address: string, wanted: Wanted, lastId: string | null) => {
+      const since = lastId === null ? null : readPosition(lastId);
+      await inTurn(() => upToDate(wanted, since));
+      const tip: Position = {
+        ...(wanted.events ? { chain: activity.tip() } : {}),
+        ...(wanted.posts && posts !== null ? { post: posts.tip() } : {}),
+      };
+      const client = clients.open(address);
+      if (typeof client === 'string') return client;
+      const one: Subscriber = { ...wanted, client, at: tip, held: lastId === null ? null : [] };
+      subscribers.add(one);
+      client.body.once('close', () => subscribers.delete(one));
+      ticker.wake();
+      client.write(beginText(lastId ?? positionText(tip)));
+      if (lastId !== null)
+        gate(address, () => catchUp(one, since, tip)).catch((error: unknown) => {
+          onError(error);
+          client.end('what was missed could not be read: try again');
+        });
+      return client.body;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Up to where a client has the events of the chain: the first `ordinal` events of `slot`, in the chain's order, and all
+ * of the slots before it. The two counts tell whether something came in behind that since: how many events the last
+ * WINDOW_SLOTS slots up to this one had, and how many gaps of history were closed.
+ */
+export interface ChainPosition {
+  slot: bigint;
+  ordinal: number;
+  recent: number;
+  closedGaps: number;
+}
+
+/** Up to which post a client has them, and how many the last WINDOW_POSTS numbers up to it stand for. */
+export interface PostPosition {
+  id: bigint;
+  recent: number;
+}
+
+/** Where a client goes on: what its stream carries, a part each. */
+export interface Position {
+  chain?: ChainPosition;
+  post?: PostPosition;
+}
+
+export const WINDOW_SLOTS = 64n;
+export const WINDOW_POSTS = 100n;
+
+export function positionText({ chain, post }: Position): string {
+  const parts: string[] = [];
+  if (chain !== undefined) parts.push(`e${chain.slot}.${chain.ordinal}.${chain.recent}.${chain.closedGaps}`);
+  if (post !== undefined) parts.push(`p${post.id}.${post.recent}`);
+  return parts.join('-');
+}
+
+const CHAIN = /^e(\d{1,19})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/;
+const POST = /^p(\d{1,19})\.(\d{1,9})$/;
+
+/** Reads an id that a client sends back; null where it is none of ours. */
+export function readPosition(text: string): Position | null {
+  const position: Position = {};
+  for (const part of text.split('-')) {
+    const chain = CHAIN.exec(part);
+    const post = POST.exec(part);
+    if (chain !== null) {
+      const [, slot = '', ordinal, recent, closedGaps] = chain;
+      position.chain = {
+        slot: BigInt(slot),
+        ordinal: Number(ordinal),
+        recent: Number(recent),
+        closedGaps: Number(closedGaps),
+      };
+    } else if (post !== null) position.post = { id: BigInt(post[1] as string), recent: Number(post[2]) };
+    else return null;
+  }
+  return position;
+}

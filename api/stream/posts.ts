@@ -1,0 +1,95 @@
+import type { AgentPost } from '../../schemas/responses/posts.ts';
+import type { NumberedPosts } from '../latest/read-deps.ts';
+import { type PostPosition, WINDOW_POSTS } from './position.ts';
+
+/** A post, and where a client is that has it. */
+export interface FreshPost {
+  position: PostPosition;
+  post: AgentPost;
+}
+
+export interface PostFeed {
+  begin(): Promise<void>;
+  tip(): PostPosition;
+  news(): Promise<FreshPost[]>;
+  /** What a client missed up to the position given; null where that cannot be told post by post. */
+  missed(since: PostPosition, until: PostPosition, mint: string | null): Promise<FreshPost[] | null>;
+}
+
+const MOST = 1_000;
+
+/**
+ * New posts of all agents: one question a look, for all clients. Two writers may finish in another order than they took
+ * their numbers in, so the last numbers are looked at again each time.
+ */
+export function createPostFeed(posts: NumberedPosts): PostFeed {
+  let known: AgentPost[] | null = null;
+  let tip: PostPosition = { id: 0n, recent: 0 };
+
+  const read = async (from: bigint) => {
+    const rows = await posts.behind(from, MOST + Number(WINDOW_POSTS));
+    const id = rows.length === 0 ? from : numberOf(rows.at(-1) as AgentPost);
+    return { rows, id };
+  };
+  const begin = async () => {
+    const newest = await posts.newest();
+    const { rows } = await read(windowBefore(newest));
+    known = rows;
+    const id = rows.length === 0 ? newest : numberOf(rows.at(-1) as AgentPost);
+    tip = { id, recent: recentOf(rows, id) };
+  };
+  return {
+    begin,
+    tip: () => tip,
+    news: async () => {
+      if (known === null) {
+        await begin();
+        return [];
+      }
+      const before = tip.id;
+      const had = new Set(known.map(({ id }) => id));
+      const { rows } = await read(windowBefore(before));
+      known = rows;
+      const id = rows.length === 0 ? before : numberOf(rows.at(-1) as AgentPost);
+      tip = { id, recent: recentOf(rows, id) };
+      return inOrder(
+        rows.filter((post) => !had.has(post.id)),
+        rows,
+        before,
+        tip,
+      );
+    },
+    missed: async (since, until, mint) => {
+      if (since.id > until.id) return null;
+      const { rows } = await read(windowBefore(since.id));
+      if (recentOf(rows, since.id) !== since.recent || rows.length > MOST) return null;
+      const fresh = rows.filter((post) => numberOf(post) > since.id && numberOf(post) <= until.id);
+      return inOrder(fresh, rows, since.id, until).filter(({ post }) => mint === null || post.mint === mint);
+    },
+  };
+}
+
+const numberOf = ({ id }: AgentPost) => BigInt(id);
+const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n);
+
+function recentOf(rows: readonly AgentPost[], id: bigint): number {
+  return rows.filter((post) => numberOf(post) <= id && numberOf(post) > id - WINDOW_POSTS).length;
+}
+
+/** Those that came late, behind a higher number, stand last: who has one of them has all the others. */
+function inOrder(
+  fresh: readonly AgentPost[],
+  rows: readonly AgentPost[],
+  before: bigint,
+  tip: PostPosition,
+): FreshPost[] {
+  const late = fresh.filter((post) => numberOf(post) <= before);
+  const next = fresh.filter((post) => numberOf(post) > before);
+  return [
+    ...next.map((post) => ({
+      post,
+      position: { id: numberOf(post), recent: recentOf(rows, numberOf(post)) },
+    })),
+    ...late.map((post) => ({ post, position: tip })),
+  ];
+}

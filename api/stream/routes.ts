@@ -1,0 +1,134 @@
+import { decodeKey } from '../../schemas/base58.ts';
+import { EVENTS } from '../../schemas/idl.ts';
+import { ErrorBody } from '../../schemas/responses/parts.ts';
+import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import {
+  ActivityStreamQuery,
+  EventStream,
+  PostStreamQuery,
+  RankingStreamQuery,
+} from '../../schemas/responses/stream.ts';
+import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
+import type { NumberedPosts, ReadDeps } from '../latest/read-deps.ts';
+import { readRankingParameters } from '../rankings/parameters.ts';
+import { rankings } from '../rankings/rankings.ts';
+import { createActivityFeed } from './activity.ts';
+import { type ClientLimits, createClients } from './clients.ts';
+import { createHub, type Wanted } from './hub.ts';
+import { createPostFeed } from './posts.ts';
+import { createRankingFeed } from './rankings.ts';
+
+export interface StreamParts {
+  deps: ReadDeps;
+  posts: NumberedPosts | null;
+  onError(error: unknown): void;
+  limits?: Partial<ClientLimits>;
+}
+
+const EVENT_STREAM = 'text/event-stream';
+/** What a policy's activity is made of. */
+const KINDS: readonly string[] = [...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused');
+/** Rows of a ranking that is followed. */
+const ROWS = 50;
+const AGAIN_S = 10;
+
+/** The streams, and what ends all of them. */
+export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): void } {
+  const { deps, onError } = parts;
+  const { latest, settings } = deps;
+  const clients = createClients(parts.limits);
+  const hub = createHub({
+    clients,
+    activity: createActivityFeed(latest),
+    posts: parts.posts === null ? null : createPostFeed(parts.posts),
+    onError,
+  });
+  const ranked = createRankingFeed({
+    clients,
+    latest,
+    onError,
+    make: (view, question) =>
+      rankings(view, settings, { params: {}, query: new URLSearchParams(question) }).body as RankingsResponse,
+  });
+  const line = (
+    path: string,
+    summary: string,
+    query: NonNullable<Route['query']>,
+    handler: OwnRoute['handler'],
+  ): Route => ({
+    method: 'GET',
+    path: `/stream/${path}`,
+    summary,
+    query,
+    mediaType: EVENT_STREAM,
+    responses: { 200: EventStream, 400: ErrorBody, 429: ErrorBody, 503: ErrorBody },
+    cached: false,
+    handler,
+  });
+  const follow = async (context: RouteContext, wanted: Wanted) => {
+    const wrong = refusalOf(wanted);
+    if (wrong !== null) return { status: 400, body: { error: wrong } };
+    return reply(await hub.subscribe(context.clientAddress, wanted, lastIdOf(context)));
+  };
+  return {
+    close: () => clients.endAll('this process ends: connect again'),
+    routes: [
+      line('activity', 'Events of policies as they are applied.', ActivityStreamQuery, (context) =>
+        follow(context, {
+          mint: context.query.get('mint'),
+          kind: context.query.get('kind'),
+          events: true,
+          posts: context.query.get('posts') === 'true',
+        }),
+      ),
+      line('posts', 'Posts of agents as they are stored.', PostStreamQuery, (context) =>
+        follow(context, { mint: context.query.get('mint'), kind: null, events: false, posts: true }),
+      ),
+      line(
+        'rankings',
+        'The first 50 rows of a ranking, whenever they change.',
+        RankingStreamQuery,
+        async (context) => {
+          const question = new URLSearchParams();
+          for (const name of Object.keys(RankingStreamQuery.properties)) {
+            const value = context.query.get(name);
+            if (name !== 'after' && value !== null) question.set(name, value);
+          }
+          question.set('limit', String(ROWS));
+          const asked = readRankingParameters(question);
+          if ('error' in asked) return { status: 400, body: asked };
+          return reply(ranked.subscribe(context.clientAddress, question.toString(), lastIdOf(context)));
+        },
+      ),
+    ],
+  };
+}
+
+function refusalOf({ mint, kind }: Wanted): string | null {
+  if (mint !== null && decodeKey(mint) === null) return `unknown mint "${mint}". Valid: a base58 public key`;
+  if (kind !== null && !KINDS.includes(kind)) return `unknown kind "${kind}". Valid: ${KINDS.join(', ')}`;
+  return null;
+}
+
+/** The header says where a browser stopped; the parameter is for those who cannot set one. */
+function lastIdOf({ headers, query }: RouteContext): string | null {
+  const id = headers['last-event-id'] ?? query.get('after');
+  return id === null || id === '' ? null : id;
+}
+
+function reply(opened: Awaited<ReturnType<ReturnType<typeof createHub>['subscribe']>>): RouteReply {
+  const again = { 'Retry-After': String(AGAIN_S) };
+  if (opened === 'busy')
+    return { status: 503, body: { error: 'as many streams are open as may be' }, headers: again };
+  if (opened === 'too many of this address')
+    return {
+      status: 429,
+      body: { error: 'as many streams are open for this address as may be' },
+      headers: again,
+    };
+  return {
+    status: 200,
+    body: opened,
+    headers: { 'Content-Type': `${EVENT_STREAM}; charset=utf-8`, 'X-Accel-Buffering': 'no' },
+  };
+}

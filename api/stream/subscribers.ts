@@ -1,0 +1,50 @@
+import type { StreamClient } from './client.ts';
+import { type Position, positionText } from './position.ts';
+
+/** One client of the streams of events and posts. */
+export interface Subscriber {
+  client: StreamClient;
+  mint: string | null;
+  kind: string | null;
+  events: boolean;
+  posts: boolean;
+  at: Position;
+  /** What came live while that which was missed is read; null once it was. */
+  held: Held[] | null;
+}
+
+export interface Held {
+  /** Of the thing told; null for a gap. */
+  identity: string | null;
+  part: Position;
+  event: 'activity' | 'post' | 'gap';
+  data: unknown;
+}
+
+/** Tells a client something, and moves its position; while it catches up that waits. */
+export function tell(to: Subscriber, held: Held): void {
+  if (to.held !== null) {
+    to.held.push(held);
+    return;
+  }
+  to.at = { ...to.at, ...held.part };
+  to.client.send({ event: held.event, id: positionText(to.at), data: held.data });
+}
+
+/** What was missed, then what came meanwhile, each thing once. */
+export function tellMissed(to: Subscriber, missed: readonly Held[]): void {
+  const meanwhile = to.held ?? [];
+  to.held = null;
+  const told = new Set<string>();
+  for (const held of [...missed, ...meanwhile]) {
+    if (held.identity !== null && told.has(held.identity)) continue;
+    if (held.identity !== null) told.add(held.identity);
+    tell(to, held);
+  }
+}
+
+/** Says what is to be read instead of that which is not told one by one. */
+export function gapOf(reason: string, what: 'activity' | 'posts', mint: string | null, part: Position): Held {
+  const read = `/coins/${mint ?? ':mint'}/${what}`;
+  return { identity: null, part, event: 'gap', data: { reason, read } };
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createEventWindow } from '../../../api/stream/event-window.ts';
+import { type ChainPosition, positionText, readPosition } from '../../../api/stream/position.ts';
+import type { EventIdentity } from '../../../clickhouse/queries/stream-events.ts';
+
+const event = (slot: number, order: number): EventIdentity => ({
+  slot: String(slot),
+  signature: `s${slot}.${String(order).padStart(4, '0')}`,
+  position: 0,
+  mint: 'm',
+});
+const byChain = (a: EventIdentity, b: EventIdentity) =>
+  Number(a.slot) - Number(b.slot) || (a.signature < b.signature ? -1 : 1);
+
+test('an id comes back as the position it was, and what is no id is none', () => {
+  const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, closedGaps: 1 };
+  for (const position of [{ chain }, { post: { id: 9n, recent: 2 } }, { chain, post: { id: 1n, recent: 1 } }])
+    expect(readPosition(positionText(position))).toEqual(position);
+  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
+    expect(readPosition(text), text).toBeNull();
+});
+
+describe('a window over the last slots', () => {
+  test('tells each event once, in the order of the chain, however the slots are cut into steps', () => {
+    const slots = fc.array(fc.record({ events: fc.integer({ min: 0, max: 3 }), step: fc.boolean() }), {
+      maxLength: 150,
+    });
+    fc.assert(
+      fc.property(slots, (drawn) => {
+        const window = createEventWindow(0n, 0, []);
+        const all: EventIdentity[] = [];
+        const told: string[] = [];
+        let last: ChainPosition = window.tip();
+        drawn.forEach(({ events, step }, at) => {
+          for (let order = 0; order < events; order += 1) all.push(event(at + 1, order));
+          if (!step) return;
+          const read = all.filter((row) => BigInt(row.slot) > window.readFrom());
+          for (const { identity, position } of window.moveTo(BigInt(at + 1), 0, read)) {
+            told.push(identity);
+            expect(
+              [position.slot, position.ordinal] > [last.slot, last.ordinal] || position.slot > last.slot,
+            ).toBe(true);
+            last = position;
+          }
+        });
+        const until = window.tip().slot;
+        expect(told).toEqual(
+          all.filter((row) => BigInt(row.slot) <= until).map((row) => `${row.signature}.0`),
+        );
+      }),
+    );
+  });
+
+  test('what comes late into a slot that was told is told after what is new, and leaves the position at the tip', () => {
+    const window = createEventWindow(10n, 0, [event(9, 1), event(10, 1)]);
+    const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
+    const fresh = window.moveTo(11n, 0, rows);
+    expect(fresh.map(({ identity }) => identity)).toEqual(['s11.0000.0', 's9.0002.0', 's10.0000.0']);
+    expect(fresh.at(-1)?.position).toEqual(window.tip());
+    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 });
+  });
+});

@@ -1,0 +1,258 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { AgentPost } from '../../../schemas/responses/posts.ts';
+import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+import { type Listener, listenTo } from './support/listen.ts';
+
+let stored: AgentPost[] = [];
+const posts: NumberedPosts = {
+  newest: async () => BigInt(stored.at(-1)?.id ?? 0),
+  behind: async (after, most) => stored.filter((one) => BigInt(one.id) > after).slice(0, most),
+};
+const postOf = (number: number, coin: string): AgentPost => ({
+  id: String(base + number).padStart(19, '0'),
+  mint: key(coin),
+  agent: key('agent'),
+  model: { id: 1, name: 'm', provider: 'p', enabled: true },
+  kind: 'update',
+  text: `post ${number}`,
+  venue: null,
+  ref: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+});
+function write(...more: AgentPost[]): void {
+  stored = [...stored, ...more].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+const held = useApi(
+  async (api) => {
+    stored = [];
+    base += 1_000;
+    await api.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd')]);
+    await api.insert('mints', [mintRow('usd', 6)]);
+    await apply(1000);
+  },
+  { numberedPosts: posts, streamLimits: { mostOfAddress: 6 } },
+);
+
+/** Slots and numbers grow from test to test, as they do in life: a connection may end a little after its test. */
+let base = 0;
+let offset = 0;
+let events = 0;
+const open: Listener[] = [];
+async function listen(path: string, lastId?: string): Promise<Listener> {
+  const listener = await listenTo(held.api.url + path, lastId);
+  open.push(listener);
+  return listener;
+}
+afterEach(async () => {
+  for (const listener of open.splice(0)) {
+    listener.close();
+    await listener.ended;
+  }
+});
+
+/** Whole slots are told: what stands behind the lowest marker waits. */
+async function apply(slot: number): Promise<void> {
+  offset += 1;
+  const at = { slot: String(base + slot), log_offset: String(offset) };
+  await held.api.insert('applied', [appliedRow('transactions', 0, at), appliedRow('accounts', 0, at)]);
+}
+const happened = (coin: string, slot: number, name: string, change: object = {}) => {
+  events += 1;
+  return eventRow(coin, 'Routed', events, {
+    signature: signature(name),
+    slot: String(base + slot),
+    summary: `{"n":"${name}"}`,
+    ...change,
+  });
+};
+const names = (listener: Listener) =>
+  listener.heard.map(({ event, data }) =>
+    event === 'activity' ? data.summary.n : event === 'post' ? data.text : event,
+  );
+
+describe('events', () => {
+  test('are told as the activity has them, with their mint, once their slot is whole', async () => {
+    const listener = await listen(`/stream/activity?mint=${key('one')}`);
+    expect([listener.status, listener.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    await held.api.insert('events', [happened('one', 1001, 'a'), happened('two', 1001, 'other')]);
+    await held.api.insert('events', [happened('one', 1002, 'b')]);
+    await apply(1001);
+    await listener.until(1);
+    await apply(1002);
+    await listener.until(2);
+    const { body } = await held.api.get<{ items: object[] }>(`/coins/${key('one')}/activity`);
+    expect(listener.heard.map(({ data }) => data)).toEqual(
+      body.items.toReversed().map((item) => ({ mint: key('one'), ...item })),
+    );
+  });
+
+  test('of all policies are told where no mint is given, of one kind where one is', async () => {
+    const all = await listen('/stream/activity');
+    const burns = await listen('/stream/activity?kind=BaseLegBurned');
+    await held.api.insert('events', [
+      happened('one', 1001, 'a'),
+      happened('two', 1001, 'b', { tx_index: 9 }),
+      happened('two', 1001, 'burn', { kind: 'BaseLegBurned', tx_index: 10 }),
+    ]);
+    await apply(1001);
+    await all.until(3);
+    await burns.until(1);
+    expect([names(all), names(burns)]).toEqual([['a', 'b', 'burn'], ['burn']]);
+  });
+
+  test('go on behind any of them, without gap or double, in another process too', async () => {
+    const whole = await listen('/stream/activity');
+    const at = (slot: number, index: number) =>
+      happened('one', slot, `${slot}.${index}`, { tx_index: index });
+    await held.api.insert('events', [at(1001, 0), at(1001, 1), at(1003, 0), at(1003, 1), at(1003, 2)]);
+    await apply(1003);
+    await whole.until(5);
+    await held.api.insert('events', [at(1004, 0)]);
+    for (const [from, { id }] of whole.heard.entries()) {
+      const resumed = await listen('/stream/activity', id);
+      await resumed.until(4 - from);
+      expect(names(resumed), id).toEqual(names(whole).slice(from + 1, 5));
+      resumed.close();
+      await resumed.ended;
+    }
+    const begun = await listen(`/stream/activity?after=${whole.heard[2]?.id}`);
+    await apply(1004);
+    await begun.until(3);
+    expect(names(begun)).toEqual(['1003.1', '1003.2', '1004.0']);
+  });
+
+  test('before the first of them a client has an id to go on from', async () => {
+    const first = await listen('/stream/activity');
+    await expect.poll(() => first.lastId()).not.toBe('');
+    first.close();
+    await held.api.insert('events', [happened('one', 1001, 'missed')]);
+    await apply(1001);
+    const again = await listen('/stream/activity', first.lastId());
+    await again.until(1);
+    expect(names(again)).toEqual(['missed']);
+  });
+
+  test('that come late are told to who listens, and to who comes back as a gap', async () => {
+    const listener = await listen('/stream/activity');
+    await held.api.insert('events', [happened('one', 1001, 'a')]);
+    await apply(1001);
+    await listener.until(1);
+    const before = listener.heard[0]?.id;
+    await held.api.insert('events', [happened('two', 1000, 'late')]);
+    await apply(1002);
+    await listener.until(2);
+    expect(names(listener)).toEqual(['a', 'late']);
+    const back = await listen(`/stream/activity?mint=${key('two')}`, before);
+    await back.until(1);
+    expect(back.heard[0]).toMatchObject({
+      event: 'gap',
+      data: {
+        reason: 'events came late, in slots that were told already',
+        read: `/coins/${key('two')}/activity`,
+      },
+    });
+    const after = await listen('/stream/activity', back.heard[0]?.id);
+    await held.api.insert('events', [happened('one', 1003, 'next')]);
+    await apply(1003);
+    await after.until(1);
+    expect(names(after)).toEqual(['next']);
+  });
+
+  test('that history brings are a gap once it is closed', async () => {
+    const listener = await listen('/stream/activity');
+    await expect.poll(() => listener.lastId()).not.toBe('');
+    await held.api.insert('gaps', [gapRow('900', { from_slot: '800', closed: 1 })]);
+    await apply(1001);
+    await listener.until(1);
+    const back = await listen('/stream/activity', `e${base + 1000}.0.0.0`);
+    await back.until(1);
+    for (const { heard } of [listener, back])
+      expect(heard[0]).toMatchObject({ event: 'gap', data: { read: '/coins/:mint/activity' } });
+  });
+
+  test('behind an id that is none, or from the future, are a gap', async () => {
+    for (const id of ['nonsense', 'e9999999.0.0.0', 'p3.1']) {
+      const listener = await listen('/stream/activity', id);
+      await listener.until(1);
+      expect(listener.heard[0], id).toMatchObject({
+        event: 'gap',
+        data: { reason: 'the position is not known here' },
+      });
+      listener.close();
+      await listener.ended;
+    }
+  });
+});
+
+describe('posts', () => {
+  test('are told as they are stored, of one mint or of all, and beside the events where asked for', async () => {
+    const mine = await listen(`/stream/posts?mint=${key('one')}`);
+    const both = await listen('/stream/activity?posts=true');
+    write(postOf(1, 'one'), postOf(2, 'two'));
+    await mine.until(1);
+    await both.until(2);
+    await held.api.insert('events', [happened('one', 1001, 'a')]);
+    await apply(1001);
+    await both.until(3);
+    expect(mine.heard[0]?.data).toEqual(postOf(1, 'one'));
+    expect(names(both)).toEqual(['post 1', 'post 2', 'a']);
+    both.close();
+    write(postOf(3, 'one'));
+    const back = await listen('/stream/activity?posts=true', both.heard[1]?.id);
+    await back.until(2);
+    expect(names(back).toSorted()).toEqual(['a', 'post 3']);
+  });
+
+  test('that become visible behind a higher number are told, and are a gap to who comes back', async () => {
+    write(postOf(1, 'one'));
+    const listener = await listen('/stream/posts');
+    write(postOf(3, 'one'));
+    await listener.until(1);
+    const id = listener.heard[0]?.id;
+    write(postOf(2, 'one'));
+    await listener.until(2);
+    expect(names(listener)).toEqual(['post 3', 'post 2']);
+    const back = await listen('/stream/posts', id);
+    await back.until(1);
+    expect(back.heard[0]).toMatchObject({ event: 'gap', data: { read: '/coins/:mint/posts' } });
+  });
+});
+
+describe('rankings', () => {
+  test('are told whole, at first and whenever they change, and not to who has them', async () => {
+    const listener = await listen('/stream/rankings?sort=newest&order=asc');
+    await listener.until(1);
+    const { body } = await held.api.get('/rankings?sort=newest&order=asc&limit=50');
+    expect(listener.heard[0]).toMatchObject({ event: 'ranking', data: body });
+    await held.api.insert('policies', [policyRow('three', 'usd')]);
+    await listener.until(2);
+    expect(listener.heard[1]?.data.total).toBe(3);
+    const again = await listen('/stream/rankings?order=asc&sort=newest', listener.heard[0]?.id);
+    await again.until(1);
+    expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['/stream/activity?mint=x', 'unknown mint "x". Valid: a base58 public key'],
+    ['/stream/activity?kind=Nothing', 'unknown kind "Nothing". Valid: '],
+    ['/stream/rankings?sort=x', 'unknown ranking "x". Valid: '],
+  ])('%s is a 400 that names what is valid', async (path, sentence) => {
+    const reply = await held.api.request('GET', path);
+    expect(reply.status).toBe(400);
+    expect((reply.body as { error: string }).error).toContain(sentence);
+  });
+
+  test('as many as an address may have, and no more', async () => {
+    for (let at = 0; at < 6; at += 1) expect((await listen('/stream/posts')).status).toBe(200);
+    const reply = await held.api.request('GET', '/stream/posts');
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '10']);
+  });
+});

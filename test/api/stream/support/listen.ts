@@ -1,0 +1,78 @@
+export interface Heard {
+  event: string;
+  id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
+  data: any;
+}
+
+export interface Listener {
+  status: number;
+  headers: Headers;
+  /** Everything heard so far, oldest first. */
+  heard: Heard[];
+  /** The id a browser would send back now. */
+  lastId(): string;
+  /** Waits until so many events were heard. @throws where the stream ends before. */
+  until(count: number): Promise<Heard[]>;
+  ended: Promise<void>;
+  close(): void;
+}
+
+/** Listens to a stream as a browser does. */
+export async function listenTo(url: string, lastId?: string): Promise<Listener> {
+  const abort = new AbortController();
+  const reply = await fetch(url, {
+    signal: abort.signal,
+    headers: lastId === undefined ? {} : { 'Last-Event-ID': lastId },
+  });
+  const heard: Heard[] = [];
+  let id = lastId ?? '';
+  let over = false;
+  let woken = Promise.withResolvers<void>();
+  const wake = () => {
+    woken.resolve();
+    woken = Promise.withResolvers<void>();
+  };
+  const take = (block: string) => {
+    const fields = block
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]);
+    const of = (name: string) => fields.findLast(([field]) => field === name)?.[1];
+    id = of('id') ?? id;
+    const data = of('data');
+    if (data !== undefined) heard.push({ event: of('event') ?? 'message', id, data: JSON.parse(data) });
+  };
+  const ended = (async () => {
+    let text = '';
+    try {
+      const decoder = new TextDecoder();
+      for await (const chunk of reply.body ?? []) {
+        text += decoder.decode(chunk, { stream: true });
+        const blocks = text.split('\n\n');
+        text = blocks.pop() ?? '';
+        for (const block of blocks) take(block);
+        wake();
+      }
+    } catch {
+      // Closed here, or cut off there.
+    }
+    over = true;
+    wake();
+  })();
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    heard,
+    lastId: () => id,
+    until: async (count) => {
+      while (heard.length < count) {
+        if (over)
+          throw new Error(`the stream ended after ${heard.length} events: ${JSON.stringify(heard.at(-1))}`);
+        await woken.promise;
+      }
+      return heard;
+    },
+    ended,
+    close: () => abort.abort(),
+  };
+}
