@@ -6,8 +6,8 @@ import { oldest } from './times.ts';
 
 /** Dollars for one whole token of a quote asset, or why there is no price. */
 export type Price =
-  | { usd: string; observedAt: string; reason: null }
-  | { usd: null; observedAt: null; reason: string };
+  | { usd: string; observedAt: string; source: PriceRow['source']; reason: null }
+  | { usd: null; observedAt: null; source: null; reason: string };
 
 const MAX_AGE_MS = 15 * 60_000;
 /** Products of a 128-bit amount and a rate stay inside the store's 256 bits. */
@@ -41,9 +41,9 @@ export function priceOf(rows: readonly PriceRow[], now: number): Price {
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
     else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);
-    else return { usd: row.usd, observedAt, reason: null };
+    else return { usd: row.usd, observedAt, source, reason: null };
   }
-  return { usd: null, observedAt: null, reason: reasons.join('; ') };
+  return { usd: null, observedAt: null, source: null, reason: reasons.join('; ') };
 }
 
 function isUsable(text: string): boolean {

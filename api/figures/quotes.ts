@@ -20,14 +20,20 @@ export function catalogueSource(launchpadVenueId: string): string {
   return `${launchpadVenueId}:/pairs catalogue`;
 }
 
+/** The names under which the two sources of prices are reported. */
+const priceSources = (launchpadVenueId: string): Record<PriceRow['source'], string> => ({
+  catalogue: `${launchpadVenueId}:/launchlab/pricing`,
+  second: 'PRICE_URL:/mint/price',
+});
+
 /** The quote assets of these mints, each with the source that named it. */
 export function quotesAt(view: View, launchpadVenueId: string, mints: readonly string[]): Map<string, Quote> {
-  const source = catalogueSource(launchpadVenueId);
   return new Map(
     mints.map((mint) => {
       const prices = view.get('prices', mint);
       view.until(freshUntil(prices, view.now));
-      const quote = quoteOf(mint, view.get('mint', mint), view.get('pair', mint), prices, source, view.now);
+      const pair = view.get('pair', mint);
+      const quote = quoteOf(mint, view.get('mint', mint), pair, prices, launchpadVenueId, view.now);
       return [mint, quote];
     }),
   );
@@ -38,9 +44,10 @@ function quoteOf(
   row: MintRow | undefined,
   pair: PairRow | undefined,
   prices: readonly PriceRow[],
-  source: string,
+  launchpadVenueId: string,
   now: number,
 ): Quote {
+  const source = catalogueSource(launchpadVenueId);
   const price = priceOf(prices, now);
   const decimals = row !== undefined && row.exists === 1 ? row.decimals : null;
   return {
@@ -53,7 +60,9 @@ function quoteOf(
       ...iconOf(row, pair, source),
       priceUsd: price.usd,
       priceObservedAt: price.observedAt,
-      ...(price.usd === null ? { priceAbsentReason: price.reason } : {}),
+      ...(price.usd === null
+        ? { priceAbsentReason: price.reason }
+        : { priceSource: priceSources(launchpadVenueId)[price.source] }),
     },
   };
 }

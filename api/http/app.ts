@@ -139,7 +139,11 @@ async function answer(
   if (route.cached) {
     const key = cacheKey(ctx, query, route, options.latest);
     const make = (view: View) => route.answer({ params, query }, view);
-    send(ctx, shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    const ready = shared.ready(key, make);
+    send(ctx, ready ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    // The store is silent: what is told is from before.
+    const age = Math.floor(options.latest.age() / 1000);
+    if (age > 0) ctx.set('Age', String(age));
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);

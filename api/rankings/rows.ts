@@ -93,7 +93,7 @@ function rowOf(
 /** Stands in for the quote of a policy that appeared between two reads of one answer. */
 const NO_QUOTE: Pick<Quote, 'view' | 'decimals' | 'price'> = {
   decimals: null,
-  price: { usd: null, observedAt: null, reason: 'the quote asset is not read yet' },
+  price: { usd: null, observedAt: null, source: null, reason: 'the quote asset is not read yet' },
   view: {
     symbol: null,
     name: null,

@@ -7,7 +7,7 @@ import { NotReadyError } from '../../runtime/readiness.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc.ts';
 import { runService } from '../../runtime/service.ts';
-import { mustBeSameLog } from '../log/kafka/log-identity.ts';
+import { mustReachApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { readLogPosition } from '../log/kafka/position.ts';
 import { partitionsOf } from '../log/kafka/topics.ts';
@@ -60,7 +60,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
           ...storedState(store),
           position: async () => {
             // Appended to a log that has lost its end, records would stand at offsets that sums have already.
-            await mustBeSameLog(kafka, prefix, store.database, await appliedOffsets(store));
+            await mustReachApplied(kafka, prefix, store.database, await appliedOffsets(store));
             return readLogPosition(kafka, prefix);
           },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),

@@ -29,6 +29,8 @@ export const QuoteAsset = Type.Object(
     iconSource: TextOrNull,
     priceUsd: TextOrNull,
     priceObservedAt: TimeOrNull,
+    /** Which of the two sources gave the price; there only beside one. */
+    priceSource: Type.Optional(Type.String()),
     priceAbsentReason: Type.Optional(Type.String()),
   },
   closed,

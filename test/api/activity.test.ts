@@ -57,6 +57,19 @@ describe('activity', () => {
     });
   });
 
+  test('what was derived says so, until a whole reading has taken it back', async () => {
+    const derived = eventRow('coin', 'Routed', 1, { position: 32_768, summary: '{"toLp":"5"}' });
+    await held.api.insert('events', [derived]);
+    expect((await activity()).items).toMatchObject([
+      { kind: 'Routed', summary: { toLp: '5' }, derived: true },
+    ]);
+    const gone = { ...derived, has_index: 2, kind: '', actor: '', summary: '{}' };
+    await held.api.insert('events', [gone, { ...derived, position: 0 }]);
+    const { items } = await activity();
+    expect(items).toHaveLength(1);
+    expect(items[0]).not.toHaveProperty('derived');
+  });
+
   test('a reading that knows its index in the block replaces one that does not', async () => {
     const event = eventRow('coin', 'Routed', 1, { has_index: 0, tx_index: 5, block_time: null });
     await held.api.insert('events', [event]);

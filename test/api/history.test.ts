@@ -97,6 +97,22 @@ describe('while a transaction is incomplete', () => {
     expect(other.quoteLeg.lifetimeFromEvents).toEqual(figure('0', CLAIMS, MARKER));
   });
 
+  test('what its cut logs do not hide is told, and the reason says why the rest is not', async () => {
+    const policies = [row.address];
+    await held.api.insert('incomplete_transactions', [
+      { ...incomplete, policies, missing: ['Routed', 'FeesClaimed.baseAmount'] },
+    ]);
+    const { quoteLeg, baseLeg } = await fees();
+    expect(quoteLeg.lifetimeFromEvents).toEqual(figure('0', CLAIMS, MARKER));
+    expect(baseLeg.lifetime.reason).toContain('the logs of a transaction of this policy were cut');
+    await held.api.insert('incomplete_transactions', [{ ...incomplete, policies, missing: ['undecoded'] }]);
+    expect((await fees()).quoteLeg.lifetimeFromEvents.reason).toBe(
+      'an event of a transaction of this policy does not decode',
+    );
+    await held.api.insert('incomplete_transactions', [{ ...incomplete, policies: [], missing: [] }]);
+    expect((await fees()).baseLeg.lifetime).toEqual(figure('0', CLAIMS, MARKER));
+  });
+
   test('a whole reading of it brings them back', async () => {
     await held.api.insert('incomplete_transactions', [{ ...incomplete, policies: [row.address] }]);
     await held.api.insert('transactions', [

@@ -113,9 +113,15 @@ describe('the quote asset', () => {
 
   test('the catalogue prices it first, the second source where it has no price that is fresh', async () => {
     await held.api.insert('prices', [price(), price({ source: 'second', usd: '2.4', observed_at: null })]);
-    expect((await coin()).quote).toMatchObject({ priceUsd: '2.5', priceObservedAt: isoMillis(NOW - 60_000) });
+    expect((await coin()).quote).toMatchObject({
+      ...{ priceUsd: '2.5', priceObservedAt: isoMillis(NOW - 60_000) },
+      priceSource: 'launch_x:/launchlab/pricing',
+    });
     await held.api.insert('prices', [price({ usd: null, read_at: String(NOW) })]);
-    expect((await coin()).quote).toMatchObject({ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) });
+    expect((await coin()).quote).toMatchObject({
+      ...{ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) },
+      priceSource: 'PRICE_URL:/mint/price',
+    });
   });
 
   test('a price of 15 minutes is served, an older one is null with that reason', async () => {

@@ -120,6 +120,17 @@ describe('what README says of agents', () => {
     expect(said).not.toBe('');
   });
 
+  test('the answer that README shows is one of the local chain’s, of another moment', async () => {
+    const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+    const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? '') as { mint: string };
+    const real = await (await fetch(`${url}/coins/${shown.mint}/holders`)).json();
+    const timeless = (text: unknown) =>
+      JSON.stringify(text)
+        .replaceAll(/"(\d+|\d{4}-\d\d-\d\dT[\d:.]+Z)"/g, '"…"')
+        .replace(/"paysHolders":\w+/, '"paysHolders":…');
+    expect(timeless(shown)).toBe(timeless(real));
+  });
+
   test('npm start leaves a key that its owner alone can read', () => {
     expect(statSync(path.join(directory, 'data/devnet/agent.json')).mode & 0o777).toBe(0o600);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { mustBeSameLog } from '../../../ingest/log/kafka/log-identity.ts';
+import { mustBeSameLog, mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -54,6 +54,11 @@ test('a log that ends before what is applied is another log, and is refused', as
   await expect(mustBeSameLog(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(
     /^index was filled from another log, or this one has lost its end: 2 of x-accounts\/0 is applied, which ends at 2\./,
   );
+});
+
+test('a log that has lost its end is not written to; one that has lost its beginning is', async () => {
+  await expect(mustReachApplied(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(/has lost its end/);
+  await expect(mustReachApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
 });
 
 test('a log whose beginning is deleted before it was applied is refused', async () => {
