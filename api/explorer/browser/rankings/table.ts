@@ -5,7 +5,6 @@ import { Fig } from '../parts/figure.ts';
 import { TokenMark, TokenName } from '../parts/token.ts';
 import { ago } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
-import { shortKey } from '../text/words.ts';
 
 /** The columns of figures, by the ranking that each is the key of. */
 const COLUMNS: readonly [sort: Sort, head: string][] = [
@@ -37,13 +36,12 @@ export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort })
 
 function Row({ row }: { row: RankingRow }) {
   const { mint, mintName, mintSymbol } = row;
-  const named = plainText(mintName ?? mintSymbol ?? shortKey(mint));
   return html`<tr>
     <td class="rank">${row.rank}</td>
     <th scope="row"><div class="policy">
       <${TokenMark} symbol=${mintSymbol} mint=${mint} />
       <div>
-        <a class="row-link" href=${`/explorer/coins/${mint}`} aria-label=${`${named}, open`}>
+        <a class="row-link" href=${`/explorer/coins/${mint}`}>
           <${TokenName} name=${mintName} symbol=${mintSymbol} mint=${mint} />
         </a>
         <span class="tags">
