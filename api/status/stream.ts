@@ -16,7 +16,7 @@ export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
     };
   }
   const followed = { addresses: told.addresses, overRpc: told.over_rpc };
-  const expiresAt = Number(told.read_at) + STREAM_EXPIRES_MS;
+  const expiresAt = told.loaded_at + STREAM_EXPIRES_MS - Number(told.age_ms);
   if (view.now >= expiresAt) {
     const since = isoMillis(Number(told.read_at));
     return { stream: { connected: false, since, reason: 'ingestion has told nothing since then' }, followed };

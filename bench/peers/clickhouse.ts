@@ -47,7 +47,7 @@ app.use(async (ctx) => {
      FROM (SELECT * FROM policies FINAL WHERE exists = 1 ${mode === '' ? '' : 'AND mode = {mode:String}'}) AS p
      LEFT JOIN (SELECT address, name, symbol FROM mints FINAL) AS m ON m.address = p.mint
      LEFT JOIN (SELECT address, amount FROM token_accounts FINAL) AS b ON b.address = p.bankroll
-     LEFT JOIN (SELECT mint, sum(x.routed) AS routed FROM policy_totals AS x FINAL GROUP BY mint) AS t ON t.mint = p.mint
+     LEFT JOIN (SELECT mint, toFloat64(sum(x.routed)) AS routed FROM policy_totals AS x FINAL GROUP BY mint) AS t ON t.mint = p.mint
      LEFT JOIN (SELECT mint, any(usd) AS usd FROM prices FINAL GROUP BY mint) AS r ON r.mint = p.quote_mint
      LEFT JOIN (SELECT base_mint, any(virtual_quote) AS cap FROM pools FINAL GROUP BY base_mint) AS l ON l.base_mint = p.mint
      ORDER BY ${by} ${order === 'asc' ? 'ASC' : 'DESC'}, p.mint

@@ -45,7 +45,17 @@ const AT_ONCE = 1_000;
 export async function fillPostgres(url: string, policies: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
-  const run = (sql: string, values: unknown[] = []) => client.query(sql, values);
+  try {
+    await make((sql, values = []) => client.query(sql, values), policies);
+  } finally {
+    await client.end();
+  }
+}
+
+async function make(
+  run: (sql: string, values?: unknown[]) => Promise<unknown>,
+  policies: number,
+): Promise<void> {
   for (const [table, columns] of Object.entries(TABLES))
     await run(
       `CREATE TABLE ${table} (${Object.entries(columns)
@@ -61,7 +71,8 @@ export async function fillPostgres(url: string, policies: number): Promise<void>
       if (policy === undefined) continue;
       const price = 1 + (at % QUOTES) / 8;
       for (const sort of SORTS)
-        policy[`by_${sort}`] = sort === 'newest' ? at : Math.round(Number(policy.profit_swept) * price);
+        policy[`by_${sort.toLowerCase()}`] =
+          sort === 'newest' ? at : Math.round(Number(policy.profit_swept) * price);
       for (const [table, all] of Object.entries(of)) rows.set(table, [...(rows.get(table) ?? []), ...all]);
     }
     for (const [table, columns] of Object.entries(TABLES)) {
@@ -80,5 +91,4 @@ export async function fillPostgres(url: string, policies: number): Promise<void>
   await run(`INSERT INTO prices SELECT DISTINCT quote_mint, '1' FROM policies`);
   await run('CREATE TABLE counts AS SELECT mode, count(*) AS policies FROM policies GROUP BY mode');
   await run('VACUUM ANALYZE');
-  await client.end();
 }

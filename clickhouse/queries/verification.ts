@@ -27,12 +27,13 @@ export async function verifiedSlot(store: Store): Promise<bigint | null> {
   return partitions === '0' || BigInt(partitions) < BigInt(declared) ? null : BigInt(slot);
 }
 
-/** The slot of the oldest transaction that is stored. */
-export async function oldestSlot(store: Store): Promise<bigint | null> {
-  const [row] = await store.query<{ slot: string; count: string }>(
-    'SELECT min(slot) AS slot, count() AS count FROM transactions',
+/** The first slot from there on that has an event; null where none has. */
+export async function nextSlot(store: Store, from: bigint): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string }>(
+    'SELECT slot FROM events_by_slot WHERE slot >= {from:UInt64} ORDER BY slot LIMIT 1',
+    { from },
   );
-  return row === undefined || row.count === '0' ? null : BigInt(row.slot);
+  return row === undefined ? null : BigInt(row.slot);
 }
 
 /** A transaction behind that slot, from which a list may go down. */

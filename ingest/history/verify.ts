@@ -13,7 +13,8 @@ import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from '
 export interface VerificationStore {
   /** Everything up to here was compared; null before anything was. */
   verifiedSlot(): Promise<bigint | null>;
-  oldestSlot(): Promise<bigint | null>;
+  /** The first slot from there on that has an event. */
+  nextSlot(from: bigint): Promise<bigint | null>;
   signatureBehind(slot: bigint): Promise<string | null>;
   storedBetween(from: bigint, to: bigint): Promise<PlacedTransaction[]>;
   /** What is to be struck out of the index with these. */
@@ -105,24 +106,19 @@ async function nextWindow(
   { rpc, store, startSlot, applied, openGaps }: VerifyOptions,
   told: bigint | null,
 ): Promise<{ fromSlot: bigint; toSlot: bigint } | null> {
-  const [stored, marker, gaps, oldest] = await Promise.all([
-    store.verifiedSlot(),
-    applied(),
-    openGaps(),
-    store.oldestSlot(),
-  ]);
-  if (marker === null || oldest === null) return null;
+  const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
+  if (marker === null) return null;
   const from = higher(told, stored);
+  const fromSlot = from === null ? startSlot : from + 1n;
   const final = await rpc.getSlot({ commitment: 'finalized' });
-  // Nothing is stored before the oldest, so that the first window reaches from the beginning to behind it.
+  const next = await store.nextSlot(fromSlot);
+  // Where nothing happens a window is as long as that lasts.
   const limits = [
-    (from ?? oldest) + WINDOW,
-    marker,
-    final - BEHIND_FINAL,
+    ...(next === null ? [] : [next + WINDOW]),
+    ...[marker, final - BEHIND_FINAL],
     ...gaps.map((gap) => gap.fromSlot - 1n),
   ];
-  const toSlot = limits.reduce((least, limit) => (limit < least ? limit : least));
-  const fromSlot = from === null ? startSlot : from + 1n;
+  const [toSlot] = limits.sort((a, b) => Number(a - b)) as [bigint];
   return toSlot < fromSlot ? null : { fromSlot, toSlot };
 }
 

@@ -2,7 +2,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { followedAccounts, openGaps, unresolvedTransactions } from '../../clickhouse/queries/stream-store.ts';
 import {
   eventsOf,
-  oldestSlot,
+  nextSlot,
   policiesOf,
   type StoredTransaction,
   signatureBehind,
@@ -42,7 +42,7 @@ export function storedState(
     incompleteTransactions: () => unresolvedTransactions(store),
     verification: {
       verifiedSlot: () => verifiedSlot(store),
-      oldestSlot: () => oldestSlot(store),
+      nextSlot: (from) => nextSlot(store, from),
       signatureBehind: (slot) => signatureBehind(store, slot),
       storedBetween: (from, to) => storedBetween(store, from, to),
       tracesOf: (ghosts) => tracesOf(store, ghosts),

@@ -61,7 +61,7 @@ describe('status', () => {
       stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
       followed: { addresses: null, overRpc: null },
     });
-    await tell({ read_at: String(NOW_S * 1000 - 60_000) });
+    await tell({ read_at: String(NOW_S * 1000 - 60_000), lag_ms: '60000' });
     expect((await status()).indexer).toMatchObject({
       stream: {
         connected: false,

@@ -30,7 +30,7 @@ async function verify(stored: readonly PlacedTransaction[], changed: Partial<Ver
   const records: LogRecord[] = [];
   const store: VerificationStore = {
     verifiedSlot: async () => null,
-    oldestSlot: async () => stored.at(-1)?.slot ?? null,
+    nextSlot: async () => stored.at(-1)?.slot ?? null,
     signatureBehind: async () => null,
     storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
     tracesOf: async (ghosts) => ghosts.map((ghost) => ({ ...ghost, policies: [], events: [] })),
@@ -74,7 +74,7 @@ describe('what is stored, beside what is final on the chain', () => {
     const gap = { fromSlot: 50n, toSlot: 60n, toTime: null };
     expect((await verify(listed, { openGaps: async () => [gap] })).found?.slot).toBe(49n);
     expect((await verify(listed, { applied: async () => 30n })).found?.slot).toBe(30n);
-    expect((await verify([], {})).found).toBeNull();
+    expect((await verify(listed, { applied: async () => null })).found).toBeNull();
   });
 
   test('is struck out by no node that lacks it itself', async () => {

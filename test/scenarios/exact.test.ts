@@ -164,6 +164,26 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   );
 
   test(
+    'after the stream brought transactions that the chain does not have, and left others out',
+    async () => {
+      harness.geyser.faults.haunt(() => random.next());
+      for (let round = 0; round < 10; round += 1) {
+        await live(4);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await harness.settle();
+      harness.geyser.faults.haunt(null);
+      const haunted = chain.tip().slot;
+      await harness.until(async () => {
+        for (let slots = 0; slots < 8; slots += 1) await chain.produce([]);
+        return BigInt((await statusOf()).indexer.verifiedSlot ?? 0) >= haunted;
+      }, 'what is final was compared with the chain');
+      await harness.expectExact(part());
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'after a restart on the same directory with slots missed meanwhile',
     async () => {
       await harness.stop();

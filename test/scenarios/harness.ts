@@ -8,7 +8,11 @@ import { type Product, startProduct } from './product.ts';
 import { untilExact } from './until-exact.ts';
 
 export interface Status {
-  indexer: { lastProcessedSlot: string | null; history: { complete: boolean } };
+  indexer: {
+    lastProcessedSlot: string | null;
+    verifiedSlot: string | null;
+    history: { complete: boolean };
+  };
 }
 
 export interface Harness {

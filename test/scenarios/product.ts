@@ -36,6 +36,7 @@ export interface ProductOptions {
 
 /** A stream that shows no new slot for this long is started again. */
 const SILENCE_MS = 2_000;
+const VERIFY_EVERY_MS = 500;
 
 /** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
@@ -81,6 +82,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     logger,
     signal: stopStream.signal,
     silenceMs: SILENCE_MS,
+    verifyEveryMs: VERIFY_EVERY_MS,
   });
   const api = await listen(
     createApp({

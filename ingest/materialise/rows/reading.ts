@@ -32,7 +32,17 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
     case 'stream': {
       const { connected, reason, addresses, overRpc } = reading;
       const since = String(reading.since);
-      const row = { read_at, connected: Number(connected), since, reason, addresses, over_rpc: overRpc };
+      // Read again from an old log it has expired, whoever's clock it is compared with.
+      const lag_ms = String(Math.max(0, Date.now() - readAt));
+      const row = {
+        read_at,
+        connected: Number(connected),
+        since,
+        reason,
+        addresses,
+        over_rpc: overRpc,
+        lag_ms,
+      };
       return { table: 'stream_state', row };
     }
     case 'venue_status':

@@ -1,18 +1,13 @@
 import type { Config } from '../../../runtime/config.ts';
 import { proxyAdvice } from '../../../runtime/proxy-advice.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
+import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
 import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
-
-/** One line of what was found. A note is what works and costs something: it says what to do. */
-export interface Finding {
-  mark: 'ok' | 'note';
-  text: string;
-}
 
 /** One endpoint that the configuration may name. */
 export interface Check {

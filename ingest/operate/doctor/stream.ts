@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../../schemas/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
 import { namedCap, StreamEndedError } from '../../stream/geyser/ended.ts';
 import type { Update } from '../../stream/geyser/update.ts';
-import type { Finding } from './checks.ts';
+import type { Finding } from './finding.ts';
 
 /** How far back a replay is tried, and how many addresses. */
 const SLOTS_BACK = 8n;

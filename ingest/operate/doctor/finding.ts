@@ -1,0 +1,5 @@
+/** One line of what was found. A note is what works and costs something: it says what to do. */
+export interface Finding {
+  mark: 'ok' | 'note';
+  text: string;
+}
