@@ -30,13 +30,12 @@ export function Fig({ figure, reading, name, bare = false }: FigureProps) {
     type="button"
     class="figure"
     aria-haspopup="dialog"
-    aria-label=${`${name}: ${figure.absent ? 'absent' : `${shown.exact} ${shown.unit}`}`}
     onMouseEnter=${open}
     onMouseLeave=${() => hidePanel(false)}
     onFocus=${open}
     onBlur=${() => hidePanel(true)}
     onClick=${open}
-  >${text}</button>`;
+  ><span class="for-readers">${name}: </span>${text}</button>`;
 }
 
 function textOf({ value }: Figure, reading: Reading): string {

@@ -16,7 +16,7 @@ export function Key({ value, name }: { value: string; name: string }) {
       () => undefined,
     );
   };
-  return html`<button type="button" class="key" title=${value} aria-label=${`${name} ${value}; copy`} onClick=${copy}>
-    ${copied ? 'copied' : shortKey(value)}
+  return html`<button type="button" class="key" title=${value} onClick=${copy}>
+    <span class="for-readers">${name}, copy </span>${copied ? 'copied' : shortKey(value)}
   </button>`;
 }

@@ -12,8 +12,8 @@ const BEHIND_S = 30;
 export function Status() {
   const status = useResource<StatusResponse>('/status', EVERY_MS);
   const [tone, text] = told(status.state, status.data, now.value);
-  return html`<a class=${`status ${tone}`} href="/explorer/protocol" role="status" title="How the index stands">
-    <i aria-hidden="true"></i>${text}
+  return html`<a class=${`status ${tone}`} href="/explorer/protocol" title="How the index stands">
+    <i aria-hidden="true"></i><span role="status">${text}</span>
   </a>`;
 }
 
