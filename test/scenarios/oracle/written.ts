@@ -35,5 +35,9 @@ function writesOf(chain: Chain): Writes {
 export function wasAsNow({ chain }: View, address: string, time: unknown): boolean {
   const all = writesOf(chain).byAddress.get(nameOf(decodeBase58(address) as Uint8Array)) ?? [];
   const seconds = Date.parse(String(time)) / 1000;
-  return all.findLast((write) => write.time <= seconds)?.state === all.at(-1)?.state && all.length > 0;
+  const now = all.at(-1)?.state;
+  // Several blocks have the same second.
+  return all.some(
+    (write, at) => write.state === now && write.time <= seconds && (all[at + 1]?.time ?? seconds) >= seconds,
+  );
 }
