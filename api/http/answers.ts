@@ -37,7 +37,7 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
   ctx.set(answer.headers);
   if (kept && answer.status === 200) {
     ctx.set('ETag', answer.etag);
-    if (hasIt(ctx.get('If-None-Match'), answer.etag)) {
+    if (hasIt(ctx, answer)) {
       ctx.status = 304;
       return;
     }
@@ -51,8 +51,13 @@ export function sendJson(ctx: Context, status: number, body: unknown): void {
   send(ctx, answerOf({ status, body }), false);
 }
 
-/** Not Koa's `fresh`: a client that sends both a tag and `Cache-Control: no-cache`, as fetch does, may have its 304. */
-function hasIt(ifNoneMatch: string, etag: string): boolean {
+/**
+ * Whether the client has it already, in whatever form. Not Koa's `fresh`: a client that sends both a tag and
+ * `Cache-Control: no-cache`, as fetch does, may have its 304.
+ */
+export function hasIt(ctx: Context, { etag }: Answer): boolean {
+  const ifNoneMatch = ctx.get('If-None-Match');
   if (ifNoneMatch === '') return false;
-  return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+  const plain = etag.replace('W/', '');
+  return ifNoneMatch.split(',').some((tag) => ['*', plain, `W/${plain}`].includes(tag.trim()));
 }

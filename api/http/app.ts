@@ -3,10 +3,11 @@ import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { answerOf, send, sendJson, sendStream } from './answers.ts';
+import { answerOf, hasIt, send, sendJson, sendStream } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
+import { createPackedAnswers, type PackedAnswers } from './packed-answers.ts';
 import { publicDetail } from './public-detail.ts';
 import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
@@ -26,6 +27,7 @@ export interface HttpOptions {
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
+const PACKED_BYTES = 16 * 1024 * 1024;
 /** What they lack is read together where it can be; what cannot has a few connections, and waits for its turn here. */
 const READS_AT_ONCE = 12;
 const METHODS = 'GET, POST, OPTIONS';
@@ -33,10 +35,11 @@ const METHODS = 'GET, POST, OPTIONS';
 /** A table of routes as a Koa application. */
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
+  const packed = createPackedAnswers(PACKED_BYTES);
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, { shared, gate }, options);
+    const handle = (ctx: Context) => answer(ctx, route, { shared, packed, gate }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -119,13 +122,14 @@ function isDecodable(path: string): boolean {
 
 interface Reads {
   shared: SharedAnswers;
+  packed: PackedAnswers;
   gate: ReadGate;
 }
 
 async function answer(
   ctx: Context,
   route: Route,
-  { shared, gate }: Reads,
+  { shared, packed, gate }: Reads,
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
@@ -139,8 +143,8 @@ async function answer(
   if (route.cached) {
     const key = cacheKey(ctx, query, route, options.latest);
     const make = (view: View) => route.answer({ params, query }, view);
-    const ready = shared.ready(key, make);
-    send(ctx, ready ?? (await shared.wait(key, make, (work) => gate(address, work))), true);
+    const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work)));
+    send(ctx, await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found)), true);
     // The store is silent: what is told is from before.
     const age = Math.floor(options.latest.age() / 1000);
     if (age > 0) ctx.set('Age', String(age));

@@ -34,4 +34,31 @@ describe('shared answers', () => {
     for (let count = 0; count < 5; count += 1) await held.api.get(`/coins/${key('nobody')}`);
     expect(held.api.queries('FROM policies') - before).toBe(1);
   });
+
+  test('a large one comes packed to who takes it, and is 304 to who has it in any form', async () => {
+    const coins = Array.from({ length: 30 }, (_, at) => policyRow(`coin${at}`, 'usd'));
+    await held.api.insert('policies', coins);
+    const get = (accepted: string, tag?: string) =>
+      held.api.get('/rankings?limit=50', {
+        'accept-encoding': accepted,
+        ...(tag === undefined ? {} : { 'if-none-match': tag }),
+      });
+    const plain = await get('identity');
+    const packed = [await get('br, gzip;q=0.5'), await get('gzip')];
+    expect(packed.map(({ headers }) => headers.get('content-encoding'))).toEqual(['br', 'gzip']);
+    expect(packed.map(({ text }) => text)).toEqual([plain.text, plain.text]);
+    expect(plain.headers.get('content-encoding')).toBe(null);
+    const etag = plain.headers.get('etag') ?? '';
+    for (const { headers } of packed) expect(headers.get('etag')).toBe(`W/${etag}`);
+    for (const accepted of ['identity', 'gzip', 'br', 'br;q=broken'])
+      for (const tag of [etag, `W/${etag}`]) {
+        const { status, text, headers } = await get(accepted, tag);
+        expect([status, text, headers.get('content-encoding')]).toEqual([304, '', null]);
+        expect(headers.get('vary')).toBe('Accept-Encoding');
+        expect(headers.get('etag')).toBe(['gzip', 'br'].includes(accepted) ? `W/${etag}` : etag);
+      }
+    expect((await get('br', '"other"')).status).toBe(200);
+    const small = await held.api.get('/models', { 'accept-encoding': 'br' });
+    expect([small.headers.get('content-encoding'), small.headers.get('vary')]).toEqual([null, null]);
+  });
 });

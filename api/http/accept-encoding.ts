@@ -1,0 +1,37 @@
+/** How the bytes of an answer may be packed, the one that packs best first. */
+export const ENCODINGS = ['br', 'gzip'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
+
+/**
+ * What a client's Accept-Encoding prefers; null where that is the bytes as they are. What is not of the header's
+ * grammar counts for nothing, and who asks for neither form is sent the bytes as they are.
+ */
+export function preferredEncoding(header: string): Encoding | null {
+  if (header === '') return null;
+  const qualities = new Map<string, number>();
+  for (const part of header.split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const quality = qualityOf(parameters);
+    if (quality !== null) qualities.set(coding.toLowerCase(), quality);
+  }
+  const others = qualities.get('*') ?? 0;
+  // Unnamed it is acceptable, behind all that is named.
+  let best = qualities.get('identity') ?? others;
+  let preferred: Encoding | null = null;
+  for (const encoding of ENCODINGS) {
+    const quality = qualities.get(encoding) ?? others;
+    if (quality === 0 || quality < best || (quality === best && preferred !== null)) continue;
+    best = quality;
+    preferred = encoding;
+  }
+  return preferred;
+}
+
+/** Null where the parameters are none of a coding. */
+function qualityOf(parameters: readonly string[]): number | null {
+  if (parameters.length === 0) return 1;
+  const [, quality] = (parameters.length === 1 && QUALITY.exec(parameters[0] as string)) || [];
+  return quality === undefined ? null : Number(quality);
+}
