@@ -35,7 +35,7 @@ export function Posts({ mint, fresh }: { mint: string; fresh: number }) {
     return html`
       <ol class="posts" aria-live="polite">${posts.map((post) => html`<${Post} key=${post.id} post=${post} />`)}</ol>
       ${posts.length < data.total && html`<button type="button" class="plain" onClick=${more}>Older posts</button>`}
-      ${failure !== null && html`<p class="notice old" role="status">${failure}.</p>`}
+      ${failure !== null && html`<p class="notice old" role="status"><${Text} text=${failure} />.</p>`}
     `;
   }}<//>`;
 }

@@ -8,6 +8,7 @@ import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import type { Resource } from '../resource.ts';
 import { span } from '../text/times.ts';
+import { plainText } from '../text/visible.ts';
 import { classNames } from '../text/words.ts';
 import { inUnit, unitOf } from './units.ts';
 
@@ -33,7 +34,7 @@ interface VenueProps {
 
 function Venue({ coin, account, position, failed }: VenueProps) {
   const reading = inUnit(unitOf(coin, account.assetMint));
-  const title = `${classNames(account.assetClass).join(', ')}${account.kind === 'Remote' ? `, at ${position?.venue ?? 'a venue'}` : ', on chain'}`;
+  const title = `${classNames(account.assetClass).join(', ')}${account.kind === 'Remote' ? `, at ${plainText(position?.venue ?? 'a venue')}` : ', on chain'}`;
   return html`<li class=${account.revoked ? 'venue revoked' : 'venue'}>
     <div class="venue-head">
       <h3>${title}</h3>
@@ -48,7 +49,7 @@ function Venue({ coin, account, position, failed }: VenueProps) {
           <dl class="pairs">
             <${Pair} name="Sent there" purse="bridged"><${Fig} figure=${account.bridgedOut} reading=${reading} name="Bridged out" /><//>
             <${Pair} name="Attested there" purse="remote"><${Fig} figure=${account.remote} reading=${reading} name="Attested equity" /><//>
-            ${failed !== null && html`<${Pair} name="Venue says"><span class="absent" title=${failed}>not read</span><//>`}
+            ${failed !== null && html`<${Pair} name="Venue says"><span class="absent" title=${plainText(failed)}>not read</span><//>`}
             ${position !== undefined && html`<${Live} position=${position} reading=${reading} />`}
           </dl>`
     }

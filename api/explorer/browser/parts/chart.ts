@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { html } from '../html.ts';
 import { grouped } from '../text/amounts.ts';
+import { plainText } from '../text/visible.ts';
 import type { Point } from './point.ts';
 
 export interface ChartProps {
@@ -33,7 +34,7 @@ export function Chart(props: ChartProps) {
         <tbody>${points.toReversed().map(
           ({ time, value, reason }) => html`<tr key=${time}>
             <th scope="row">${written(time)}</th>
-            <td class="number">${value === null ? html`<span class="absent" title=${reason ?? ''}>absent</span>` : grouped(value)}</td>
+            <td class="number">${value === null ? html`<span class="absent" title=${plainText(reason ?? '')}>absent</span>` : grouped(value)}</td>
           </tr>`,
         )}</tbody>
       </table></div>

@@ -41,30 +41,41 @@ export function hidePanel(left: boolean): void {
   }, HIDE_MS);
 }
 
+/** Beside a number; where there is little room the style sheet puts it at the foot. */
+function place(panel: HTMLElement, at: HTMLElement): void {
+  if (innerWidth <= NARROW_PX) return;
+  const from = at.getBoundingClientRect();
+  const { width, height } = panel.getBoundingClientRect();
+  const below = from.bottom + GAP + height < innerHeight;
+  panel.style.left = `${Math.max(GAP, Math.min(from.left, innerWidth - width - GAP))}px`;
+  panel.style.top = `${Math.max(GAP, below ? from.bottom + GAP : from.top - GAP - height)}px`;
+}
+
 /** One panel for all numbers, beside the one that is pointed at. */
 export function Panel() {
   const panel = useRef<HTMLElement>(null);
   const current = open.value;
   useLayoutEffect(() => {
     const element = panel.current;
-    // Where there is little room the style sheet puts it at the foot.
-    if (element === null || current === null || innerWidth <= NARROW_PX) return;
-    const from = current.at.getBoundingClientRect();
-    const { width, height } = element.getBoundingClientRect();
-    const below = from.bottom + GAP + height < innerHeight;
-    element.style.left = `${Math.max(GAP, Math.min(from.left, innerWidth - width - GAP))}px`;
-    element.style.top = `${Math.max(GAP, below ? from.bottom + GAP : from.top - GAP - height)}px`;
+    if (element === null || current === null) return;
+    place(element, current.at);
   }, [current]);
   useEffect(() => {
     const close = () => {
       open.value = null;
     };
+    // What was reached by keyboard was scrolled to for that: its panel goes along.
+    const scrolled = () => {
+      const at = open.value?.at;
+      if (panel.current !== null && at?.matches(':focus-visible')) place(panel.current, at);
+      else close();
+    };
     const key = (event: KeyboardEvent) => event.key === 'Escape' && close();
     addEventListener('keydown', key);
-    addEventListener('scroll', close, { passive: true, capture: true });
+    addEventListener('scroll', scrolled, { passive: true, capture: true });
     return () => {
       removeEventListener('keydown', key);
-      removeEventListener('scroll', close, { capture: true });
+      removeEventListener('scroll', scrolled, { capture: true });
     };
   }, []);
   if (current === null) return html`<aside class="panel" role="status" hidden></aside>`;

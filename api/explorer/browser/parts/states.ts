@@ -2,6 +2,7 @@ import { now } from '../clock.ts';
 import { type Children, html } from '../html.ts';
 import type { Resource } from '../resource.ts';
 import { ago } from '../text/times.ts';
+import { Text } from './text.ts';
 
 /** Draws an answer, and around it whether it is still awaited, old, or cannot be had. */
 export function Loaded<T>({
@@ -25,7 +26,7 @@ export function Loaded<T>({
 
 function Failed({ of }: { of: Resource<unknown> }) {
   return html`<div class="notice failed" role="alert">
-    <p><b>This cannot be shown now.</b> ${of.failure}.</p>
+    <p><b>This cannot be shown now.</b> <${Text} text=${of.failure ?? ''} />.</p>
     <p>Nothing is shown in its place: no number here is made up. It is asked for again by itself.</p>
     <button type="button" onClick=${of.again}>Ask again</button>
   </div>`;
@@ -35,7 +36,7 @@ function Old({ of }: { of: Resource<unknown> }) {
   const at =
     of.at === null ? '' : ` What stands here was answered ${ago(new Date(of.at).toISOString(), now.value)}.`;
   return html`<div class="notice old" role="status">
-    <p><b>Not up to date.</b> ${of.failure}.${at} It is asked for again by itself.</p>
+    <p><b>Not up to date.</b> <${Text} text=${of.failure ?? ''} />.${at} It is asked for again by itself.</p>
   </div>`;
 }
 

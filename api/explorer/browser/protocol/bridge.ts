@@ -2,6 +2,7 @@ import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.
 import { html } from '../html.ts';
 import { Against } from '../parts/against.ts';
 import { Fig } from '../parts/figure.ts';
+import { Text } from '../parts/text.ts';
 import { counted } from '../text/words.ts';
 
 type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
@@ -13,7 +14,7 @@ export function Bridge({ venues }: { venues: Venue[] }) {
   return html`<ul class="venues">
     ${venues.map(
       (venue) => html`<li key=${venue.venue} class="venue">
-      <div class="venue-head"><h3>${venue.venue}</h3><small>${counted(venue.accountCount, 'account')}</small></div>
+      <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${counted(venue.accountCount, 'account')}</small></div>
       <${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />
       <dl class="pairs">
         <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent out</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>

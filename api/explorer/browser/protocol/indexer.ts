@@ -2,9 +2,11 @@ import type { StatusResponse } from '../../../../schemas/responses/status.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
+import { Text } from '../parts/text.ts';
 import { grouped } from '../text/amounts.ts';
 import { titleOf } from '../text/events.ts';
 import { ago, span } from '../text/times.ts';
+import { plainText } from '../text/visible.ts';
 
 const COUNT = { kind: 'count' } as const;
 
@@ -36,7 +38,7 @@ export function Indexer({ status }: { status: StatusResponse }) {
               html`<div key=${name}><dt>${name}</dt><dd>${
                 'programId' in venue
                   ? venue.reachable === null
-                    ? html`<span class="absent" title=${venue.reason ?? ''}>absent</span>`
+                    ? html`<span class="absent" title=${plainText(venue.reason ?? '')}>absent</span>`
                     : venue.reachable
                       ? 'program is there'
                       : html`<span class="tag warn">no program there</span>`
@@ -44,8 +46,8 @@ export function Indexer({ status }: { status: StatusResponse }) {
               }</dd></div>`,
           )}
           ${attestor.perVenue.map(
-            (venue) => html`<div key=${venue.venue}><dt>Attestation of ${venue.venue}</dt>
-            <dd><${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the newest attestation of ${venue.venue}`} /> <small>${Number(venue.value) < 0 ? 'ahead of this clock' : 'old'}</small></dd></div>`,
+            (venue) => html`<div key=${venue.venue}><dt>Attestation of <${Text} text=${venue.venue} /></dt>
+            <dd><${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the newest attestation of ${plainText(venue.venue)}`} /> <small>${Number(venue.value) < 0 ? 'ahead of this clock' : 'old'}</small></dd></div>`,
           )}
         </dl>
       </div>

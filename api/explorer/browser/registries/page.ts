@@ -63,7 +63,7 @@ export function RegistriesPage() {
     <${Section} title="Quote assets" note="The pair catalogue of the launch venue. No reading is not zero.">
       <${Loaded} of=${quotes} rows=${10}>${(data: QuotesResponse) =>
         data.items.length === 0
-          ? html`<${Empty} title="The catalogue is not there.">${data.reason ?? 'It lists no pair.'}<//>`
+          ? html`<${Empty} title="The catalogue is not there."><${Text} text=${data.reason ?? 'It lists no pair.'} /><//>`
           : html`<${Quotes} rows=${data.items} />`}<//>
     <//>
   `;
@@ -84,7 +84,7 @@ function Quotes({ rows }: { rows: QuotesResponse['items'] }) {
       (row) => html`<tr key=${row.mint}>
       <th scope="row"><${Text} text=${row.symbol ?? 'Unnamed'} />${row.name !== null && html`<small><${Text} text=${row.name} /></small>`}</th>
       <td><${Key} value=${row.mint} name="Mint" /></td>
-      <td>${row.category}</td>
+      <td><${Text} text=${row.category} /></td>
       <td class="number">${row.decimals}</td>
       <td class="number">${row.policyCount > 0 ? html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount}</a>` : '0'}</td>
       <td class="number">${dollars(row.startMarketCapUsd)}</td>

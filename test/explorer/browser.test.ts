@@ -1,0 +1,176 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import { harm, loseStore, makeHostile } from './support/hostile-answers.ts';
+import { type Running, startRunning } from './support/running.ts';
+import { CHROMIUM, closeTab, drawings, openBrowser, openTab, type Tab, violations } from './support/tab.ts';
+
+const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
+if (missing !== '' && process.env.CI === 'true') throw new Error('chromium is not there; CI installs it');
+
+/** Each chart of a day's figures, and the colour that its bars have. */
+const CHARTS = {
+  'Routed to bankrolls': '--purse-bankroll',
+  'Routed to liquidity': '--purse-lp',
+  'Protocol’s cut': '--purse-protocol',
+  Profit: '--purse-local',
+  'Spent on buybacks': '--purse-holders',
+};
+
+/** A bar has far more; letters and lines of the axes are in other colours. */
+const LEAST_PIXELS = 100;
+
+describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
+  let running: Running;
+  let browser: Browser;
+  let tab: Tab;
+  let page: Page;
+  let pages: string[];
+
+  beforeAll(async () => {
+    [running, browser] = await Promise.all([startRunning(), openBrowser()]);
+    tab = await openTab(browser, running.url);
+    page = tab.page;
+    pages = ['/explorer/', `/explorer/coins/${running.mint}`, '/explorer/protocol', '/explorer/registries'];
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await running?.stop();
+  });
+
+  /** Opens a page and waits until everything it asked for is there. */
+  const open = async (path: string, on = page) => {
+    await on.goto(path);
+    await on.locator('main > *').first().waitFor();
+    await on.locator('.skeleton').first().waitFor({ state: 'detached' });
+  };
+  const another = async () => {
+    const opened = await openTab(browser, running.url);
+    onTestFinished(() => closeTab(opened));
+    return opened;
+  };
+  const mode = () => page.getByRole('combobox', { name: 'Mode', exact: true });
+  const rows = () => page.locator('table.ranking tbody tr');
+
+  test('leads from the ranking to a policy and to the source of a figure', async () => {
+    await open('/explorer/');
+    await page.locator(`a.row-link[href$="${running.mint}"]`).click();
+    await page.waitForURL(`**/explorer/coins/${running.mint}`);
+    const panel = page.locator('aside.panel');
+    await page.locator('dl.figures button.figure', { hasText: 'Profit swept' }).focus();
+    await panel.locator('.panel-name', { hasText: 'Profit swept' }).waitFor();
+    const { counters } = (await (await fetch(`${running.url}/coins/${running.mint}`)).json()) as CoinResponse;
+    expect(await panel.locator('dd.source').textContent()).toBe(counters.profitSwept.source);
+    expect(await panel.textContent()).toMatch(/base units, \d+ decimals.*As of.*UTC/);
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+  });
+
+  test('a new event and a new post appear without a reload', async () => {
+    await open(`/explorer/coins/${running.mint}`);
+    await page.evaluate('globalThis.neverReloaded = true');
+    await page.getByText('it grows as they happen').waitFor();
+    const known = Number(await page.locator('.activity li').first().getAttribute('aria-setsize'));
+    const text = `Nothing to do yet: event ${known} changed nothing.`;
+    await running.agent.post({ kind: 'update', text });
+    await page.locator('.post-text', { hasText: text }).waitFor();
+    await page.locator(`.activity li[aria-setsize]:not([aria-setsize="${known}"])`).first().waitFor();
+    expect(Number(await page.locator('.activity li').first().getAttribute('aria-setsize'))).toBeGreaterThan(
+      known,
+    );
+    expect(await page.evaluate('globalThis.neverReloaded')).toBe(true);
+  });
+
+  test('each chart with anything to show has drawn it', async () => {
+    await open('/explorer/protocol');
+    await page.locator('.small-chart canvas').nth(4).waitFor();
+    const drawn = await drawings(page, CHARTS);
+    expect(drawn.map(({ name }) => name)).toEqual(Object.keys(CHARTS));
+    expect(drawn.filter(({ hasAmounts }) => hasAmounts)).not.toEqual([]);
+    expect(drawn.filter(({ hasAmounts, pixels }) => hasAmounts !== pixels > LEAST_PIXELS)).toEqual([]);
+  });
+
+  test('filters and sorts are in the address: they survive a reload and the way back', async () => {
+    await open('/explorer/');
+    await mode().selectOption('Agent');
+    await page.getByRole('group', { name: 'Rank by' }).getByRole('button', { name: 'Profit' }).click();
+    await page.waitForURL('**/explorer/?mode=Agent&sort=profit');
+    const stands = async () => {
+      await page.locator('table.ranking[data-sort="profit"]').waitFor();
+      expect(await mode().inputValue()).toBe('Agent');
+      expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toMatch(/^\s*Profit/);
+      const modes = await rows().locator('.tags .tag:first-child').allTextContents();
+      expect(new Set(modes)).toEqual(new Set(['Agent']));
+    };
+    await stands();
+    await page.reload();
+    await stands();
+    await rows().first().locator('a.row-link').click();
+    await page.waitForURL('**/explorer/coins/*');
+    await page.goBack();
+    await stands();
+    await page.goBack();
+    await page.waitForURL('**/explorer/?mode=Agent');
+    await page.locator('table.ranking[data-sort="marketCap"]').waitFor();
+  });
+
+  test('the keyboard alone searches, walks the rows and opens one', async () => {
+    await open('/explorer/');
+    await page.keyboard.press('/');
+    await page.keyboard.type(running.mint);
+    await page.waitForURL(`**/explorer/?search=${running.mint}`);
+    await page.locator('table.ranking tbody:not(:has(tr + tr)) a.row-link').waitFor();
+    // Out of the field a letter is a command again.
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/explorer/coins/${running.mint}`);
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  test('axe finds nothing serious on any page, light or dark', async () => {
+    const found: string[] = [];
+    for (const path of pages) {
+      await open(path);
+      found.push(...(await violations(page)).map((line) => `${path} ${line}`));
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('of all this nothing reached the console, nothing another host', () => {
+    expect(tab.faults).toEqual([]);
+  });
+
+  test('a store that is down is told, with what is known as old, and never shown as zeros', async () => {
+    const { page: lost } = await another();
+    await open(pages[1] as string, lost);
+    await lost.getByText('it grows as they happen').waitFor();
+    const before = await lost.locator('dl.figures').first().locator('button.figure').allTextContents();
+    await loseStore(lost);
+    await lost.getByText('Not up to date.').first().waitFor();
+    await lost.getByText('the store does not answer').first().waitFor();
+    expect(await lost.locator('dl.figures').first().locator('button.figure').allTextContents()).toHaveLength(
+      before.length,
+    );
+    for (const path of pages) {
+      await open(path, lost);
+      await lost.getByRole('alert').first().waitFor();
+      await lost.locator('a.status', { hasText: 'Not answering' }).waitFor();
+      expect(await lost.locator('main').textContent()).not.toMatch(/\d|absent/);
+    }
+  });
+
+  test('what strangers wrote takes effect on no page', async () => {
+    const hostile = await another();
+    await makeHostile(hostile.page);
+    const found: string[] = [];
+    for (const path of pages) {
+      await open(path, hostile.page);
+      await hostile.page.locator('.hidden-char').first().waitFor();
+      for (const figure of (await hostile.page.locator('button.figure').all()).slice(0, 5))
+        await figure.focus();
+      found.push(...(await harm(hostile.page)).map((line) => `${path} ${line}`));
+    }
+    expect([...found, ...hostile.faults]).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { Page, Route } from 'playwright-core';
+
+/** What strangers would write where they may; each ends what it might stand in. */
+const WORDS = [
+  '<img src="https://elsewhere.example/x.png" onerror="globalThis.harmed = 1">',
+  '"></script><script>globalThis.harmed = 1</script><b onmouseover="globalThis.harmed = 1">bold</b>',
+  'javascript:globalThis.harmed=1',
+  '\u202egnp.exe\u2066 \u0000\u0007\u001b[2J\u200b\u00ad',
+  "' onfocus='globalThis.harmed=1' autofocus='",
+  'https://elsewhere.example/a?b=<svg onload=globalThis.harmed=1>',
+  '__proto__',
+];
+
+/** The fields of answers whose text comes from tokens, agents, catalogues and venues. */
+const FIELDS =
+  /^(name|symbol|mintName|mintSymbol|quoteSymbol|text|ref|venue|reason|error|provider|uri|image|logoUrl|category)$/;
+
+/** The same answer with such words in all of those fields. */
+function altered(value: unknown, count: { at: number }): unknown {
+  if (Array.isArray(value)) return value.map((entry) => altered(entry, count));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, inner]) => {
+    if (!FIELDS.test(name) || (typeof inner !== 'string' && inner !== null))
+      return [name, altered(inner, count)];
+    count.at += 1;
+    // Where there is no reason there is a figure.
+    return [
+      name,
+      inner === null && name === 'reason' ? null : `${WORDS[count.at % WORDS.length]} ${count.at}`,
+    ];
+  });
+  return Object.fromEntries(fields);
+}
+
+const isApi = ({ pathname }: URL) => !pathname.startsWith('/explorer/');
+
+/** From now on every answer of the API is hostile, streams are silent. */
+export async function makeHostile(page: Page): Promise<void> {
+  const count = { at: 0 };
+  await page.route(isApi, async (route: Route) => {
+    if (new URL(route.request().url()).pathname.startsWith('/stream/')) return silent(route);
+    const response = await route.fetch();
+    return route.fulfill({ response, json: altered(await response.json(), count) });
+  });
+}
+
+/** From now on the API answers as one whose store is gone. */
+export const loseStore = (page: Page): Promise<unknown> =>
+  page.route(isApi, (route) =>
+    new URL(route.request().url()).pathname.startsWith('/stream/')
+      ? silent(route)
+      : route.fulfill({
+          status: 500,
+          json: { error: 'internal error', detail: 'the store does not answer' },
+        }),
+  );
+
+const silent = (route: Route) =>
+  route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' });
+
+/** What of such words took effect or stands in the page unmarked. */
+export const harm = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(String.raw`(() => {
+    const found = [];
+    if (globalThis.harmed !== undefined) found.push('a script ran');
+    for (const element of document.querySelectorAll('body img, body script, body svg, body iframe, body style'))
+      found.push('markup: ' + element.outerHTML);
+    for (const link of document.querySelectorAll('a'))
+      if (new URL(link.href).origin !== location.origin) found.push('link: ' + link.href);
+    const turning = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069]/;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode())
+      if (turning.test(walker.currentNode.data)) found.push('text: ' + walker.currentNode.parentElement.outerHTML);
+    for (const element of document.querySelectorAll('*'))
+      for (const { name, value } of element.attributes) {
+        if (turning.test(value)) found.push('attribute ' + name + ': ' + escape(value));
+        if (name.startsWith('on')) found.push('attribute ' + name);
+      }
+    if (turning.test(document.title)) found.push('title: ' + escape(document.title));
+    return found;
+  })()`);

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { vi } from 'vitest';
+import { type Agent, createAgent } from '../../../api/client/entry.ts';
+
+/** `npm start` on a small local chain, as somebody who tries it has it. */
+export interface Running {
+  url: string;
+  /** The policy whose agent's key is in the data directory. */
+  mint: string;
+  agent: Agent;
+  stop(): Promise<void>;
+}
+
+const MAIN = path.resolve(import.meta.dirname, '../../../start/main.ts');
+const FLAGS = ['--policies', '8'];
+
+export async function startRunning(): Promise<Running> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'explorer-'));
+  const env = { ...process.env, DATA_DIR: path.join(directory, 'data'), PORT: '0' };
+  const quiet = ['--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...quiet, MAIN, ...FLAGS], {
+    ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] },
+  });
+  const ended = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  let said = '';
+  const screen = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    child.once('exit', (code) => reject(new Error(`it ended with ${code} before it served: ${said}`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('Ctrl-C')) resolve(text);
+    });
+  });
+  const url = /is serving (\S+)/.exec(screen)?.[1] as string;
+  const mint = /MINT=(\w+)/.exec(screen)?.[1] as string;
+  const isIndexed = async () => {
+    const { status } = await fetch(`${url}/coins/${mint}`);
+    if (status !== 200) throw new Error(`the policy of ${mint} is not indexed: ${status}`);
+  };
+  await vi.waitFor(isIndexed, { timeout: 60_000, interval: 100 });
+  const key = Uint8Array.from(
+    JSON.parse(readFileSync(path.join(directory, 'data/devnet/agent.json'), 'utf8')) as number[],
+  );
+  return { url, mint, agent: createAgent({ url, mint, key }), stop };
+}

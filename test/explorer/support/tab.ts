@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+export const CHROMIUM = (process.env.PATH ?? '')
+  .split(path.delimiter)
+  .map((directory) => path.join(directory, 'chromium'))
+  .find((file) => existsSync(file));
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM as string, args: ['--disable-gpu', '--disable-dev-shm-usage'] });
+
+/** A page, and whatever it did that no page of the explorer may do. */
+export interface Tab {
+  page: Page;
+  /** Errors on the console, thrown errors, dialogs, and requests to another address than ours. */
+  faults: string[];
+}
+
+export async function openTab(browser: Browser, url: string): Promise<Tab> {
+  const page = await browser.newPage({ baseURL: url, viewport: { width: 1280, height: 900 } });
+  const faults: string[] = [];
+  page.on('console', (line) => {
+    if (['error', 'warning'].includes(line.type()))
+      faults.push(`${line.type()}: ${line.text()} at ${line.location().url}`);
+  });
+  page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`asked ${request.url()}`);
+  });
+  return { page, faults };
+}
+
+export async function closeTab({ page }: Tab): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.close();
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe holds to be serious or critical in the page as it stands; in the dark only colours differ. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const light = await axe(page, '{ resultTypes: ["violations"] }');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await axe(page, '{ resultTypes: ["violations"], runOnly: ["color-contrast"] }');
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark.map((line) => `dark: ${line}`)];
+}
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+async function axe(page: Page, options: string): Promise<string[]> {
+  const found = await page.evaluate<Violation[]>(`axe.run(${options}).then((said) => said.violations)`);
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+}
+
+export interface Drawing {
+  name: string;
+  /** Whether its table has an amount that is not zero. */
+  hasAmounts: boolean;
+  /** How many pixels of its canvas have the colour of what it draws. */
+  pixels: number;
+}
+
+/** What each chart has drawn; `colours` are names of the style sheet by the chart's. */
+export const drawings = (page: Page, colours: Record<string, string>): Promise<Drawing[]> =>
+  page.evaluate<Drawing[]>(`(() => {
+    const colours = ${JSON.stringify(colours)};
+    const style = getComputedStyle(document.documentElement);
+    return [...document.querySelectorAll('.small-chart')].map((chart) => {
+      const name = chart.querySelector('h3').textContent;
+      const hasAmounts = [...chart.querySelectorAll('td')].some(({ textContent }) => /[1-9]/.test(textContent));
+      const colour = parseInt(style.getPropertyValue(colours[name]).trim().slice(1), 16);
+      const canvas = chart.querySelector('canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let pixels = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] === 255 && ((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]) === colour) pixels += 1;
+      return { name, hasAmounts, pixels };
+    });
+  })()`);
