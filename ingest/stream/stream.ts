@@ -102,7 +102,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   /** States of followed addresses that are here of a slot; those of earlier ones came late. */
   const statesOf = (slot: bigint) => {
     const states = beside.upTo(slot);
-    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, state));
+    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, beside, state));
     return states.filter((state) => state.slot === slot);
   };
   const handle = (output: SlotsOutput) => {
@@ -113,7 +113,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   };
   const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
-      for (const state of statesOf(output.slot)) handle(lateOutput(slots, state));
+      for (const state of statesOf(output.slot)) handle(lateOutput(slots, beside, state));
       if (gapFrom === null) return;
       openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
       gapFrom = null;

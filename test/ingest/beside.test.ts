@@ -96,13 +96,13 @@ test('where a replay was asked for it is left out first, unless the words are ab
 
 test('states are kept until the core releases their slot; what comes for it later is late, once', () => {
   const beside = createBesideSlots('confirmed', null);
-  expect(beside.take(account(11n, 1))).toBeNull();
+  expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.reached()).toBeNull();
   for (const update of [meta(11n), confirmed(11n), account(12n, 2)]) beside.take(update);
   expect(beside.reached()).toBe(11n);
   expect(beside.upTo(11n)).toEqual([account(11n, 1)]);
   expect(beside.upTo(11n)).toEqual([]);
-  expect(beside.take(account(11n, 3))).toEqual(account(11n, 3));
+  expect(beside.take(account(11n, 3))).toEqual([account(11n, 3)]);
   expect(beside.upTo(12n)).toEqual([account(12n, 2)]);
 });
 
@@ -110,13 +110,22 @@ test('a replay from where it came to repeats nothing, and brings what differs or
   const beside = createBesideSlots('confirmed', null);
   for (const update of [account(11n, 1), meta(11n), confirmed(11n)]) beside.take(update);
   beside.upTo(11n);
-  expect(beside.take(account(11n, 1))).toBeNull();
-  expect(beside.take(account(11n, 1, 9))).toEqual(account(11n, 1, 9));
-  expect(beside.take(account(11n, 2))).toEqual(account(11n, 2));
-  expect(beside.take(account(11n, 2))).toBeNull();
+  expect(beside.take(account(11n, 1))).toEqual([]);
+  expect(beside.take(account(11n, 1, 9))).toEqual([account(11n, 1, 9)]);
+  expect(beside.take(account(11n, 2))).toEqual([account(11n, 2)]);
+  expect(beside.take(account(11n, 2))).toEqual([]);
   const again = createBesideSlots('confirmed', 11n);
-  expect(again.take(account(11n, 1))).toBeNull();
-  expect(again.take(account(10n, 1))).toEqual(account(10n, 1));
+  expect(again.take(account(11n, 1))).toEqual([]);
+  expect(again.take(account(10n, 1))).toEqual([account(10n, 1)]);
+});
+
+test('a state that comes late for a slot that nobody else dates waits for its block meta', () => {
+  const beside = createBesideSlots('confirmed', null, () => false);
+  beside.upTo(20n);
+  expect(beside.take(account(15n, 1))).toEqual([]);
+  expect(beside.take(meta(15n))).toEqual([account(15n, 1)]);
+  expect(beside.timeOf(15n)).toBe(1_000);
+  expect(beside.take(account(15n, 2))).toEqual([account(15n, 2)]);
 });
 
 test('the core waits for the stream beside it, and not for ever', () => {

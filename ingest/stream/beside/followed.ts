@@ -49,7 +49,8 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   const beside = createBeside({
     ...options,
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
-    onLate: (update) => handle(lateOutput(slots, update)),
+    isDated: (slot) => slots.timeOf(slot) !== null,
+    onLate: (update) => handle(lateOutput(slots, beside, update)),
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
@@ -61,8 +62,13 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   return { ...beside, told: rota.told };
 }
 
-export const lateOutput = (slots: Slots, update: AccountUpdate): SlotsOutput => ({
+/** Of a slot that the core never brought the stream beside it knows the time. */
+export const lateOutput = (
+  slots: Slots,
+  beside: Pick<Beside, 'timeOf'>,
+  update: AccountUpdate,
+): SlotsOutput => ({
   type: 'late',
   update,
-  blockTime: slots.timeOf(update.slot),
+  blockTime: slots.timeOf(update.slot) ?? beside.timeOf(update.slot),
 });

@@ -3,11 +3,10 @@ import { sameState } from '../slots/repeats.ts';
 
 /** What a stream beside the core has brought, by slot, until the core releases the slot. Pure: no clock, no I/O. */
 export interface BesideSlots {
-  /**
-   * Takes one update. Answers an account state that is new where its slot was handed out before, so that it comes
-   * late; null for all else.
-   */
-  take(update: Update): AccountUpdate | null;
+  /** Takes one update. Answers the states that come late: their slot was handed out before, and its time is known. */
+  take(update: Update): AccountUpdate[];
+  /** Unix seconds of a slot that this stream has told of; null where it is not remembered, or nobody knows it. */
+  timeOf(slot: bigint): number | null;
   /** The highest slot of which everything is here; null before one is. */
   reached(): bigint | null;
   /** Hands out what is here of this slot and of those before it. */
@@ -19,6 +18,7 @@ export interface BesideSlots {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
+const REMEMBERED_SLOTS = 4_096;
 
 type States = Map<string, AccountUpdate>;
 
@@ -26,11 +26,18 @@ const keyOf = ({ address }: AccountUpdate) =>
   Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1');
 const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
 
-/** @param reached where an earlier run has come to; a replay that begins there repeats what that one had. */
+/**
+ * @param reached where an earlier run has come to; a replay that begins there repeats what that one had.
+ * @param isDated whether somebody else knows the time of a slot.
+ */
 export function createBesideSlots(
   commitment: 'confirmed' | 'finalized',
   reached: bigint | null,
+  isDated: (slot: bigint) => boolean = () => true,
 ): BesideSlots {
+  const times = new Map<bigint, number | null>();
+  /** States that came late for slots whose time nobody knows before their meta comes. */
+  const undated = new Map<bigint, AccountUpdate[]>();
   const pending = new Map<bigint, States>();
   const metas = new Set<bigint>();
   const standing = new Set<bigint>();
@@ -47,34 +54,50 @@ export function createBesideSlots(
     if (slot > handedOut) pending.set(slot, newest);
     for (const set of [metas, standing]) for (const old of set) if (old <= slot) set.delete(old);
   };
-  const takeAccount = (update: AccountUpdate): AccountUpdate | null => {
+  const late = (update: AccountUpdate): AccountUpdate[] => {
+    if (times.has(update.slot) || isDated(update.slot)) return [update];
+    undated.set(update.slot, [...(undated.get(update.slot) ?? []), update]);
+    return [];
+  };
+  const takeMeta = (slot: bigint, blockTime: number | null): AccountUpdate[] => {
+    metas.add(slot);
+    times.set(slot, blockTime);
+    if (times.size > REMEMBERED_SLOTS) times.delete(times.keys().next().value as bigint);
+    const dated = undated.get(slot) ?? [];
+    undated.delete(slot);
+    return dated;
+  };
+  const takeAccount = (update: AccountUpdate): AccountUpdate[] => {
     const key = keyOf(update);
     if (update.slot === highest) {
       const known = newest?.get(key);
-      if (newest === null || (known !== undefined && sameState(known, update))) return null;
+      if (newest === null || (known !== undefined && sameState(known, update))) return [];
     }
     if (update.slot <= handedOut) {
       if (update.slot === highest) newest?.set(key, update);
-      return update;
+      return late(update);
     }
     const states: States = pending.get(update.slot) ?? new Map();
     pending.set(update.slot, states);
     const known = states.get(key);
     bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));
     states.set(key, update);
-    return null;
+    return [];
   };
 
   return {
     take: (update) => {
       if (update.type === 'account') return takeAccount(update);
-      if (update.type === 'blockMeta') metas.add(update.slot);
-      else if (update.type !== 'slot') return null;
-      else if (update.state === 'finalized' || update.state === commitment) standing.add(update.slot);
-      else return null;
+      if (update.type !== 'blockMeta' && update.type !== 'slot') return [];
+      const dated = update.type === 'blockMeta' ? takeMeta(update.slot, update.blockTime) : [];
+      if (update.type === 'slot') {
+        if (update.state !== 'finalized' && update.state !== commitment) return [];
+        standing.add(update.slot);
+      }
       complete(update.slot);
-      return null;
+      return dated;
     },
+    timeOf: (slot) => times.get(slot) ?? null,
     reached: () => highest,
     upTo: (slot) => {
       const states: AccountUpdate[] = [];
@@ -91,6 +114,7 @@ export function createBesideSlots(
     overflowing: () => bytes > MOST_BYTES,
     forget: () => {
       pending.clear();
+      undated.clear();
       metas.clear();
       standing.clear();
       bytes = 0;

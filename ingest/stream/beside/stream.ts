@@ -27,6 +27,8 @@ export interface BesideOptions {
   isOfCore(update: AccountUpdate): boolean;
   /** Has them read at that slot or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
+  /** Whether the core knows the time of a slot. */
+  isDated(slot: bigint): boolean;
   /** A state of a slot that was handed out before. */
   onLate(update: AccountUpdate): void;
   /** The core is to release nothing above this slot; null: whatever it has. */
@@ -43,6 +45,8 @@ export interface Beside {
   add(addresses: readonly string[]): void;
   /** The core releases this slot: hands out what is here of it and of those before. */
   upTo(slot: bigint): AccountUpdate[];
+  /** Unix seconds of a slot that this stream has told of. */
+  timeOf(slot: bigint): number | null;
   /** Runs until the signal is given. */
   run(): Promise<void>;
 }
@@ -56,7 +60,7 @@ const ASK_AGAIN_MS = 600_000;
  */
 export function createBeside(options: BesideOptions): Beside {
   const { client, commitment, signal, logger } = options;
-  const slots = createBesideSlots(commitment, options.position);
+  const slots = createBesideSlots(commitment, options.position, options.isDated);
   let ask: Ask = ASK_ALL;
   let refusal: string | null = null;
   let live: GeyserStream | null = null;
@@ -108,8 +112,7 @@ export function createBeside(options: BesideOptions): Beside {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
           const before = slots.reached();
-          const late = slots.take(update);
-          if (late !== null) options.onLate(late);
+          for (const late of slots.take(update)) options.onLate(late);
           const reached = slots.reached();
           dog.heard(highest, reached);
           if (reached !== before) {
@@ -194,6 +197,7 @@ export function createBeside(options: BesideOptions): Beside {
       if (live !== null) newcomers.onSlot();
       return slots.upTo(slot);
     },
+    timeOf: slots.timeOf,
     run,
   };
 }
