@@ -53,6 +53,8 @@ export interface Beside {
 
 /** A provider that takes no followed address at all is asked again after this long. */
 const ASK_AGAIN_MS = 600_000;
+/** A slot that this stream has not told of for so long is released without it: a rewrite may have missed it. */
+const LONGEST_HOLD_MS = 3_000;
 
 /**
  * A stream of followed addresses beside the core: as many as the provider takes. It never holds the core up for long,
@@ -88,7 +90,16 @@ export function createBeside(options: BesideOptions): Beside {
     },
     read: options.read,
   });
-  const tellCeiling = () => options.onCeiling(holding ? (slots.reached() ?? -1n) : null);
+  let hold: NodeJS.Timeout | undefined;
+  const tellCeiling = () => {
+    clearTimeout(hold);
+    if (holding) hold = setTimeout(letGo, LONGEST_HOLD_MS).unref();
+    options.onCeiling(holding ? (slots.reached() ?? -1n) : null);
+  };
+  const letGo = () => {
+    holding = false;
+    if (!signal.aborted) tellCeiling();
+  };
 
   const oneStream = (fromSlot: bigint | null): Promise<StreamEndedError> =>
     new Promise((resolve) => {
