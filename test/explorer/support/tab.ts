@@ -84,7 +84,11 @@ export const drawings = (page: Page, colours: Record<string, string>): Promise<D
       const hasAmounts = [...chart.querySelectorAll('td')].some(({ textContent }) => /[1-9]/.test(textContent));
       const colour = parseInt(style.getPropertyValue(colours[name]).trim().slice(1), 16);
       const canvas = chart.querySelector('canvas');
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      if (canvas === null) return { name, hasAmounts, pixels: 0 };
+      // Off the page's own canvas, which the browser would warn of.
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
       let pixels = 0;
       for (let at = 0; at < data.length; at += 4)
         if (data[at + 3] === 255 && ((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]) === colour) pixels += 1;
