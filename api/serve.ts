@@ -1,4 +1,4 @@
-import { Histogram, type Registry } from 'prom-client';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Config } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import { proxyAdvice } from '../runtime/proxy-advice.ts';
@@ -20,6 +20,18 @@ export interface ApiParts {
   bound: Bound;
 }
 
+/** How old the state is that answers are made of, where somebody asks. */
+export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Registry): void {
+  new Gauge({
+    name: 'api_state_age_seconds',
+    help: 'Time since the store last answered this process; 0 while nobody asks it for anything.',
+    registers: [registry],
+    collect() {
+      this.set(latest.watchedAge() / 1000);
+    },
+  });
+}
+
 /** Serves the API. */
 export function serveApi(parts: ApiParts): void {
   const { config, logger } = parts;
@@ -32,6 +44,7 @@ export function serveApi(parts: ApiParts): void {
     buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers: [parts.registry],
   });
+  watchStateAge(parts.latest, parts.registry);
   const app = createApp({
     latest: parts.latest,
     settings: readSettings(config),

@@ -17,6 +17,8 @@ export interface Latest {
   currentStore(): Store;
   /** Milliseconds since the store last answered, while somebody asks; 0 where it is part of this process. */
   age(): number;
+  /** The same for who watches the process: 0 while nobody asks, too. */
+  watchedAge(): number;
 }
 
 export interface LatestOptions {
@@ -63,28 +65,30 @@ export function createLatest(options: LatestOptions): Latest {
       memory: createMemory({ store, feed, clock, monotonic, maxBytes, mostRanked: options.mostRanked }),
       feed,
       readAt: Number.NEGATIVE_INFINITY,
+      readers: 0,
       waking: null,
       following: false,
     };
     memories.set(store, made);
     return made;
   };
-  const isIdle = (one: Followed) => monotonic() - one.readAt > times.idleMs;
+  const isIdle = (one: Followed) => one.readers === 0 && monotonic() - one.readAt > times.idleMs;
   const turn = (one: Followed) => one.memory.turn().catch(onError);
   /** Keeps memory warm as long as somebody asks. */
   const follow = async (one: Followed, store: Store) => {
     one.following = true;
-    while (signal?.aborted !== true && !isIdle(one) && isCurrent(store)) {
+    while (signal?.aborted !== true && !isIdle(one) && storeNow() === store) {
       await turn(one);
       await delay(times.everyMs, undefined, { signal, ref: false }).catch(() => {});
     }
     one.following = false;
   };
-  const isCurrent = (store: Store) => {
+  /** Null before the first connection. */
+  const storeNow = (): Store | null => {
     try {
-      return currentStore() === store;
+      return currentStore();
     } catch {
-      return false;
+      return null;
     }
   };
   handOver?.onApplied(() => {
@@ -125,20 +129,31 @@ export function createLatest(options: LatestOptions): Latest {
     return one;
   };
 
+  const readOf = async <T>(store: Store, make: (view: View) => T): Promise<Made<T>> => {
+    const one = followed(store);
+    await wake(one);
+    one.readers += 1;
+    try {
+      if (handOver === undefined && !one.following) void follow(one, store);
+      return await one.memory.read(make);
+    } finally {
+      one.readers -= 1;
+    }
+  };
+
   return {
     currentStore,
-    read: async (make) => {
-      const store = currentStore();
-      const one = followed(store);
-      await wake(one);
-      if (handOver === undefined && !one.following) void follow(one, store);
-      return within(one.memory.read(make));
-    },
+    read: async (make) => within(readOf(currentStore(), make)),
     readNow: (make) => warm()?.memory.readNow(make) ?? null,
     held: (made) => warm()?.memory.holds(made) ?? false,
     age: () => {
       const one = memories.get(currentStore());
       return one === undefined ? 0 : age(one);
+    },
+    watchedAge: () => {
+      const store = storeNow();
+      const one = store === null ? undefined : memories.get(store);
+      return one === undefined || (isIdle(one) && one.waking === null) ? 0 : age(one);
     },
   };
 }
@@ -148,6 +163,8 @@ interface Followed {
   feed: Feed;
   /** When somebody last asked. */
   readAt: number;
+  /** Who waits for what has to be read first. */
+  readers: number;
   /** A turn that all who ask wait for. */
   waking: Promise<void> | null;
   following: boolean;

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SharedRoute } from '../../api/http/route.ts';
 import { createHandOver } from '../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../api/latest/memory.ts';
+import type { Touched } from '../../api/latest/ranked/apply.ts';
 import { createOrder } from '../../api/latest/ranked/order.ts';
+import { createOrders } from '../../api/latest/ranked/ranking.ts';
 import { type RankedRow, rankedRow } from '../../api/latest/ranked/row.ts';
 import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { readRoutes } from '../../api/routes.ts';
@@ -71,6 +73,40 @@ test('an order that is told what changed is the order that is sorted anew', () =
       },
     ),
   );
+});
+
+test('orders that have no room beside each other are made anew, and say the same', () => {
+  const rows = new Map(Array.from({ length: 30 }, (_, at) => [String(at), rowOf(at)]));
+  const [bounded, free] = [createOrders(rows.size + 1), createOrders()];
+  const none = {
+    mode: null,
+    origin: null,
+    model: null,
+    quote: null,
+    locked: null,
+    paused: null,
+    search: null,
+  };
+  const rest = {
+    launchpad: '',
+    sumsKnown: true,
+    withoutFees: new Set<string>(),
+    window: null,
+    rates: [],
+    offset: 0,
+    limit: 50,
+  };
+  for (let round = 0; round < 4; round += 1)
+    for (const sort of ['newest', 'activity', 'marketCap'] as const) {
+      const touched = Object.fromEntries(SORTS.map((one) => [one, new Set<RankedRow>()])) as Touched;
+      for (const [at, row] of [...rows.values()].entries()) {
+        row.created = BigInt((at * 7 + round) % 11);
+        touched.newest.add(row);
+      }
+      for (const orders of [bounded, free]) orders.touch(touched);
+      const selection = { ...none, ...rest, sort, order: 'desc' as const };
+      expect(bounded.page(rows, selection)).toEqual(free.page(rows, selection));
+    }
 });
 
 let store: Store;

@@ -85,6 +85,12 @@ test('where a replay was asked for it is left out first, unless the words are ab
     cap: null,
   });
   expect(askAfter(ASK_ALL, tried, ended(OK, ''))).toMatchObject({ replay: false, cap: null });
+  const silent = askAfter(ASK_ALL, tried, ended(CANCELLED, 'no new slot for 30000 ms'));
+  expect(silent).toMatchObject({ replay: true, cap: null });
+  expect(askAfter(silent, tried, ended(CANCELLED, 'no new slot for 30000 ms'))).toMatchObject({
+    replay: false,
+    cap: null,
+  });
   expect(askAfter(ASK_ALL, tried, ended(INVALID_ARGUMENT, 'only 7 allowed'))).toMatchObject({ cap: 7 });
 });
 

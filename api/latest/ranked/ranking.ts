@@ -20,6 +20,8 @@ export interface Orders {
 
 /** Seven sorts both ways, five of them in dollars too. */
 const MOST_ORDERS = 32;
+/** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
+const MOST_PLACES = 5_000_000;
 /** Policies in filtered orders that are kept, 8 bytes each. */
 const MOST_FILTERED = 4_000_000;
 
@@ -46,7 +48,7 @@ interface Kept {
   useRates(rates: RankingSelection['rates']): void;
 }
 
-export function createOrders(): Orders {
+export function createOrders(mostPlaces = MOST_PLACES): Orders {
   const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
   const filtered = new LRUCache<string, { version: string; rows: RankedRow[] }>({
     maxSize: MOST_FILTERED,
@@ -109,6 +111,7 @@ export function createOrders(): Orders {
       const name = `${sort} ${order} ${quote === null} ${absenceOf(selection)}`;
       const kept = orders.get(name) ?? make(all, selection);
       orders.set(name, kept);
+      while (orders.size > Math.max(1, mostPlaces / all.size)) orders.pop();
       kept.useRates(selection.rates);
       const through = filtersOf(selection);
       const rows = through && rowsThrough(selection, JSON.stringify([name, through]), kept.order);

@@ -33,7 +33,10 @@ export interface Tried {
  */
 export function askAfter(ask: Ask, tried: Tried, ended: StreamEndedError): Ask {
   // Silence is the provider's, and what it replays may be nothing.
-  if (ended.cancelled) return tried.replay ? { ...ask, replay: false } : ask;
+  if (ended.cancelled) {
+    if (!tried.replay) return ask;
+    return ask.silent > 0 ? { ...ask, replay: false, silent: 0 } : { ...ask, silent: 1 };
+  }
   if (!mayBeTheRequest(ended)) return ask;
   const named = namedCap(ended);
   if (refusesFilter(ended) && named !== null && named < tried.addresses)

@@ -4,7 +4,7 @@ import { type AppOptions, createApp } from '../../../api/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
-import { createLatest, type LatestOptions } from '../../../api/latest/latest.ts';
+import { createLatest, type Latest, type LatestOptions } from '../../../api/latest/latest.ts';
 import type { ReadSettings } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
@@ -40,6 +40,7 @@ export interface Reply<T = unknown> {
 
 export interface TestApi {
   url: string;
+  latest: Latest;
   /** The answer, after its body was checked against the schema its route declares for the status. */
   get<T>(path: string, headers?: Record<string, string>): Promise<Reply<T>>;
   request(method: string, path: string, init?: RequestInit): Promise<Reply>;
@@ -90,6 +91,7 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
 
   return {
     url,
+    latest,
     request,
     get: async <T>(path: string, headers: Record<string, string> = {}) => {
       const reply = await request('GET', path, { headers });

@@ -1,17 +1,6 @@
 import { ZERO_KEY } from '../../../devnet/program/keys.ts';
 import { LOCAL, type Policy, type VenueAccount } from '../../../devnet/program/state.ts';
-import {
-  absent,
-  anything,
-  balance,
-  between,
-  type Figure,
-  figure,
-  iso,
-  Matching,
-  readAt,
-  text,
-} from './expected.ts';
+import { absent, anything, balance, type Figure, figure, iso, Matching, readAt, text } from './expected.ts';
 import { marketCapBlock } from './market-cap.ts';
 import { decimalsOf, metadataOf, modelBlock, quoteBlock } from './names.ts';
 import type { View } from './view.ts';
@@ -70,7 +59,7 @@ export function coin(view: View, policy: Policy): object {
     quote: quoteBlock(view, policy.quoteMint),
     feeKeyMint: policy.feeKeyMint,
     lastIndexedSignature: lastSignature(view, policy),
-    updatedAt: between(state.lastWrite(policy.address)?.blockTime ?? 0, view.now),
+    updatedAt: readAt(view, policy.address),
     marketCap: marketCapBlock(view, policy),
     authority: policy.authority,
     agent: policy.agent === ZERO_KEY ? null : policy.agent,

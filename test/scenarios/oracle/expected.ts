@@ -1,5 +1,6 @@
 import type { PlacedEvent, View } from './view.ts';
 import { total } from './view.ts';
+import { wasAsNow } from './written.ts';
 
 /** A value that is known only within bounds; vitest compares through it. */
 export class Matching {
@@ -48,9 +49,18 @@ export function near(wanted: number): Matching {
   );
 }
 
-/** When an account was read: not before its last write. */
-export function readAt(view: View, address: string): Matching {
-  return between(view.state.lastWrite(address)?.blockTime ?? 0, view.now);
+/** When an account was last written, as the index knows it. */
+export const readAt = (view: View, address: string): Matching => readOf(view, [address]);
+
+/**
+ * The oldest of the times of these accounts, and of others in unix seconds: not before their last writes. What is read
+ * over RPC and says what is known moves nothing: then it is a time at which one of them was what it is now.
+ */
+export function readOf(view: View, addresses: readonly string[], ...others: readonly number[]): Matching {
+  const written = addresses.map((address) => view.state.lastWrite(address)?.blockTime ?? 0);
+  const wanted = between(Math.min(view.now, ...written, ...others), view.now);
+  const said = (value: unknown) => addresses.some((address) => wasAsNow(view, address, value));
+  return new Matching(wanted.wanted, (value) => wanted.test(value) || said(value));
 }
 
 export interface Figure {

@@ -1,5 +1,5 @@
 import type { Policy, Pool } from '../../../devnet/program/state.ts';
-import { absent, anything, between, figure, near } from './expected.ts';
+import { absent, anything, figure, near, readOf } from './expected.ts';
 import type { View } from './view.ts';
 
 const FUND = 0;
@@ -29,17 +29,14 @@ export function marketCapOf(view: View, policy: Policy): bigint | null {
 
 /** The block of spec 2.3. */
 export function marketCapBlock(view: View, policy: Policy): object {
-  const { chain, state } = view;
+  const { chain } = view;
   const pool = poolOf(view, policy);
   const price = priceOf(view, pool);
   const cap = marketCapOf(view, policy);
-  const written = [pool?.address, pool?.globalConfig].map(
-    (address) => (address === undefined ? undefined : state.lastWrite(address)?.blockTime) ?? 0,
-  );
+  const written = pool === undefined ? [] : [pool.address, pool.globalConfig];
   const scale = pool === undefined ? 1 : 10 ** (pool.baseDecimals - pool.quoteDecimals);
   return {
-    quote:
-      cap === null ? absent('computed') : figure(cap, 'computed', between(Math.min(...written), view.now)),
+    quote: cap === null ? absent('computed') : figure(cap, 'computed', readOf(view, written)),
     usd: view.polled ? anything : absent('computed'),
     priceQuotePerBase: price === null ? null : near((Number(price[0]) / Number(price[1])) * scale),
     pool: chain.addresses.pool(policy.mint, policy.quoteMint),

@@ -10,6 +10,7 @@ import {
   figure,
   iso,
   readAt,
+  readOf,
   text,
 } from './expected.ts';
 import { lastDay, ofKind, type View } from './view.ts';
@@ -91,7 +92,6 @@ export function loop(view: View, policy: Policy): object {
   const venues = venuesOf(view, policy).filter(({ revoked }) => !revoked);
   const local = venues.filter(({ kind }) => kind === LOCAL);
   const remote = venues.filter(({ kind }) => kind === REMOTE);
-  const written = local.map(({ tokenAccount }) => view.state.lastWrite(tokenAccount)?.blockTime ?? 0);
   const oldestAsof = remote.map(({ remoteAsof }) => Number(remoteAsof));
   const counter = (value: bigint, field: string) =>
     figure(value, `chain:Policy.${field}`, readAt(view, policy.address));
@@ -114,7 +114,10 @@ export function loop(view: View, policy: Policy): object {
         view,
         local.map(({ tokenAccount }) => balance(view, tokenAccount)),
         'chain:getTokenAccountBalance',
-        between(Math.min(view.now, ...written), view.now),
+        readOf(
+          view,
+          local.map(({ tokenAccount }) => tokenAccount),
+        ),
       ),
       remote: sumOf(
         view,
