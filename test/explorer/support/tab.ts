@@ -33,6 +33,11 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`asked ${request.url()}`);
   });
+  page.on('response', async (response) => {
+    if (response.status() < 500) return;
+    const body = await response.text().catch(() => 'a body that is gone');
+    faults.push(`answered ${response.status()} for ${response.url()}: ${body}`);
+  });
   return { page, faults };
 }
 
