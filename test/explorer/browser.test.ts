@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { harm, loseStore, makeHostile } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
@@ -19,6 +19,8 @@ const CHARTS = {
 
 /** A bar has far more; letters and lines of the axes are in other colours. */
 const LEAST_PIXELS = 100;
+
+const AWAITED = { timeout: 30_000, interval: 200 };
 
 describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
   let running: Running;
@@ -83,11 +85,14 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
 
   test('each chart with anything to show has drawn it', async () => {
     await open('/explorer/protocol');
-    await page.locator('.small-chart canvas').nth(4).waitFor();
-    const drawn = await drawings(page, CHARTS);
-    expect(drawn.map(({ name }) => name)).toEqual(Object.keys(CHARTS));
-    expect(drawn.filter(({ hasAmounts }) => hasAmounts)).not.toEqual([]);
-    expect(drawn.filter(({ hasAmounts, pixels }) => hasAmounts !== pixels > LEAST_PIXELS)).toEqual([]);
+    await page.locator('.small-chart').first().waitFor();
+    // A chart whose numbers have changed is drawn anew.
+    await vi.waitFor(async () => {
+      const drawn = await drawings(page, CHARTS);
+      expect(drawn.map(({ name }) => name)).toEqual(Object.keys(CHARTS));
+      expect(drawn.filter(({ hasAmounts }) => hasAmounts)).not.toEqual([]);
+      expect(drawn.filter(({ hasAmounts, pixels }) => hasAmounts !== pixels > LEAST_PIXELS)).toEqual([]);
+    }, AWAITED);
   });
 
   test('filters and sorts are in the address: they survive a reload and the way back', async () => {
@@ -145,13 +150,10 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { page: lost } = await another();
     await open(pages[1] as string, lost);
     await lost.getByText('it grows as they happen').waitFor();
-    const before = await lost.locator('dl.figures').first().locator('button.figure').allTextContents();
     await loseStore(lost);
     await lost.getByText('Not up to date.').first().waitFor();
     await lost.getByText('the store does not answer').first().waitFor();
-    expect(await lost.locator('dl.figures').first().locator('button.figure').allTextContents()).toHaveLength(
-      before.length,
-    );
+    expect(await lost.locator('dl.figures button.figure', { hasText: /[1-9]/ }).count()).toBeGreaterThan(0);
     for (const path of pages) {
       await open(path, lost);
       await lost.getByRole('alert').first().waitFor();

@@ -33,6 +33,11 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`asked ${request.url()}`);
   });
+  page.on('response', async (response) => {
+    if (response.status() < 500) return;
+    const body = await response.text().catch(() => 'a body that is gone');
+    faults.push(`answered ${response.status()} for ${response.url()}: ${body}`);
+  });
   return { page, faults };
 }
 
@@ -84,7 +89,11 @@ export const drawings = (page: Page, colours: Record<string, string>): Promise<D
       const hasAmounts = [...chart.querySelectorAll('td')].some(({ textContent }) => /[1-9]/.test(textContent));
       const colour = parseInt(style.getPropertyValue(colours[name]).trim().slice(1), 16);
       const canvas = chart.querySelector('canvas');
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      if (canvas === null) return { name, hasAmounts, pixels: 0 };
+      // Off the page's own canvas, which the browser would warn of.
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
       let pixels = 0;
       for (let at = 0; at < data.length; at += 4)
         if (data[at + 3] === 255 && ((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]) === colour) pixels += 1;
