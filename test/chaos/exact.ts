@@ -5,7 +5,7 @@ import { untilExact } from '../scenarios/until-exact.ts';
 import { ask, eventually, getterOf } from './ask.ts';
 import type { Stage } from './stage.ts';
 
-const SLOT_EVERY_MS = 300;
+const SLOT_EVERY_MS = 2_000;
 /** Shorter than a stream without slots is taken to be dead. */
 const STATUS_WITHIN_MS = 5_000;
 
