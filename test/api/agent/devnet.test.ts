@@ -80,13 +80,11 @@ describe('an agent on the local chain', () => {
   const agent = (n: number) => agents[n] as Agent;
   const post = (n: number) => agent(n).post({ kind: 'idle', text: `by ${n}` });
 
-  test('posts under the model of the chain and holds an exposure at the venue, one request a second', async () => {
+  test('posts under the model of the chain and holds an exposure at the venue', async () => {
     const model = [...stage.chain.state().models.values()].find(({ id }) => id === stage.terms.modelId);
     expect((await post(0)).model).toMatchObject({ id: stage.terms.modelId, name: model?.name });
-    const startedAt = performance.now();
     const row = await agent(0).open({ instrument: CALL, direction: 'long', size: '10', reason: 'r' });
     expect(row).toMatchObject({ underlying: 'XRP', strike: '0.5', optionType: 'C' });
-    expect(performance.now() - startedAt).toBeGreaterThan(900);
     const old = 'BTC-20250627-80000-C';
     await expect(
       agent(0).open({ instrument: old, direction: 'long', size: '1', reason: 'r' }),
