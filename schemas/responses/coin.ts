@@ -82,6 +82,8 @@ export const CoinResponse = Type.Object(
     name: TextOrNull,
     symbol: TextOrNull,
     imageUrl: TextOrNull,
+    /** Why there is no image, or why the one that is known could not be read again. */
+    imageReason: Type.Optional(Type.String()),
     metadataUri: TextOrNull,
     metadataAsOf: TimeOrNull,
     quoteMint: Type.String(),
