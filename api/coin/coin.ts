@@ -1,8 +1,8 @@
-import type { MintRow } from '../../clickhouse/queries/mints.ts';
-import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { type CamelCase, type PlainField, plainFields } from '../../schemas/account-fields.ts';
+import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
+import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import { camelCase } from '../../schemas/idl.ts';
+import { type CamelCase, type PlainField, plainFields } from '../../schemas/program/account-fields.ts';
+import { camelCase } from '../../schemas/program/idl.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Policy } from '../../devnet/program/state.ts';
+import type { Policy } from '../../devnet/program/state/state.ts';
 import { activityItems } from './oracle/activity.ts';
 import { coin } from './oracle/coin.ts';
 import { days } from './oracle/days.ts';
