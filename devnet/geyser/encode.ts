@@ -4,7 +4,7 @@ import {
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 

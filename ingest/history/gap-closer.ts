@@ -1,7 +1,7 @@
 import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/log.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
 import { type Due, nextDue } from './next-due.ts';

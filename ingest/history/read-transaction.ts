@@ -1,10 +1,10 @@
-import { pause } from '../../runtime/lifecycle.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
-import { decodeBase58 } from '../../schemas/base58.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
-import { legibility } from '../../schemas/transaction-keys.ts';
+import { decodeBase58 } from '../../schemas/solana/base58.ts';
+import { legibility } from '../../schemas/transaction/legibility.ts';
 import { HistoryUnavailableError } from './gap.ts';
 
 /** Over some seconds: a node that lists a transaction may have it a moment later. */

@@ -1,8 +1,8 @@
-import type { Logger } from '../../runtime/log.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
-import { decodeKey } from '../../schemas/base58.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';

@@ -1,6 +1,6 @@
-import { encodeBase58 } from '../../schemas/base58.ts';
 import type { LogRecord } from '../../schemas/records.ts';
-import { legibility } from '../../schemas/transaction-keys.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { legibility } from '../../schemas/transaction/legibility.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
 import { type CutLogsReader, mayBeCut } from './cut-logs.ts';
 import type { Sweeper } from './following/sweep.ts';

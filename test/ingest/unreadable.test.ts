@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../../devnet/program/random.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
 import type { LogRecord, TransactionRecord } from '../../schemas/records.ts';
-import { legibility } from '../../schemas/transaction-keys.ts';
+import { legibility } from '../../schemas/transaction/legibility.ts';
 import { ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from './support/stream-stage.ts';
 

@@ -5,14 +5,14 @@ import type {
   TransactionOrder,
   TransactionRow,
 } from '../../../clickhouse/tables.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/events.ts';
-import { extractEvents } from '../../../schemas/extract.ts';
+import { extractEvents } from '../../../schemas/extract/extract.ts';
 import { UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
+import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
-import { readTransaction } from '../../../schemas/transaction.ts';
-import { namedAccounts } from '../../../schemas/transaction-keys.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { namedAccounts } from '../../../schemas/transaction/legibility.ts';
+import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 import { intervalOf } from '../rollups/slot-intervals.ts';
 
 /** What a batch of transactions says, and which rollups it touches. */

@@ -1,17 +1,17 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { incompleteState } from '../../../clickhouse/queries/index-state.ts';
+import { undatedEvents } from '../../../clickhouse/queries/analytics/undated.ts';
+import { incompleteState } from '../../../clickhouse/queries/progress/index-state.ts';
 import {
   lowestMarker,
   openGaps,
   startOffsets,
   unresolvedTransactions,
-} from '../../../clickhouse/queries/stream-store.ts';
-import { undatedEvents } from '../../../clickhouse/queries/undated.ts';
+} from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
 import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
