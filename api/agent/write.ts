@@ -1,10 +1,10 @@
 import type { Transaction } from '../postgres/port.ts';
-import type { AgentCall } from './authenticated.ts';
-import type { LivePolicy } from './chain.ts';
+import type { LivePolicy } from './chain/chain.ts';
+import { decided, policyOfAgent } from './chain/reading.ts';
 import type { AgentParts } from './deps.ts';
-import { decided, policyOfAgent } from './reading.ts';
 import { Refusal } from './refusal.ts';
-import { holdsLiveToken, mustStillLive } from './sessions.ts';
+import type { AgentCall } from './session/authenticated.ts';
+import { holdsLiveToken, mustStillLive } from './session/sessions.ts';
 
 /** About a slot: what was waited for longer than this is written by a reading from after the wait. */
 const FRESH_MS = 400;

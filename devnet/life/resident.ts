@@ -1,4 +1,4 @@
-import { AGENT, type Key } from '../program/state.ts';
+import { AGENT, type Key } from '../program/state/state.ts';
 import { agentKeypair, type Keypair } from './agent-keys.ts';
 import { profileOf } from './profile.ts';
 import { originMask } from './setup.ts';

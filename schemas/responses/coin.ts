@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { type CamelCase, type PlainField, type PlainKind, plainFields } from '../account-fields.ts';
 import { Figure } from '../figure.ts';
-import { camelCase } from '../idl.ts';
+import { type CamelCase, type PlainField, type PlainKind, plainFields } from '../program/account-fields.ts';
+import { camelCase } from '../program/idl.ts';
 import { BooleanOrNull, closed, Mode, ModelRef, NumberOrNull, TextOrNull, TimeOrNull } from './parts.ts';
 
 /** Spec 2.3. Each figure is absent for a reason of its own. */
@@ -82,6 +82,8 @@ export const CoinResponse = Type.Object(
     name: TextOrNull,
     symbol: TextOrNull,
     imageUrl: TextOrNull,
+    /** Why there is no image, or why the one that is known could not be read again. */
+    imageReason: Type.Optional(Type.String()),
     metadataUri: TextOrNull,
     metadataAsOf: TimeOrNull,
     quoteMint: Type.String(),

@@ -3,7 +3,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
 import { POLICY_FIGURES, QUOTE_FIGURES } from '../../ingest/materialise/rollups/figures.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
-import { type AccountType, type FieldKind, storedFields } from '../../schemas/account-fields.ts';
+import { type AccountType, type FieldKind, storedFields } from '../../schemas/program/account-fields.ts';
 import { freshDatabase } from '../support/database.ts';
 
 let store: Store;

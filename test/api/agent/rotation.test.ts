@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sweep } from '../../../api/agent/sweep.ts';
+import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { rowCounts, startAgentApi } from './support/agent-api.ts';
 import { testKey } from './support/keys.ts';
 import { ENGINES } from './support/postgres.ts';

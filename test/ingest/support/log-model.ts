@@ -1,8 +1,8 @@
 import type { Gap } from '../../../ingest/history/gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, GapRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 /** What a reader of the log knows after each batch: enough to go on from, and to compare with a ledger. */
 export interface LogModel extends StreamStore {

@@ -1,5 +1,5 @@
-import { readPosts } from '../../../../api/agent/feed.ts';
 import { createAgentParts } from '../../../../api/agent/parts.ts';
+import { readPosts } from '../../../../api/agent/posts/feed.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import { createApp } from '../../../../api/app.ts';
 import { listen } from '../../../../api/http/listen.ts';
@@ -7,7 +7,7 @@ import { createHandOver } from '../../../../api/latest/feed.ts';
 import { createLatest } from '../../../../api/latest/latest.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
-import { createRpc } from '../../../../runtime/rpc.ts';
+import { createRpc } from '../../../../runtime/rpc/rpc.ts';
 import { SETTINGS } from '../../support/api.ts';
 import { type ApiAt, apiAt } from './api-at.ts';
 import type { FakeRpc } from './fake-rpc.ts';
