@@ -1,6 +1,6 @@
 import type { Store } from '../clickhouse/client.ts';
-import { declarePartitions } from '../clickhouse/queries/log-partitions.ts';
-import { lowestMarker, startOffsets } from '../clickhouse/queries/stream-store.ts';
+import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
+import { lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
@@ -10,9 +10,9 @@ import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
 import type { LogReader, LogWriter } from '../ingest/log/port.ts';
 import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
 import type { StreamStore } from '../ingest/stream/stored-state.ts';
-import type { Config } from '../runtime/config.ts';
+import type { Config } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/log.ts';
+import type { Logger } from '../runtime/process/log.ts';
 
 /** The log that the stages share, and how far it and what is applied of it have come. */
 export type SharedLog = LogWriter & LogReader & Pick<StreamStore, 'position' | 'applied'>;

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { streamWords } from '../ingest/stream/state.ts';
-import type { Config } from '../runtime/config.ts';
-import { pause } from '../runtime/lifecycle.ts';
-import { shownHost } from '../runtime/secrets.ts';
+import type { Config } from '../runtime/config/config.ts';
+import { shownHost } from '../runtime/config/secrets.ts';
+import { pause } from '../runtime/process/lifecycle.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
 import type { System } from './system.ts';

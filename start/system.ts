@@ -14,11 +14,11 @@ import { runPollers } from '../ingest/poll/pollers.ts';
 import { streamMetrics } from '../ingest/stream/metrics.ts';
 import { storedState } from '../ingest/stream/stored-state.ts';
 import { runStream } from '../ingest/stream/stream.ts';
-import { type Config, publicUrlOf, required } from '../runtime/config.ts';
-import type { Logger } from '../runtime/log.ts';
-import { createRpc } from '../runtime/rpc.ts';
-import type { Service } from '../runtime/service.ts';
-import { decodeKey } from '../schemas/base58.ts';
+import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
+import type { Logger } from '../runtime/process/log.ts';
+import type { Service } from '../runtime/process/service.ts';
+import { createRpc } from '../runtime/rpc/rpc.ts';
+import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../program/random.ts';
+import type { Random } from '../program/state/random.ts';
 import type { Remark } from './remarks.ts';
 import type { Voice } from './voice.ts';
 

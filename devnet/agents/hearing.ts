@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.ts';
-import { createRandom } from '../program/random.ts';
-import { AGENT, type Key, type Policy } from '../program/state.ts';
+import { createRandom } from '../program/state/random.ts';
+import { AGENT, type Key, type Policy } from '../program/state/state.ts';
 import { idleRemark, type Remark, remarkOn } from './remarks.ts';
 import { holdings, type Scene, unitOf } from './scene.ts';
 

@@ -1,8 +1,8 @@
-import { CLASS_BITS } from '../../schemas/asset-classes.ts';
+import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import type { PostKind } from '../../schemas/responses/posts.ts';
-import type { EventKind, TypedEvent } from '../program/events.ts';
-import { ZERO_KEY } from '../program/keys.ts';
-import { REMOTE } from '../program/state.ts';
+import type { EventKind, TypedEvent } from '../program/state/events.ts';
+import { ZERO_KEY } from '../program/state/keys.ts';
+import { REMOTE } from '../program/state/state.ts';
 import { amountText, percentText, type Scene } from './scene.ts';
 
 /** What an agent has to say. A trade names the account whose venue has the order; an option is bought beside the words. */

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/chain.ts';
 import { profileOf } from '../life/profile.ts';
-import type { Random } from '../program/random.ts';
-import { type Key, LOCAL, type Policy, type VenueAccount } from '../program/state.ts';
+import type { Random } from '../program/state/random.ts';
+import { type Key, LOCAL, type Policy, type VenueAccount } from '../program/state/state.ts';
 
 /** What an agent looks at before it writes: its policy as it stands after what just happened. */
 export interface Scene {

@@ -1,5 +1,5 @@
 import type { Keypair } from '../life/agent-keys.ts';
-import type { Key } from '../program/state.ts';
+import type { Key } from '../program/state/state.ts';
 
 /** An agent at the agents' routes, as any other would be: it proves its key, then writes under its session. */
 export interface Voice {

@@ -1,4 +1,4 @@
-import { CLASS_BITS } from '../../schemas/asset-classes.ts';
+import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 
 /** The first two policies of a world have agents that nobody replaces. */
 

@@ -1,8 +1,8 @@
-import { CLASS_BITS } from '../../schemas/asset-classes.ts';
+import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import { venueOfClass } from '../../schemas/venues/remote.ts';
-import { keyOf, seededKey, ZERO_KEY } from '../program/keys.ts';
-import { seededBytes } from '../program/random.ts';
-import { AGENT, LOCAL, REMOTE, type VenueAccount } from '../program/state.ts';
+import { keyOf, seededKey, ZERO_KEY } from '../program/state/keys.ts';
+import { seededBytes } from '../program/state/random.ts';
+import { AGENT, LOCAL, REMOTE, type VenueAccount } from '../program/state/state.ts';
 import { AGENT_GENERATIONS, agentKeypair } from './agent-keys.ts';
 import { CAST_CLASSES, isCast } from './cast.ts';
 import { type Choice, deploy } from './money.ts';

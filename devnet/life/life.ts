@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.ts';
 import type { Action } from '../program/actions.ts';
-import { createRandom, type Random } from '../program/random.ts';
+import { createRandom, type Random } from '../program/state/random.ts';
 import { lock, pause, protocol, registerVenue, revokeVenue, setAgent, setPolicy } from './governance.ts';
 import { market } from './market.ts';
 import {

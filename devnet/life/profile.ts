@@ -1,9 +1,9 @@
 import type { SingleAction } from '../program/actions.ts';
-import { seededKey } from '../program/keys.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/known-programs.ts';
-import type { InitPolicy } from '../program/policy.ts';
-import { createRandom, type Random } from '../program/random.ts';
-import { AGENT, type Key, PASSIVE, type TokenMetadata } from '../program/state.ts';
+import type { InitPolicy } from '../program/rules/policy.ts';
+import { seededKey } from '../program/state/keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/state/known-programs.ts';
+import { createRandom, type Random } from '../program/state/random.ts';
+import { AGENT, type Key, PASSIVE, type TokenMetadata } from '../program/state/state.ts';
 import { agentKeypair } from './agent-keys.ts';
 import { CAST_ORIGIN, CAST_RISK, isCast } from './cast.ts';
 import { type QuoteAsset, quoteAssets } from './quote-assets.ts';

@@ -1,4 +1,4 @@
-import type { Key } from '../program/state.ts';
+import type { Key } from '../program/state/state.ts';
 import { agentKeypair, type Keypair } from './agent-keys.ts';
 import { RESIDENT } from './cast.ts';
 import { launchMint } from './profile.ts';

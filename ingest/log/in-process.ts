@@ -1,4 +1,4 @@
-import { pause } from '../../runtime/lifecycle.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';

@@ -1,5 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { derivedBetween, wholeAmong } from '../../clickhouse/queries/derived.ts';
+import { derivedBetween, wholeAmong } from '../../clickhouse/queries/activity/derived.ts';
 import type { DerivedRow, EventRow } from '../../clickhouse/tables.ts';
 import type { Facts } from './rows/facts.ts';
 

@@ -7,10 +7,10 @@ import {
 } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
-import { createAnnouncer } from '../../clickhouse/queries/changes.ts';
+import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { EventRow, StateRow } from '../../clickhouse/tables.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
 import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';

@@ -7,7 +7,7 @@ import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { RESIDENT, SPEAKER } from '../../devnet/life/cast.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { launchMint } from '../../devnet/life/profile.ts';
-import { AGENT } from '../../devnet/program/state.ts';
+import { AGENT } from '../../devnet/program/state/state.ts';
 import { POST_KINDS } from '../../schemas/responses/posts.ts';
 import { serveAnswers } from '../support/answering.ts';
 
