@@ -6,6 +6,7 @@ import type {
   GapRecord,
   LogRecord,
   MarkerRecord,
+  PartRecord,
   Reading,
   ReadingRecord,
   RecomputeRecord,
@@ -16,6 +17,9 @@ import type {
 } from '../../schemas/records.ts';
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from './bytes.ts';
 import { recordBytes } from './size.ts';
+
+/** More than any account or transaction has. */
+export const MOST_PARTS = 64;
 
 /** First byte of every record. A reader of a later version goes on reading this one: the log is the history. */
 const VERSION = 1;
@@ -231,6 +235,34 @@ const verified: Codec<VerifiedRecord> = {
   }),
 };
 
+const PARTS_OF = ['account', 'transaction'] as const;
+
+const part: Codec<PartRecord> = {
+  tag: 9,
+  write: (record, to) => {
+    to.u8(place(PARTS_OF, record.of));
+    to.bytes(record.key);
+    to.bytes(record.hash);
+    to.u64(BigInt(record.at));
+    to.u64(BigInt(record.count));
+    to.bytes(record.bytes);
+  },
+  read: (from) => {
+    const record: PartRecord = {
+      kind: 'part',
+      of: at(PARTS_OF, from.u8()),
+      key: from.bytes(),
+      hash: from.bytes(),
+      at: Number(from.u64()),
+      count: Number(from.u64()),
+      bytes: from.bytes(),
+    };
+    if (record.at >= record.count || record.count > MOST_PARTS)
+      throw new RangeError(`part ${record.at} of ${record.count}`);
+    return record;
+  },
+};
+
 const CODECS: Codecs = {
   account,
   transaction,
@@ -239,6 +271,7 @@ const CODECS: Codecs = {
   reading,
   recompute,
   verified,
+  part,
   'dead-letter': deadLetter,
 };
 const BY_TAG = new Map(Object.values(CODECS).map((codec) => [codec.tag, codec]));

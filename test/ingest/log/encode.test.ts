@@ -76,7 +76,17 @@ const recompute = fc.record({
   mints: fc.array(key, { maxLength: 5 }),
   slots: fc.array(u64, { maxLength: 5 }),
 });
+const part = fc.record({
+  kind: kind('part'),
+  of: fc.constantFrom('account' as const, 'transaction' as const),
+  key: fc.uint8Array({ minLength: 32, maxLength: 64 }),
+  hash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  at: fc.nat(31),
+  count: fc.integer({ min: 32, max: 64 }),
+  bytes: fc.uint8Array({ maxLength: 500 }),
+});
 const record = fc.oneof(
+  part,
   account,
   transaction,
   marker,
