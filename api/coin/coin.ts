@@ -1,8 +1,7 @@
 import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import { type CamelCase, type PlainField, plainFields } from '../../schemas/program/account-fields.ts';
-import { camelCase } from '../../schemas/program/idl.ts';
+import { plainFields } from '../../schemas/program/account-fields.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -11,6 +10,7 @@ import { quotesAt } from '../figures/quotes.ts';
 import { newest } from '../figures/times.ts';
 import type { Coin } from './find.ts';
 import { pdaBalances } from './pda-balances.ts';
+import { plainView } from './plain-view.ts';
 import { venueAccountView } from './venue-account.ts';
 
 /** `GET /coins/:mint` (spec 2.2) */
@@ -59,7 +59,7 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
       toHoldersBps: policy.profit_to_holders_bps,
       toBankrollBps: policy.profit_to_bankroll_bps,
     },
-    ...plainView(policy),
+    ...plainView(policy, plainFields()),
     protocolPaused,
     moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
     counters: counters(policy),
@@ -67,15 +67,6 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
     venueAccounts: venueRows.map((row) => venueAccountView(row, balances)),
     pdaBalances: pdaBalances(policy, balances, quote.decimals, decimalsOf(token)),
   };
-}
-
-/** The policy's fields that are shown as they are. */
-function plainView(policy: StoredPolicy): Pick<CoinResponse, CamelCase<PlainField>> {
-  const fields = plainFields().map(({ column, kind }) => {
-    const value = policy[column];
-    return [camelCase(column), kind === 'flag' ? value === 1 : value];
-  });
-  return Object.fromEntries(fields);
 }
 
 function imageOf(token: MintRow | undefined): Pick<CoinResponse, 'imageUrl' | 'imageReason'> {

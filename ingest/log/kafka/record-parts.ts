@@ -7,9 +7,11 @@ import type {
   TransactionRecord,
 } from '../../../schemas/records.ts';
 import type { LogEntry } from '../port.ts';
-import { decodeRecord, MOST_PARTS, UnreadableRecordError } from '../record-codec.ts';
+import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { keyOf } from '../topics.ts';
 
+/** More than any account or transaction has. */
+const MOST_PARTS = 64;
 /** Of a record's bytes in one part. */
 const PART_BYTES = 800_000;
 
@@ -89,6 +91,8 @@ export function createAssembly({ mostBehind, mostBytes } = DEFAULT_LIMITS): Asse
   return {
     take: (place, entry) => {
       const { offset, record } = entry;
+      if (record.kind === 'part' && (record.at >= record.count || record.count > MOST_PARTS))
+        return [{ offset, record: letter(`${place}/${offset}`, `part ${record.at} of ${record.count}`) }];
       const records = places.get(place) ?? new Map<string, Held>();
       if (record.kind !== 'part' && records.size === 0) return [entry];
       places.set(place, records);
