@@ -1,10 +1,10 @@
-import '../runtime/node-version.ts';
+import '../runtime/process/node-version.ts';
 import { openServer } from '../clickhouse/client.ts';
 import { openDatabase } from '../clickhouse/serving.ts';
-import { publicUrlOf, required } from '../runtime/config.ts';
+import { publicUrlOf, required } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
-import { aborted } from '../runtime/lifecycle.ts';
-import { runService } from '../runtime/service.ts';
+import { aborted } from '../runtime/process/lifecycle.ts';
+import { runService } from '../runtime/process/service.ts';
 import { openAgentSide } from './agent/side.ts';
 import { bind } from './http/listen.ts';
 import { createLatest } from './latest/latest.ts';

@@ -1,8 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { Config } from '../runtime/config.ts';
-import type { Logger } from '../runtime/log.ts';
-import { proxyAdvice } from '../runtime/proxy-advice.ts';
-import { secretsOf } from '../runtime/secrets.ts';
+import type { Config } from '../runtime/config/config.ts';
+import { proxyAdvice } from '../runtime/config/proxy-advice.ts';
+import { secretsOf } from '../runtime/config/secrets.ts';
+import type { Logger } from '../runtime/process/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import { logFailedRequests } from './http/failed-requests.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../runtime/config.ts';
+import type { Config } from '../runtime/config/config.ts';
 import { idSetting, perVenue, REMOTE_VENUE_NAMES, urlSetting } from '../schemas/venues/remote.ts';
 import type { ReadSettings } from './latest/read-deps.ts';
 

@@ -1,7 +1,7 @@
-import { deploy } from './deployment.ts';
-import { atRate, createSender } from './http-load.ts';
-import { percentile } from './percentile.ts';
-import type { Row } from './row.ts';
+import { deploy } from './support/deployment.ts';
+import { atRate, createSender } from './support/http-load.ts';
+import { percentile } from './support/percentile.ts';
+import type { Row } from './support/row.ts';
 
 const READS_PER_SECOND = 10;
 const TURN_SECONDS = 20;

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGeyserClient } from '../ingest/stream/geyser/client.ts';
 import type { Update } from '../ingest/stream/geyser/update.ts';
-import { decodeAccount } from '../schemas/accounts.ts';
-import { encodeBase58 } from '../schemas/base58.ts';
-import { deploy } from './deployment.ts';
-import { percentile } from './percentile.ts';
-import type { Row } from './row.ts';
+import { decodeAccount } from '../schemas/program/accounts.ts';
+import { encodeBase58 } from '../schemas/solana/base58.ts';
+import { deploy } from './support/deployment.ts';
+import { percentile } from './support/percentile.ts';
+import type { Row } from './support/row.ts';
 
 const SEEN_EVERY_MS = 5;
 /** For a policy to show itself that is claimed for often. */

@@ -14,12 +14,12 @@ import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
 import type { LogBatch, Topic } from '../ingest/log/port.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
 import { readUpdate } from '../ingest/stream/geyser/update.ts';
-import { createLogger } from '../runtime/log.ts';
-import { decodeKey } from '../schemas/base58.ts';
+import { createLogger } from '../runtime/process/log.ts';
 import type { LogRecord } from '../schemas/records.ts';
+import { decodeKey } from '../schemas/solana/base58.ts';
 import { startKafka } from '../test/support/kafka.ts';
-import type { Row } from './row.ts';
-import { blockOf, FIRST_SLOT, type Samples, samples } from './samples.ts';
+import type { Row } from './support/row.ts';
+import { blockOf, FIRST_SLOT, type Samples, samples } from './support/samples.ts';
 
 const PARTITIONS = 4;
 /** Slots that one append takes at most, as the outbox has it while it catches up. */

@@ -1,13 +1,13 @@
-import '../runtime/node-version.ts';
+import '../runtime/process/node-version.ts';
+import { type FlagValues, readFlags, wholeNumber } from '../runtime/config/flags.ts';
 import { ConfigError } from '../runtime/errors.ts';
-import { type FlagValues, readFlags, wholeNumber } from '../runtime/flags.ts';
-import { runMain } from '../runtime/lifecycle.ts';
-import type { Row } from './row.ts';
+import { runMain } from '../runtime/process/lifecycle.ts';
+import type { Row } from './support/row.ts';
 
 /** Each brings its libraries only when it runs: they are not the memory of the others. */
 const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
   pipeline: async (flags) => {
-    const { benchPipeline } = await import('./pipeline.ts');
+    const { benchPipeline } = await import('./pipeline/pipeline.ts');
     return benchPipeline(number(flags, 'slots', 250), number(flags, 'hold', 60));
   },
   rollups: async (flags) => {
@@ -23,7 +23,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     return benchFreshness(number(flags, 'seconds', 60), number(flags, 'rate', 195));
   },
   agents: async (flags) => {
-    const { benchAgents } = await import('./agents.ts');
+    const { benchAgents } = await import('./agents/agents.ts');
     return benchAgents(number(flags, 'minutes', 5));
   },
   audit: async (flags) => {
@@ -31,7 +31,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
     return benchAudit(number(flags, 'turns', 4));
   },
   reads: async (flags) => {
-    const { benchReads } = await import('./reads.ts');
+    const { benchReads } = await import('./reads/reads.ts');
     return benchReads({
       seconds: number(flags, 'seconds', 10),
       policies: number(flags, 'policies', 300),
@@ -41,7 +41,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
       idle: flags.alone !== true,
     });
   },
-  decode: async () => (await import('./decode.ts')).benchDecode(),
+  decode: async () => (await import('./decode/decode.ts')).benchDecode(),
 };
 
 const COMMAND = {

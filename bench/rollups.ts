@@ -6,8 +6,8 @@ import { migrate } from '../clickhouse/migrate.ts';
 import { columns, POLICY_FIGURES, QUOTE_FIGURES, selected } from '../ingest/materialise/rollups/figures.ts';
 import { createRollups } from '../ingest/materialise/rollups/recompute.ts';
 import { intervalOf } from '../ingest/materialise/rollups/slot-intervals.ts';
-import { percentile } from './percentile.ts';
-import type { Row } from './row.ts';
+import { percentile } from './support/percentile.ts';
+import type { Row } from './support/row.ts';
 
 const MINTS = 100;
 const FACTS_PER_SLOT = 10;

@@ -1,7 +1,7 @@
-import { type Config, required } from '../runtime/config.ts';
+import { type Config, required } from '../runtime/config/config.ts';
 import { messageOf, RetryableError } from '../runtime/errors.ts';
-import { pause } from '../runtime/lifecycle.ts';
-import type { Logger } from '../runtime/log.ts';
+import { pause } from '../runtime/process/lifecycle.ts';
+import type { Logger } from '../runtime/process/log.ts';
 import { retryUntilDone } from '../runtime/retry.ts';
 import { openServer, type Store } from './client.ts';
 import { mustBeCurrent } from './migrate.ts';

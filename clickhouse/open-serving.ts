@@ -1,5 +1,5 @@
-import { type Config, required } from '../runtime/config.ts';
-import type { Logger } from '../runtime/log.ts';
+import { type Config, required } from '../runtime/config/config.ts';
+import type { Logger } from '../runtime/process/log.ts';
 import { retryUntilDone } from '../runtime/retry.ts';
 import type { Store } from './client.ts';
 import { mustBeCurrent } from './migrate.ts';

@@ -1,4 +1,4 @@
-import type { AccountColumns } from '../schemas/account-fields.ts';
+import type { AccountColumns } from '../schemas/program/account-fields.ts';
 
 /**
  * Rows as they are inserted, one interface per table of the migrations: integers over 32 bits are decimal strings,

@@ -1,6 +1,6 @@
 import { ConfigError, messageOf } from './errors.ts';
-import { pause } from './lifecycle.ts';
-import type { Logger } from './log.ts';
+import { pause } from './process/lifecycle.ts';
+import type { Logger } from './process/log.ts';
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 15_000;

@@ -1,4 +1,4 @@
-import '../runtime/node-version.ts';
+import '../runtime/process/node-version.ts';
 import { migratePostgres } from '../api/postgres/migrate.ts';
 import { openPool } from '../api/postgres/pool.ts';
 import { openServer } from '../clickhouse/client.ts';
@@ -6,10 +6,10 @@ import { migrate } from '../clickhouse/migrate.ts';
 import { openServing } from '../clickhouse/serving.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../ingest/log/kafka/topics.ts';
-import { type Config, loadConfig, required } from '../runtime/config.ts';
-import { readFlags } from '../runtime/flags.ts';
-import { runMain } from '../runtime/lifecycle.ts';
-import { createLogger } from '../runtime/log.ts';
+import { type Config, loadConfig, required } from '../runtime/config/config.ts';
+import { readFlags } from '../runtime/config/flags.ts';
+import { runMain } from '../runtime/process/lifecycle.ts';
+import { createLogger } from '../runtime/process/log.ts';
 
 const COMMAND = {
   usage: 'npm run migrate',

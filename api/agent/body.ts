@@ -1,4 +1,4 @@
-import { decodeKey } from '../../schemas/base58.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { Refusal } from './refusal.ts';
 
 const TEXT_MAX = 1000;

@@ -1,9 +1,9 @@
 import type { Db } from '../postgres/port.ts';
-import type { ChainReader } from './chain.ts';
-import type { CountAttempt } from './limits.ts';
-import type { Queue } from './queue.ts';
-import type { RequestBudget } from './request-budget.ts';
-import type { OptionsVenue } from './venue.ts';
+import type { ChainReader } from './chain/chain.ts';
+import type { CountAttempt } from './limits/limits.ts';
+import type { Queue } from './limits/queue.ts';
+import type { RequestBudget } from './limits/request-budget.ts';
+import type { OptionsVenue } from './options/venue.ts';
 
 /** What the agent routes work with. */
 export interface AgentParts {

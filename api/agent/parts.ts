@@ -1,11 +1,11 @@
 import type { Db } from '../postgres/port.ts';
-import { type ChainOptions, createChainReader } from './chain.ts';
+import { type ChainOptions, createChainReader } from './chain/chain.ts';
 import type { AgentParts } from './deps.ts';
-import { attemptCounter } from './limits.ts';
-import { nonceKeyOf } from './nonce.ts';
-import { createQueue } from './queue.ts';
-import { createRequestBudget } from './request-budget.ts';
-import { createOptionsVenue, type VenueOptions } from './venue.ts';
+import { attemptCounter } from './limits/limits.ts';
+import { createQueue } from './limits/queue.ts';
+import { createRequestBudget } from './limits/request-budget.ts';
+import { createOptionsVenue, type VenueOptions } from './options/venue.ts';
+import { nonceKeyOf } from './session/nonce.ts';
 
 export interface AgentOptions extends ChainOptions {
   db: Db;

@@ -16,12 +16,12 @@ import {
 } from '../../schemas/responses/agent.ts';
 import { AgentPost } from '../../schemas/responses/posts.ts';
 import type { OwnRoute, Route } from '../http/route.ts';
-import { type AgentCall, authenticated, open } from './authenticated.ts';
-import { challenge } from './challenge.ts';
 import type { AgentParts } from './deps.ts';
-import { closeExposure, listExposures, openExposure } from './options.ts';
-import { post } from './posts.ts';
-import { session } from './session.ts';
+import { closeExposure, listExposures, openExposure } from './options/options.ts';
+import { post } from './posts/posts.ts';
+import { type AgentCall, authenticated, open } from './session/authenticated.ts';
+import { challenge } from './session/challenge.ts';
+import { session } from './session/session.ts';
 
 const ALWAYS = [
   'invalid_request',

@@ -1,18 +1,19 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
-import { policiesAt } from '../../clickhouse/queries/policy.ts';
-import type { Config } from '../../runtime/config.ts';
+import { agentChangedBehind } from '../../clickhouse/queries/activity/agent-changes.ts';
+import { policiesAt } from '../../clickhouse/queries/states/policy.ts';
+import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/log.ts';
-import { createRpc } from '../../runtime/rpc.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import { createRpc } from '../../runtime/rpc/rpc.ts';
 import type { Route } from '../http/route.ts';
 import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
-import { numberedPosts, readPosts } from './feed.ts';
+import { runSweep } from './limits/sweep.ts';
 import { createAgentParts } from './parts.ts';
+import { numberedPosts, readPosts } from './posts/feed.ts';
 import { agentRoutes } from './routes.ts';
-import { runSweep } from './sweep.ts';
 
 export interface AgentSide {
   routes: Route[];
@@ -52,15 +53,13 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   // Whoever starts the process may wait for it; nobody must.
   ready.catch(() => undefined);
   const db = deferred(opening);
+  const ownStore = () => asideOf(currentStore(), 'agents', STORE_CONNECTIONS);
   const parts = createAgentParts({
     db,
     rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
-    storedSlot: async (address) =>
-      BigInt(
-        (await policiesAt(asideOf(currentStore(), 'agents', STORE_CONNECTIONS), [address])).get(address)
-          ?.slot ?? 0,
-      ),
+    storedSlot: async (address) => BigInt((await policiesAt(ownStore(), [address])).get(address)?.slot ?? 0),
+    agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

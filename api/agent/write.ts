@@ -1,10 +1,10 @@
 import type { Transaction } from '../postgres/port.ts';
-import type { AgentCall } from './authenticated.ts';
-import type { LivePolicy } from './chain.ts';
+import type { LivePolicy } from './chain/chain.ts';
+import { decided, policyOfSession } from './chain/reading.ts';
 import type { AgentParts } from './deps.ts';
-import { decided, policyOfAgent } from './reading.ts';
 import { Refusal } from './refusal.ts';
-import { holdsLiveToken, mustStillLive } from './sessions.ts';
+import type { AgentCall } from './session/authenticated.ts';
+import { holdsLiveToken, mustStillLive } from './session/sessions.ts';
 
 /** About a slot: what was waited for longer than this is written by a reading from after the wait. */
 const FRESH_MS = 400;
@@ -23,7 +23,7 @@ export function inOneWrite<Prepared, T>(
 ): Promise<T> {
   const read = async (least: bigint) => {
     const fresh = policy.slot >= least && performance.now() - readAt < FRESH_MS;
-    const now = fresh ? policy : await policyOfAgent(parts, session, least, 'session');
+    const now = fresh ? policy : await policyOfSession(parts, session, least);
     return { policy: now, prepared: await prepare(now) };
   };
   return decided(parts, session.decidedSlot, read, async (tx, now, { prepared }) => {

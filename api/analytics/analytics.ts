@@ -1,4 +1,4 @@
-import type { ProtocolConfigRow } from '../../clickhouse/queries/protocol-config.ts';
+import type { ProtocolConfigRow } from '../../clickhouse/queries/status/protocol-config.ts';
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';

@@ -1,5 +1,5 @@
-import type { BridgeRow } from '../../clickhouse/queries/bridge-flow.ts';
-import type { MintRow } from '../../clickhouse/queries/mints.ts';
+import type { BridgeRow } from '../../clickhouse/queries/analytics/bridge-flow.ts';
+import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';

@@ -1,5 +1,5 @@
-import type { QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
-import type { UndatedEvent } from '../../clickhouse/queries/undated.ts';
+import type { QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
+import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
 import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
 import type { Quote } from '../figures/quotes.ts';

@@ -1,4 +1,4 @@
-import type { QuoteTotalsRow } from '../../clickhouse/queries/analytics-totals.ts';
+import type { QuoteTotalsRow } from '../../clickhouse/queries/analytics/totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';

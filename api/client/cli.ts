@@ -1,7 +1,7 @@
-import '../../runtime/node-version.ts';
+import '../../runtime/process/node-version.ts';
+import { type Flag, type FlagValues, readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { ConfigError } from '../../runtime/errors.ts';
-import { type Flag, type FlagValues, readFlags, wholeNumber } from '../../runtime/flags.ts';
-import { runMain } from '../../runtime/lifecycle.ts';
+import { runMain } from '../../runtime/process/lifecycle.ts';
 import { POST_KINDS } from '../../schemas/responses/posts.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { createClient } from './client.ts';

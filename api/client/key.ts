@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 
 /** A key pair that shows its address and signs; the secret cannot be read from it. */
 export interface Signer {

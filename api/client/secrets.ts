@@ -1,4 +1,4 @@
-import { decodeBase58, decodeKey } from '../../schemas/base58.ts';
+import { decodeBase58, decodeKey } from '../../schemas/solana/base58.ts';
 import { publicKeyOf } from './key.ts';
 
 /** What in the text looks like a secret, in words; null where nothing does. Posts are public and permanent. */

@@ -1,4 +1,4 @@
-import type { EventRow } from '../../clickhouse/queries/activity.ts';
+import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';

@@ -1,4 +1,4 @@
-import { NO_TOTALS } from '../../clickhouse/queries/policy-totals.ts';
+import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import { timeOf } from '../../schemas/units.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
-import { policyAddress } from '../../schemas/pda.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
+import { policyAddress } from '../../schemas/solana/pda.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import type { ReadDeps, ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';

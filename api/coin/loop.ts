@@ -1,5 +1,5 @@
-import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { NO_TOTALS } from '../../clickhouse/queries/policy-totals.ts';
+import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';

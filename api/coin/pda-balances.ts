@@ -1,5 +1,5 @@
-import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
+import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
 import type { PdaBalance } from '../../schemas/responses/coin.ts';
 import { balanceOf } from '../figures/balances.ts';
 

@@ -1,4 +1,4 @@
-import type { VenueReadingRow } from '../../clickhouse/queries/venue-state.ts';
+import type { VenueReadingRow } from '../../clickhouse/queries/status/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
 import type { Position } from '../../schemas/responses/positions.ts';
 import { timeOfMillis } from '../../schemas/units.ts';

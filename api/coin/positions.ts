@@ -1,4 +1,4 @@
-import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts';
+import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
 import type { Position, PositionsResponse } from '../../schemas/responses/positions.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';

@@ -1,5 +1,5 @@
-import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import type { ModelRow } from '../../clickhouse/queries/registries.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
+import type { ModelRow } from '../../clickhouse/queries/states/registries.ts';
 import type { PostsResponse } from '../../schemas/responses/posts.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { modelOf } from '../figures/model.ts';

@@ -1,5 +1,5 @@
-import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
-import type { VenueAccountRow } from '../../clickhouse/queries/venue-accounts.ts';
+import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
+import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';

@@ -1,4 +1,4 @@
-import type { TokenAccountRow } from '../../clickhouse/queries/token-accounts.ts';
+import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { oldest } from './times.ts';

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { PoolRow } from '../../clickhouse/queries/pools.ts';
-import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import { marketCap as curveCap } from '../../schemas/launchpad.ts';
-import { poolAddress } from '../../schemas/pda.ts';
 import type { MarketCap } from '../../schemas/responses/coin.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
+import { marketCap as curveCap } from '../../schemas/solana/launchpad.ts';
+import { poolAddress } from '../../schemas/solana/pda.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { inDollars, type Price } from './price.ts';
 

@@ -1,4 +1,4 @@
-import type { ModelRow } from '../../clickhouse/queries/registries.ts';
+import type { ModelRow } from '../../clickhouse/queries/states/registries.ts';
 import type { ModelRef } from '../../schemas/responses/parts.ts';
 
 /** The model a policy points at. In Passive mode the field exists and is never read. */

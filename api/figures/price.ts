@@ -1,5 +1,5 @@
-import type { PriceRow } from '../../clickhouse/queries/prices.ts';
-import type { QuoteRate } from '../../clickhouse/queries/ranking.ts';
+import type { QuoteRate } from '../../clickhouse/queries/ranking/ranking.ts';
+import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { isoMillis, parseDecimal, usdValue } from '../../schemas/units.ts';
 import { oldest } from './times.ts';

@@ -1,6 +1,6 @@
-import type { PairRow } from '../../clickhouse/queries/catalogue.ts';
-import type { MintRow } from '../../clickhouse/queries/mints.ts';
-import type { PriceRow } from '../../clickhouse/queries/prices.ts';
+import type { PairRow } from '../../clickhouse/queries/states/catalogue.ts';
+import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
+import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';

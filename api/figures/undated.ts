@@ -1,4 +1,4 @@
-import type { UndatedEvent } from '../../clickhouse/queries/undated.ts';
+import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
 import type { View } from '../latest/view.ts';
 import { lastDay, nextSecond } from './times.ts';
 

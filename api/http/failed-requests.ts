@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/log.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 
 const EVERY_MS = 1_000;
 const MOST_SENTENCES = 100;

@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../../runtime/secrets.ts';
+import { withoutSecrets } from '../../runtime/config/secrets.ts';
 
 const DETAIL_MAX = 300;
 /** Any URL, so that neither its password nor a key in its path or query is told. */

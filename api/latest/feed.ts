@@ -1,12 +1,12 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { appliedMarker } from '../../clickhouse/queries/applied-marker.ts';
+import { appliedMarker } from '../../clickhouse/queries/progress/applied-marker.ts';
 import {
   CHANGES_KEPT_MS,
   type ChangePlace,
   changePlace,
   changesAfter,
-} from '../../clickhouse/queries/changes.ts';
+} from '../../clickhouse/queries/progress/changes.ts';
 
 /** Tells which rows of a database were written. */
 export interface Feed {

@@ -6,7 +6,7 @@ import {
   type IncompleteState,
   incompleteState,
   missingMark,
-} from '../../clickhouse/queries/index-state.ts';
+} from '../../clickhouse/queries/progress/index-state.ts';
 import { timeOf } from '../../schemas/units.ts';
 
 /** How far the index is and what of it is missing: decides which sums of events can be told. */

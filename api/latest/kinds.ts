@@ -1,38 +1,47 @@
-import { activityPage, type EventRow } from '../../clickhouse/queries/activity.ts';
-import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics-totals.ts';
-import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/bridge-flow.ts';
+import { activityPage, type EventRow } from '../../clickhouse/queries/activity/activity.ts';
+import { type ClaimRow, recentClaims } from '../../clickhouse/queries/activity/claims.ts';
+import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/analytics/bridge-flow.ts';
+import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
+import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/analytics/policy-totals.ts';
+import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics/totals.ts';
+import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
+import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
 import {
   hasCatalogue,
   type PairRow,
   pairsOf,
   type QuotePairRow,
   quotePairs,
-} from '../../clickhouse/queries/catalogue.ts';
-import { type ClaimRow, recentClaims } from '../../clickhouse/queries/claims.ts';
-import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/day-series.ts';
-import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/day-windows.ts';
-import {
-  type KindCountRow,
-  keeperEventsBetween,
-  lastActions,
-} from '../../clickhouse/queries/events-between.ts';
-import { type MintRow, mintsAt } from '../../clickhouse/queries/mints.ts';
+} from '../../clickhouse/queries/states/catalogue.ts';
+import { type MintRow, mintsAt } from '../../clickhouse/queries/states/mints.ts';
 import {
   type LastTransactionRow,
   lastTransactions,
   policiesAt,
   type StoredPolicy,
-} from '../../clickhouse/queries/policy.ts';
-import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/policy-totals.ts';
-import { type PoolRow, poolsAt } from '../../clickhouse/queries/pools.ts';
-import { type PriceRow, pricesOf } from '../../clickhouse/queries/prices.ts';
-import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
-import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking.ts';
-import { type ModelRow, models, type OriginRow, origins } from '../../clickhouse/queries/registries.ts';
-import { type BacklogRow, deadLetterCount, feeBacklog } from '../../clickhouse/queries/status-counts.ts';
-import { type StreamStateRow, streamState } from '../../clickhouse/queries/stream-state.ts';
-import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/token-accounts.ts';
-import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/venue-accounts.ts';
+} from '../../clickhouse/queries/states/policy.ts';
+import { type PoolRow, poolsAt } from '../../clickhouse/queries/states/pools.ts';
+import { type PriceRow, pricesOf } from '../../clickhouse/queries/states/prices.ts';
+import {
+  type ModelRow,
+  models,
+  type OriginRow,
+  origins,
+} from '../../clickhouse/queries/states/registries.ts';
+import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/states/token-accounts.ts';
+import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/states/venue-accounts.ts';
+import {
+  type KindCountRow,
+  keeperEventsBetween,
+  lastActions,
+} from '../../clickhouse/queries/status/events-between.ts';
+import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/status/protocol-config.ts';
+import {
+  type BacklogRow,
+  deadLetterCount,
+  feeBacklog,
+} from '../../clickhouse/queries/status/status-counts.ts';
+import { type StreamStateRow, streamState } from '../../clickhouse/queries/status/stream-state.ts';
 import {
   type CurrenciesRow,
   currencies,
@@ -43,7 +52,7 @@ import {
   type VenueStatusRow,
   venueReadings,
   venueStatuses,
-} from '../../clickhouse/queries/venue-state.ts';
+} from '../../clickhouse/queries/status/venue-state.ts';
 import { type Kind, list, ofDay, one, page, row } from './kind.ts';
 
 const SLOW = { slow: true } as const;

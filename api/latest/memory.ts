@@ -1,6 +1,6 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
-import { appliedState, missingMark } from '../../clickhouse/queries/index-state.ts';
+import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells.ts';

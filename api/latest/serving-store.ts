@@ -1,8 +1,8 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { readServing } from '../../clickhouse/serving.ts';
 import { RetryableError } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
 
 export interface ServingStore {
   /** The serving database; an answer asks once and keeps to it. @throws RetryableError before the first connection. */

@@ -1,6 +1,6 @@
 import type { Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { missingMark } from '../../clickhouse/queries/index-state.ts';
+import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import type { Cells, Keys } from './cells.ts';
 import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';

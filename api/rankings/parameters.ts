@@ -1,4 +1,3 @@
-import { decodeKey } from '../../schemas/base58.ts';
 import type { Mode } from '../../schemas/responses/parts.ts';
 import {
   ORDERS,
@@ -7,6 +6,7 @@ import {
   SORTS,
   type Sort,
 } from '../../schemas/responses/rankings.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { pageOf } from '../http/paging.ts';
 
 /** A ranking as asked for, its page as it is used. */

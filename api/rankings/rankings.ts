@@ -1,4 +1,8 @@
-import { type RankedPage, type RankingSelection, writeSelection } from '../../clickhouse/queries/ranking.ts';
+import {
+  type RankedPage,
+  type RankingSelection,
+  writeSelection,
+} from '../../clickhouse/queries/ranking/ranking.ts';
 import { lacks } from '../../schemas/lacks.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import { dayReason } from '../figures/missing.ts';

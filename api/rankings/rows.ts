@@ -1,5 +1,5 @@
-import type { StoredPolicy } from '../../clickhouse/queries/policy.ts';
-import { NO_TOTALS } from '../../clickhouse/queries/policy-totals.ts';
+import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';

@@ -1,5 +1,5 @@
-import type { ProtocolConfigRow } from '../../clickhouse/queries/protocol-config.ts';
-import type { ProgramStatusRow, VenueStatusRow } from '../../clickhouse/queries/venue-state.ts';
+import type { ProtocolConfigRow } from '../../clickhouse/queries/status/protocol-config.ts';
+import type { ProgramStatusRow, VenueStatusRow } from '../../clickhouse/queries/status/venue-state.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis } from '../../schemas/units.ts';

@@ -4,7 +4,7 @@ import {
   eventIdentities,
   eventsOfSlots,
   type FullEventRow,
-} from '../../clickhouse/queries/stream-events.ts';
+} from '../../clickhouse/queries/activity/stream-events.ts';
 import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { Made, View } from '../latest/view.ts';

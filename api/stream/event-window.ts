@@ -1,4 +1,4 @@
-import type { EventIdentity } from '../../clickhouse/queries/stream-events.ts';
+import type { EventIdentity } from '../../clickhouse/queries/activity/stream-events.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
 
 /** An event that nobody was told of, and where a client is that has it. */

@@ -1,5 +1,4 @@
-import { decodeKey } from '../../schemas/base58.ts';
-import { EVENTS } from '../../schemas/idl.ts';
+import { EVENTS } from '../../schemas/program/idl.ts';
 import { ErrorBody } from '../../schemas/responses/parts.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import {
@@ -8,6 +7,7 @@ import {
   PostStreamQuery,
   RankingStreamQuery,
 } from '../../schemas/responses/stream.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import type { NumberedPosts, ReadDeps } from '../latest/read-deps.ts';
 import { readRankingParameters } from '../rankings/parameters.ts';

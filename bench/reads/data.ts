@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { policyAddress, poolAddress } from '../../schemas/pda.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { policyAddress, poolAddress } from '../../schemas/solana/pda.ts';
 import {
   appliedRow,
   configRow,

@@ -1,5 +1,5 @@
-import { createSender } from '../http-load.ts';
-import { percentile } from '../percentile.ts';
+import { createSender } from '../support/http-load.ts';
+import { percentile } from '../support/percentile.ts';
 
 /** One side's readers: so many connections that ask one path after the other, by lot, for so long. */
 export interface Load {

@@ -5,10 +5,10 @@ import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded } from '../../clickhouse/client.ts';
-import { loadConfig } from '../../runtime/config.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { loadConfig } from '../../runtime/config/config.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
-import { percentile } from '../percentile.ts';
+import { percentile } from '../support/percentile.ts';
 import { rowsOf } from './data.ts';
 
 const SLOT_MS = 400;

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Session } from 'chdb';
-import { doneWithin } from '../../runtime/lifecycle.ts';
+import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { abandonCall } from './lost-calls.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { encodeAccount } from '../program/borsh.ts';
-import { LAUNCHPAD_PROGRAM, TOKEN_2022_PROGRAM } from '../program/known-programs.ts';
-import type { Key, TableName, Tables } from '../program/state.ts';
+import { encodeAccount } from '../program/state/borsh.ts';
+import { LAUNCHPAD_PROGRAM, TOKEN_2022_PROGRAM } from '../program/state/known-programs.ts';
+import type { Key, TableName, Tables } from '../program/state/state.ts';
 import { curveConfigData, poolData } from './launchpad.ts';
 import { metadataAccountData, mintData, tokenAccountData } from './mint.ts';
 

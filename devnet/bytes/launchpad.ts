@@ -1,5 +1,5 @@
-import { bytesOf, seededKey } from '../program/keys.ts';
-import type { CurveConfig, Pool } from '../program/state.ts';
+import { bytesOf, seededKey } from '../program/state/keys.ts';
+import type { CurveConfig, Pool } from '../program/state/state.ts';
 
 const POOL_SIZE = 429;
 const CONFIG_SIZE = 371;

@@ -1,6 +1,6 @@
-import { bytesOf } from '../program/keys.ts';
-import { TOKEN_2022_PROGRAM } from '../program/known-programs.ts';
-import type { MetadataAccount, Mint, TokenAccount, TokenMetadata } from '../program/state.ts';
+import { bytesOf } from '../program/state/keys.ts';
+import { TOKEN_2022_PROGRAM } from '../program/state/known-programs.ts';
+import type { MetadataAccount, Mint, TokenAccount, TokenMetadata } from '../program/state/state.ts';
 
 const MINT_SIZE = 82;
 const TOKEN_ACCOUNT_SIZE = 165;

@@ -1,5 +1,5 @@
 import { encodeRow, ownerOf } from '../bytes/account.ts';
-import { bytesOf, keyOf } from '../program/keys.ts';
+import { bytesOf, keyOf } from '../program/state/keys.ts';
 import {
   AMM_PROGRAM,
   BPF_LOADER,
@@ -9,8 +9,8 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from '../program/known-programs.ts';
-import { type Key, type ProgramState, TABLE_NAMES, type TableName } from '../program/state.ts';
+} from '../program/state/known-programs.ts';
+import { type Key, type ProgramState, TABLE_NAMES, type TableName } from '../program/state/state.ts';
 import { type BlockRecord, rentOf } from './block-record.ts';
 import type { AccountWrite, StoredAccount } from './ledger.ts';
 import { signatureAt } from './transactions.ts';

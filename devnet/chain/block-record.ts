@@ -1,10 +1,10 @@
 import { encodeRow, ownerOf } from '../bytes/account.ts';
-import type { Changes } from '../program/draft.ts';
 import type { Execution } from '../program/execute.ts';
-import { bytesOf } from '../program/keys.ts';
-import { SYSTEM_PROGRAM } from '../program/known-programs.ts';
-import { seededBytes } from '../program/random.ts';
-import type { Key, TableName, Tables } from '../program/state.ts';
+import type { Changes } from '../program/state/draft.ts';
+import { bytesOf } from '../program/state/keys.ts';
+import { SYSTEM_PROGRAM } from '../program/state/known-programs.ts';
+import { seededBytes } from '../program/state/random.ts';
+import type { Key, TableName, Tables } from '../program/state/state.ts';
 import type { AccountWrite, Block } from './ledger.ts';
 import type { HeldTokens } from './token-balances.ts';
 import { type Builder, buildTransaction, signatureAt } from './transactions.ts';

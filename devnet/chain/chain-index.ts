@@ -1,5 +1,5 @@
 import type { Instruction } from '../program/instruction-run.ts';
-import type { Key } from '../program/state.ts';
+import type { Key } from '../program/state/state.ts';
 import type { BlockRecord } from './block-record.ts';
 import { signatureAt } from './transactions.ts';
 

@@ -1,11 +1,11 @@
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
+import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Action } from '../program/actions.ts';
-import { type Addresses, createAddresses } from '../program/addresses.ts';
-import { applyChanges } from '../program/draft.ts';
-import { keyOf } from '../program/keys.ts';
-import { createRandom } from '../program/random.ts';
-import { emptyState, type Key, type ProgramState } from '../program/state.ts';
+import { type Addresses, createAddresses } from '../program/state/addresses.ts';
+import { applyChanges } from '../program/state/draft.ts';
+import { keyOf } from '../program/state/keys.ts';
+import { createRandom } from '../program/state/random.ts';
+import { emptyState, type Key, type ProgramState } from '../program/state/state.ts';
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
 import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
 import { type ChainIndex, createChainIndex } from './chain-index.ts';

@@ -1,9 +1,9 @@
-import type { Addresses } from '../program/addresses.ts';
-import { encodeEvent } from '../program/borsh.ts';
-import type { TypedEvent } from '../program/events.ts';
 import { type Instruction, type Meta, readonly } from '../program/instruction-run.ts';
-import type { Random } from '../program/random.ts';
-import type { Key } from '../program/state.ts';
+import type { Addresses } from '../program/state/addresses.ts';
+import { encodeEvent } from '../program/state/borsh.ts';
+import type { TypedEvent } from '../program/state/events.ts';
+import type { Random } from '../program/state/random.ts';
+import type { Key } from '../program/state/state.ts';
 
 /** An instruction as the runtime ran it: what it printed and what it called, in order. */
 export interface Frame {

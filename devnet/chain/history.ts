@@ -1,6 +1,6 @@
-import { encodeBase58 } from '../../schemas/base58.ts';
-import type { TypedEvent } from '../program/events.ts';
-import type { Key } from '../program/state.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import type { TypedEvent } from '../program/state/events.ts';
+import type { Key } from '../program/state/state.ts';
 import type { Block } from './ledger.ts';
 
 /** What an oracle needs of a transaction; signature and keys base58. */

@@ -1,4 +1,4 @@
-import type { TypedEvent } from '../program/events.ts';
+import type { TypedEvent } from '../program/state/events.ts';
 
 /** The chain as its servers see it: everything raw, as a node would hold it. All calls are synchronous. */
 

@@ -1,6 +1,6 @@
-import { bytesOf, seededKey } from '../program/keys.ts';
-import type { Random } from '../program/random.ts';
-import type { Key } from '../program/state.ts';
+import { bytesOf, seededKey } from '../program/state/keys.ts';
+import type { Random } from '../program/state/random.ts';
+import type { Key } from '../program/state/state.ts';
 import { children, type Frame } from './frames.ts';
 import type {
   CompiledInstruction,

@@ -1,17 +1,17 @@
-import type { Addresses } from '../program/addresses.ts';
-import { encodeEvent } from '../program/borsh.ts';
-import type { TypedEvent } from '../program/events.ts';
 import { type Meta, readonly } from '../program/instruction-run.ts';
-import { seededKey } from '../program/keys.ts';
+import type { Addresses } from '../program/state/addresses.ts';
+import { encodeEvent } from '../program/state/borsh.ts';
+import type { TypedEvent } from '../program/state/events.ts';
+import { seededKey } from '../program/state/keys.ts';
 import {
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,
   LAUNCHPAD_PROGRAM,
   NOISE_PROGRAM,
   ROUTER_PROGRAM,
-} from '../program/known-programs.ts';
-import type { Random } from '../program/random.ts';
-import type { Key } from '../program/state.ts';
+} from '../program/state/known-programs.ts';
+import type { Random } from '../program/state/random.ts';
+import type { Key } from '../program/state/state.ts';
 import { dataLine, type Frame, selfCall } from './frames.ts';
 
 /** An event that would count if the bankroll program had emitted it. */

@@ -1,9 +1,9 @@
 import type { Action } from '../program/actions.ts';
-import { applyChanges, type Changes, openDraft } from '../program/draft.ts';
 import { type Execution, execute } from '../program/execute.ts';
 import { writable } from '../program/instruction-run.ts';
-import type { Key, ProgramState, TableName } from '../program/state.ts';
-import { TABLE_NAMES } from '../program/state.ts';
+import { applyChanges, type Changes, openDraft } from '../program/state/draft.ts';
+import type { Key, ProgramState, TableName } from '../program/state/state.ts';
+import { TABLE_NAMES } from '../program/state/state.ts';
 import { type BlockRecord, blockhashAt, writesOf } from './block-record.ts';
 import { keysOf } from './chain-index.ts';
 import type { Block, LedgerTransaction } from './ledger.ts';

@@ -1,7 +1,7 @@
-import type { Draft } from '../program/draft.ts';
 import { found } from '../program/errors.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/known-programs.ts';
-import type { Key, ProgramState, TokenAccount } from '../program/state.ts';
+import type { Draft } from '../program/state/draft.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/state/known-programs.ts';
+import type { Key, ProgramState, TokenAccount } from '../program/state/state.ts';
 import type { TokenBalance } from './ledger.ts';
 
 /** What a token account held before a transaction and after it; null where it did not exist. */

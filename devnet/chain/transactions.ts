@@ -1,11 +1,11 @@
-import type { Addresses } from '../program/addresses.ts';
 import { codeOf } from '../program/errors.ts';
-import type { TypedEvent } from '../program/events.ts';
 import type { Execution } from '../program/execute.ts';
 import type { Instruction } from '../program/instruction-run.ts';
-import { keyOf, seededKey } from '../program/keys.ts';
-import { createRandom, type Random, seededBytes } from '../program/random.ts';
-import type { Key } from '../program/state.ts';
+import type { Addresses } from '../program/state/addresses.ts';
+import type { TypedEvent } from '../program/state/events.ts';
+import { keyOf, seededKey } from '../program/state/keys.ts';
+import { createRandom, type Random, seededBytes } from '../program/state/random.ts';
+import type { Key } from '../program/state/state.ts';
 import { children, drawStyle, type Frame, frameOf, handDown } from './frames.ts';
 import type { LedgerTransaction } from './ledger.ts';
 import { cutLines, type Failure, logLines } from './logs.ts';

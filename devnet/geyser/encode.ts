@@ -4,7 +4,7 @@ import {
   SubscribeUpdateAccount,
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
@@ -42,7 +42,8 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-function field(number: number, message: Uint8Array): Buffer {
+/** A field of a message that has a length. */
+export function field(number: number, message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(message.length)]), message]);
 }
 

@@ -1,5 +1,5 @@
 import { CommitmentLevel, SubscribeRequest } from '@triton-one/yellowstone-grpc';
-import { decodeKey } from '../../schemas/base58.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { type EncodedAccount, type EncodedTransaction, latin1 } from './encode.ts';
 import type { ProviderModes } from './modes.ts';
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { keyOf } from '../program/keys.ts';
-import { seededBytes } from '../program/random.ts';
-import type { Key } from '../program/state.ts';
+import { keyOf } from '../program/state/keys.ts';
+import { seededBytes } from '../program/state/random.ts';
+import type { Key } from '../program/state/state.ts';
 
 /** DER of an ed25519 private key up to its 32 bytes (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');

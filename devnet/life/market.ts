@@ -1,4 +1,4 @@
-import { seededKey } from '../program/keys.ts';
+import { seededKey } from '../program/state/keys.ts';
 import { type Choice, fees } from './money.ts';
 import type { Subject, World } from './world.ts';
 

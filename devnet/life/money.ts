@@ -1,5 +1,5 @@
 import type { Action, SingleAction } from '../program/actions.ts';
-import { AGENT } from '../program/state.ts';
+import { AGENT } from '../program/state/state.ts';
 import { held, livePairs, liveRemotes, type Subject, type World } from './world.ts';
 
 /** An action, several in one block, or nothing to do. */

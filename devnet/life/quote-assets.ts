@@ -1,6 +1,6 @@
-import { seededKey } from '../program/keys.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/known-programs.ts';
-import type { Key } from '../program/state.ts';
+import { seededKey } from '../program/state/keys.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/state/known-programs.ts';
+import type { Key } from '../program/state/state.ts';
 
 /** A quote asset of the local world: what the chain knows of it, and what the catalogue and the price sources say. */
 export interface QuoteAsset {

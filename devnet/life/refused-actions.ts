@@ -1,6 +1,6 @@
 import type { Action } from '../program/actions.ts';
-import { seededKey } from '../program/keys.ts';
-import { TOKEN_PROGRAM } from '../program/known-programs.ts';
+import { seededKey } from '../program/state/keys.ts';
+import { TOKEN_PROGRAM } from '../program/state/known-programs.ts';
 import { type Choice, reports } from './money.ts';
 import { quoteAssets } from './quote-assets.ts';
 import { livePairs, type Subject, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import type { Action } from '../program/actions.ts';
-import { seededKey } from '../program/keys.ts';
-import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../program/known-programs.ts';
-import type { Key } from '../program/state.ts';
+import { seededKey } from '../program/state/keys.ts';
+import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../program/state/known-programs.ts';
+import type { Key } from '../program/state/state.ts';
 import { quoteAssets } from './quote-assets.ts';
 
 /** Who signs for the protocol in a seed's world. */

@@ -1,8 +1,8 @@
 import type { Chain, ChainState } from '../chain/chain.ts';
-import type { VenuePair } from '../program/equity.ts';
-import { compareKeys } from '../program/keys.ts';
-import type { Random } from '../program/random.ts';
-import { type Key, type Policy, REMOTE, type VenueAccount } from '../program/state.ts';
+import type { VenuePair } from '../program/rules/equity.ts';
+import { compareKeys } from '../program/state/keys.ts';
+import type { Random } from '../program/state/random.ts';
+import { type Key, type Policy, REMOTE, type VenueAccount } from '../program/state/state.ts';
 import type { Profile } from './profile.ts';
 import type { officials } from './setup.ts';
 
@@ -12,8 +12,6 @@ export interface World {
   state: ChainState;
   random: Random;
   seed: string;
-  /** Mint of the policy whose agent stays. */
-  resident: Key;
   /** Unix seconds of the coming slot, or a little before it. */
   now: bigint;
   who: ReturnType<typeof officials>;

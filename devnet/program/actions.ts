@@ -1,16 +1,16 @@
-import { ATTESTATION_INSTRUCTIONS } from './attestation.ts';
-import { BURN_INSTRUCTIONS } from './burn.ts';
-import { CREDIT_INSTRUCTIONS } from './credit.ts';
-import { DEPLOY_INSTRUCTIONS } from './deploy.ts';
-import { FEE_INSTRUCTIONS } from './fees.ts';
-import { MINT_INSTRUCTIONS } from './mints.ts';
-import { PAUSE_INSTRUCTIONS } from './pause.ts';
-import { POLICY_INSTRUCTIONS } from './policy.ts';
-import { POOL_INSTRUCTIONS } from './pools.ts';
-import { PROFIT_INSTRUCTIONS } from './profit.ts';
-import { REGISTRY_INSTRUCTIONS } from './registries.ts';
-import { TOKEN_INSTRUCTIONS } from './tokens.ts';
-import { VENUE_INSTRUCTIONS } from './venues.ts';
+import { ATTESTATION_INSTRUCTIONS } from './rules/attestation.ts';
+import { BURN_INSTRUCTIONS } from './rules/burn.ts';
+import { CREDIT_INSTRUCTIONS } from './rules/credit.ts';
+import { DEPLOY_INSTRUCTIONS } from './rules/deploy.ts';
+import { FEE_INSTRUCTIONS } from './rules/fees.ts';
+import { MINT_INSTRUCTIONS } from './rules/mints.ts';
+import { PAUSE_INSTRUCTIONS } from './rules/pause.ts';
+import { POLICY_INSTRUCTIONS } from './rules/policy.ts';
+import { POOL_INSTRUCTIONS } from './rules/pools.ts';
+import { PROFIT_INSTRUCTIONS } from './rules/profit.ts';
+import { REGISTRY_INSTRUCTIONS } from './rules/registries.ts';
+import { TOKEN_INSTRUCTIONS } from './rules/tokens.ts';
+import { VENUE_INSTRUCTIONS } from './rules/venues.ts';
 
 /** Every instruction a local chain runs: the bankroll program's own, then the world around it. */
 export const INSTRUCTIONS = {

@@ -1,10 +1,10 @@
 import { type Action, INSTRUCTIONS, type SingleAction } from './actions.ts';
-import type { Addresses } from './addresses.ts';
-import type { Draft } from './draft.ts';
 import { ProgramError, type ProgramErrorName } from './errors.ts';
 import { begin, type Instruction, type InstructionRun, signer } from './instruction-run.ts';
-import { seededKey } from './keys.ts';
-import type { Key } from './state.ts';
+import type { Addresses } from './state/addresses.ts';
+import type { Draft } from './state/draft.ts';
+import { seededKey } from './state/keys.ts';
+import type { Key } from './state/state.ts';
 
 /** What a transaction did: its instructions as far as they got, and the rule that stopped it. */
 export interface Execution {

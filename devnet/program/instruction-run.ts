@@ -1,9 +1,9 @@
-import type { Addresses } from './addresses.ts';
-import { encodeInstruction } from './borsh.ts';
-import type { Draft } from './draft.ts';
 import { found, must } from './errors.ts';
-import type { TypedEvent } from './events.ts';
-import type { Key, Policy, ProtocolConfig, TokenAccount } from './state.ts';
+import type { Addresses } from './state/addresses.ts';
+import { encodeInstruction } from './state/borsh.ts';
+import type { Draft } from './state/draft.ts';
+import type { TypedEvent } from './state/events.ts';
+import type { Key, Policy, ProtocolConfig, TokenAccount } from './state/state.ts';
 
 /** An account of an instruction. */
 export interface Meta {

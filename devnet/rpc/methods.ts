@@ -1,4 +1,4 @@
-import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Ledger, SignatureEntry, StoredAccount } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
 import type { RpcManners, Spell } from './manners.ts';

@@ -1,4 +1,4 @@
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 

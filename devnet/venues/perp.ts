@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.ts';
-import { bytesOf } from '../program/keys.ts';
-import { REMOTE } from '../program/state.ts';
+import { bytesOf } from '../program/state/keys.ts';
+import { REMOTE } from '../program/state/state.ts';
 
 const SCALE = 1_000_000n;
 

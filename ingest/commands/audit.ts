@@ -1,6 +1,6 @@
-import '../../runtime/node-version.ts';
+import '../../runtime/process/node-version.ts';
 import { constants, setPriority } from 'node:os';
-import { runMain } from '../../runtime/lifecycle.ts';
+import { runMain } from '../../runtime/process/lifecycle.ts';
 
 await runMain(async (signal) => {
   // What serves on the same machine comes first, and what is loaded here takes its share too.

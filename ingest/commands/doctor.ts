@@ -1,8 +1,8 @@
-import '../../runtime/node-version.ts';
-import { loadConfig } from '../../runtime/config.ts';
+import '../../runtime/process/node-version.ts';
+import { loadConfig } from '../../runtime/config/config.ts';
+import { readFlags } from '../../runtime/config/flags.ts';
 import { ConfigError } from '../../runtime/errors.ts';
-import { readFlags } from '../../runtime/flags.ts';
-import { runMain } from '../../runtime/lifecycle.ts';
+import { runMain } from '../../runtime/process/lifecycle.ts';
 import { checksOf } from '../operate/doctor/checks.ts';
 import { runChecks } from '../operate/doctor/report.ts';
 

@@ -1,11 +1,11 @@
-import '../../runtime/node-version.ts';
+import '../../runtime/process/node-version.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
-import { appliedOffsets } from '../../clickhouse/queries/applied-offsets.ts';
-import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import { appliedOffsets } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
-import { runService, type Service } from '../../runtime/service.ts';
-import { decodeKey } from '../../schemas/base58.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { KafkaClient } from '../log/kafka/cluster.ts';
 import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';

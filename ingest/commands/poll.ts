@@ -1,8 +1,8 @@
-import '../../runtime/node-version.ts';
+import '../../runtime/process/node-version.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
-import { required } from '../../runtime/config.ts';
-import { createRpc } from '../../runtime/rpc.ts';
-import { runService } from '../../runtime/service.ts';
+import { required } from '../../runtime/config/config.ts';
+import { runService } from '../../runtime/process/service.ts';
+import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { countingReadings } from '../poll/metrics.ts';

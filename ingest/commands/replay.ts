@@ -1,13 +1,13 @@
-import '../../runtime/node-version.ts';
+import '../../runtime/process/node-version.ts';
 import { openServer } from '../../clickhouse/client.ts';
 import { openDatabase } from '../../clickhouse/serving.ts';
-import { loadConfig, required } from '../../runtime/config.ts';
+import { loadConfig, required } from '../../runtime/config/config.ts';
+import { readFlags } from '../../runtime/config/flags.ts';
 import { ConfigError, messageOf } from '../../runtime/errors.ts';
-import { readFlags } from '../../runtime/flags.ts';
-import { runMain } from '../../runtime/lifecycle.ts';
-import { createLogger } from '../../runtime/log.ts';
-import { createProgress } from '../../runtime/progress.ts';
-import { decodeKey } from '../../schemas/base58.ts';
+import { runMain } from '../../runtime/process/lifecycle.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { createProgress } from '../../runtime/process/progress.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { replayOf } from '../operate/replay/kinds.ts';
 

@@ -1,7 +1,7 @@
 import type { RpcAccount } from '../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
-import { decodeKey } from '../../schemas/base58.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 
 /** An rpc read stands at the end of its slot. */
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;

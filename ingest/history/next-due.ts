@@ -1,4 +1,4 @@
-import { pause } from '../../runtime/lifecycle.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
 
 export interface Due {
   /** By performance.now(). */

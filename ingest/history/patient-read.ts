@@ -1,6 +1,6 @@
 import { ConfigError, messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { AccountRecord } from '../../schemas/records.ts';
 

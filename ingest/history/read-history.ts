@@ -1,5 +1,5 @@
 import { inParallel } from '../../runtime/parallel.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { GapObstacle, GapRecord, TransactionRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';

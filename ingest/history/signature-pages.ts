@@ -1,5 +1,5 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
-import type { Commitment, Rpc } from '../../runtime/rpc.ts';
+import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import { PlaceUnknownError } from './gap.ts';
 
 /** One step down the list of an address. */

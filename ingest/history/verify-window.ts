@@ -1,5 +1,5 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import { HistoryUnavailableError, PlaceUnknownError } from './gap.ts';
 import { signaturePages } from './signature-pages.ts';
 

@@ -1,8 +1,8 @@
-import { createBucket } from '../../runtime/bucket.ts';
 import { messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
+import { createBucket } from '../../runtime/outside/bucket.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';

@@ -1,5 +1,5 @@
-import { decodeKey } from '../../schemas/base58.ts';
 import type { LogRecord, Reading } from '../../schemas/records.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { HISTORY_TOPICS, type Topic } from './port.ts';
 
 /** Where a record of each kind goes; markers and gaps to every partition there. */

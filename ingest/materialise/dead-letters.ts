@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DeadLetterRow } from '../../clickhouse/tables.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
 import type { DeadLetterRecord, LogRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
 
 /** Bytes over this are kept as their hash and length only. */

@@ -1,4 +1,4 @@
-import { type MetadataTarget, metadataUris } from '../../clickhouse/queries/poll-targets.ts';
+import { type MetadataTarget, metadataUris } from '../../clickhouse/queries/states/poll-targets.ts';
 import { inParallel } from '../../runtime/parallel.ts';
 import type { PollOptions, Round } from './round.ts';
 import { type DocumentOptions, readDocument } from './venues/document.ts';

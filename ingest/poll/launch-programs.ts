@@ -1,5 +1,5 @@
-import { protocolConfig } from '../../clickhouse/queries/protocol-config.ts';
-import { upstreamWords } from '../../runtime/upstream.ts';
+import { protocolConfig } from '../../clickhouse/queries/status/protocol-config.ts';
+import { upstreamWords } from '../../runtime/outside/upstream.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { PollOptions, Round } from './round.ts';
 

@@ -1,5 +1,5 @@
-import { quoteMints } from '../../clickhouse/queries/poll-targets.ts';
-import { type Bucket, createBucket } from '../../runtime/bucket.ts';
+import { quoteMints } from '../../clickhouse/queries/states/poll-targets.ts';
+import { type Bucket, createBucket } from '../../runtime/outside/bucket.ts';
 import { countFailures, type Emit, type PollOptions, type Round } from './round.ts';
 import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from './venues/catalogue.ts';
 

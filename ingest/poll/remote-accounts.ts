@@ -1,6 +1,6 @@
-import { type RemoteAccount, remoteAccounts } from '../../clickhouse/queries/poll-targets.ts';
-import { pause } from '../../runtime/lifecycle.ts';
+import { type RemoteAccount, remoteAccounts } from '../../clickhouse/queries/states/poll-targets.ts';
 import { inParallel } from '../../runtime/parallel.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { classBitOf, type EquityVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import type { Emit, PollOptions, Round } from './round.ts';

@@ -1,9 +1,9 @@
 import type { Store } from '../../clickhouse/client.ts';
-import type { Config } from '../../runtime/config.ts';
+import type { Config } from '../../runtime/config/config.ts';
 import { messageOf, RetryableError } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 

@@ -1,10 +1,10 @@
 import { messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
-import type { Rpc } from '../../runtime/rpc.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { readTransaction } from '../history/read-transaction.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 

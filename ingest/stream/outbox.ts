@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/log.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';

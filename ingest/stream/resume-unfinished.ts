@@ -1,5 +1,5 @@
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
 import type { CutLogsReader } from './cut-logs.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';

@@ -1,5 +1,9 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { followedAccounts, openGaps, unresolvedTransactions } from '../../clickhouse/queries/stream-store.ts';
+import {
+  followedAccounts,
+  openGaps,
+  unresolvedTransactions,
+} from '../../clickhouse/queries/progress/stream-store.ts';
 import {
   eventsOf,
   nextSlot,
@@ -8,7 +12,7 @@ import {
   signatureBehind,
   storedBetween,
   verifiedSlot,
-} from '../../clickhouse/queries/verification.ts';
+} from '../../clickhouse/queries/progress/verification.ts';
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
 import type { VerificationStore } from '../history/verify.ts';

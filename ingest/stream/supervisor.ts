@@ -1,5 +1,5 @@
-import { pause } from '../../runtime/lifecycle.ts';
-import type { Logger } from '../../runtime/log.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GeyserClient, Subscription } from './geyser/client.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import { fetchBounded } from '../fetch.ts';
+import { fetchBounded } from '../outside/fetch.ts';
 import { RpcError } from './error.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */

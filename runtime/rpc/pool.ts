@@ -1,4 +1,4 @@
-import { pause } from '../lifecycle.ts';
+import { pause } from '../process/lifecycle.ts';
 import { RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 

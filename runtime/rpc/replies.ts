@@ -1,4 +1,4 @@
-import { decodeBase58, decodeKey } from '../../schemas/base58.ts';
+import { decodeBase58, decodeKey } from '../../schemas/solana/base58.ts';
 import { messageOf } from '../errors.ts';
 import { RpcError } from './error.ts';
 

@@ -1,5 +1,5 @@
-import { sameBytes } from '../own-calls.ts';
-import type { Call, ChainTransaction } from '../transaction-parts.ts';
+import { sameBytes } from '../extract/own-calls.ts';
+import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { isTokenCall, type TokenMove, tokenMove } from './token-moves.ts';
 
 /** The token accounts of a transaction: what every call moved, held against the balances before and after. */

@@ -1,10 +1,10 @@
-import { encodeBase58 } from '../base58.ts';
-import { eventsByCall, isWhole, lacksPause, type Read } from '../emissions.ts';
-import type { KnownEvent, ProgramEvent } from '../events.ts';
+import { eventsByCall, isWhole, lacksPause, type Read } from '../extract/emissions.ts';
+import { type OwnCall, sameBytes } from '../extract/own-calls.ts';
 import { ANYTHING } from '../lacks.ts';
 import { MalformedError } from '../malformed.ts';
-import { type OwnCall, sameBytes } from '../own-calls.ts';
-import type { Call, ChainTransaction } from '../transaction-parts.ts';
+import type { KnownEvent, ProgramEvent } from '../program/events.ts';
+import { encodeBase58 } from '../solana/base58.ts';
+import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { type Books, booksOf } from './books.ts';
 import { type Group, grouped, type Member, MOST_PLACES, positionOf } from './groups.ts';
 import { argumentsOf, type EmittingCall, emittingCall, policyOfCall } from './instructions.ts';

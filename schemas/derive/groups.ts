@@ -1,5 +1,5 @@
-import { AMOUNTS, type EventKind, type KnownEvent } from '../events.ts';
-import type { FieldValue } from '../struct.ts';
+import { AMOUNTS, type EventKind, type KnownEvent } from '../program/events.ts';
+import type { FieldValue } from '../program/struct.ts';
 
 /** An event that a transaction must have had, and the place of its call among the program's. */
 export interface Member extends KnownEvent {

@@ -1,9 +1,14 @@
-import { discriminatorOf, type IdlInstruction, INSTRUCTIONS_WITH_EVENT } from '../idl.ts';
+import { sameBytes } from '../extract/own-calls.ts';
 import { MalformedError } from '../malformed.ts';
-import { sameBytes } from '../own-calls.ts';
-import { lpQuoteAddress, type PolicyTokenAccounts, policyAddress, policyTokenAccounts } from '../pda.ts';
-import { fieldsReader, type Struct } from '../struct.ts';
-import type { Call } from '../transaction-parts.ts';
+import { discriminatorOf, type IdlInstruction, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
+import { fieldsReader, type Struct } from '../program/struct.ts';
+import {
+  lpQuoteAddress,
+  type PolicyTokenAccounts,
+  policyAddress,
+  policyTokenAccounts,
+} from '../solana/pda.ts';
+import type { Call } from '../transaction/parts.ts';
 import type { Books } from './books.ts';
 
 /** A policy that a call is about. */

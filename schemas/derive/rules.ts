@@ -1,6 +1,6 @@
-import { MODES, VENUE_KINDS } from '../accounts.ts';
-import type { EventKind } from '../events.ts';
-import type { FieldValue, Struct } from '../struct.ts';
+import { MODES, VENUE_KINDS } from '../program/accounts.ts';
+import type { EventKind } from '../program/events.ts';
+import type { FieldValue, Struct } from '../program/struct.ts';
 import type { Scene } from './instructions.ts';
 import { bought, burnt, claimed, deployed, isOnAllowlist, routed, swept } from './money.ts';
 

@@ -1,6 +1,6 @@
-import { decodeKey } from '../base58.ts';
-import { sameBytes } from '../own-calls.ts';
-import type { Call } from '../transaction-parts.ts';
+import { sameBytes } from '../extract/own-calls.ts';
+import { decodeKey } from '../solana/base58.ts';
+import type { Call } from '../transaction/parts.ts';
 
 /** What a call of a token program did; `from` null for a mint's issue, `to` null for a burn. */
 export interface TokenMove {

@@ -1,6 +1,6 @@
-import { decodeKey } from '../base58.ts';
 import { MalformedError } from '../malformed.ts';
 import type { CatalogueRow } from '../records.ts';
+import { decodeKey } from '../solana/base58.ts';
 import { objectOf, textOf } from './decimal.ts';
 
 export const CATEGORIES = [

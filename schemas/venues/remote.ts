@@ -1,4 +1,4 @@
-import { type AssetClass, CLASS_BITS } from '../asset-classes.ts';
+import { type AssetClass, CLASS_BITS } from '../program/asset-classes.ts';
 
 interface VenueFacts {
   /** A Remote venue account of this class is at the venue. */

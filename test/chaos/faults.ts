@@ -1,9 +1,9 @@
 import { readModes, WHOLE } from '../../devnet/geyser/modes.ts';
 import type { Broker } from '../support/kafka.ts';
-import { eventually, missingOf } from './ask.ts';
+import { eventually, missingOf } from './look/ask.ts';
 import type { Fault, Place } from './plan.ts';
-import type { TcpProxy } from './proxy.ts';
-import type { Stage } from './stage.ts';
+import type { TcpProxy } from './system/proxy.ts';
+import type { Stage } from './system/stage.ts';
 
 /** Ends a fault. */
 export type Heal = () => Promise<void>;

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { brokerMissing } from '../support/kafka.ts';
-import type { Actor } from './actor.ts';
-import { eventually } from './ask.ts';
-import { expectExact, settle } from './exact.ts';
-import { type Servers, startServers } from './servers.ts';
-import { openStage, type Stage } from './stage.ts';
-import { createWorld, type World } from './world.ts';
+import { eventually } from './look/ask.ts';
+import { expectExact, settle } from './look/exact.ts';
+import type { Actor } from './system/actor.ts';
+import { type Servers, startServers } from './system/servers.ts';
+import { openStage, type Stage } from './system/stage.ts';
+import { createWorld, type World } from './system/world.ts';
 
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'harms its own broker');
 const SEED = process.env.SEED ?? 'flaws-1';
-const FILE = 'test/chaos/flawed-materialise.ts';
+const FILE = 'test/chaos/flaws/flawed-materialise.ts';
 /** Longer than a request to ClickHouse is waited for: what hangs is sent again then. */
 const WAIT_MS = 150_000;
 const PATIENT = { settleMs: WAIT_MS, exactMs: 20_000 };

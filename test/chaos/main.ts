@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { ConfigError } from '../../runtime/errors.ts';
-import { readFlags, wholeNumber } from '../../runtime/flags.ts';
-import { runMain } from '../../runtime/lifecycle.ts';
+import { runMain } from '../../runtime/process/lifecycle.ts';
 
 const COMMAND = {
   usage: 'npm run chaos',

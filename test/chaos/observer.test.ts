@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemory } from './observer.ts';
+import { createMemory } from './look/observer.ts';
 
 const figure = (value: string | null) => ({ value, source: 'indexer:events', asOf: null });
 const loop = (value: string | null) => ({

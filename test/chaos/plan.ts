@@ -1,5 +1,5 @@
 import { REPLAYS } from '../../devnet/geyser/modes.ts';
-import { createRandom, type Random } from '../../devnet/program/random.ts';
+import { createRandom, type Random } from '../../devnet/program/state/random.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createKafkaClient } from '../../ingest/log/kafka/client.ts';
 import { topicName } from '../../ingest/log/kafka/topics.ts';
-import { createLogger } from '../../runtime/log.ts';
-import { eventually, missingOf } from './ask.ts';
-import { expectExact } from './exact.ts';
+import { createLogger } from '../../runtime/process/log.ts';
 import { beginFault, expectTold } from './faults.ts';
-import { createMemory, observe } from './observer.ts';
+import { eventually, missingOf } from './look/ask.ts';
+import { expectExact } from './look/exact.ts';
+import { createMemory, observe } from './look/observer.ts';
 import { type Planned, wordsOf } from './plan.ts';
-import { startServers } from './servers.ts';
-import { openStage, type Stage } from './stage.ts';
-import { createWorld } from './world.ts';
+import { startServers } from './system/servers.ts';
+import { openStage, type Stage } from './system/stage.ts';
+import { createWorld } from './system/world.ts';
 
 export interface ChaosOptions {
   seed: string;

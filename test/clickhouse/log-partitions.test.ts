@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { appliedState } from '../../clickhouse/queries/index-state.ts';
-import { declarePartitions } from '../../clickhouse/queries/log-partitions.ts';
+import { appliedState } from '../../clickhouse/queries/progress/index-state.ts';
+import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { freshDatabase } from '../support/database.ts';
 
 let store: Store;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { migrate, migrations } from '../../clickhouse/migrate.ts';
 import { alone } from '../../clickhouse/migration-lock.ts';
-import { daySeries } from '../../clickhouse/queries/day-series.ts';
+import { daySeries } from '../../clickhouse/queries/analytics/day-series.ts';
 import { statementsOf } from '../../clickhouse/statements.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { factsOf } from '../../ingest/materialise/rows/facts.ts';

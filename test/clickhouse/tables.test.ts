@@ -3,7 +3,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
 import { POLICY_FIGURES, QUOTE_FIGURES } from '../../ingest/materialise/rollups/figures.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
-import { type AccountType, type FieldKind, storedFields } from '../../schemas/account-fields.ts';
+import { type AccountType, type FieldKind, storedFields } from '../../schemas/program/account-fields.ts';
 import { freshDatabase } from '../support/database.ts';
 
 let store: Store;
@@ -42,7 +42,11 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
     const expected = [...STATE, ...(BESIDE[type] ?? []), ...fields.map(({ column }) => column)];
     expect(columns.map(({ name }) => name).sort()).toEqual(expected.sort());
     const typeOf = new Map(columns.map(({ name, type: given }) => [name, given]));
-    for (const { column, kind } of fields) expect(typeOf.get(column), column).toMatch(COLUMN_TYPES[kind]);
+    for (const { column, kind, added } of fields) {
+      const given = typeOf.get(column) ?? '';
+      const inner = /^Nullable\((.*)\)$/.exec(given)?.[1] ?? 'not nullable';
+      expect(added ? inner : given, column).toMatch(COLUMN_TYPES[kind]);
+    }
   },
 );
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { REMOTE } from '../../devnet/program/state.ts';
+import { REMOTE } from '../../devnet/program/state/state.ts';
 import { openStage, STRANGER, type Stage } from './stage.ts';
 
 let stage: Stage;

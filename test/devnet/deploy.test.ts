@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { seededKey, ZERO_KEY } from '../../devnet/program/keys.ts';
-import { AGENT, REMOTE } from '../../devnet/program/state.ts';
+import { seededKey, ZERO_KEY } from '../../devnet/program/state/keys.ts';
+import { AGENT, REMOTE } from '../../devnet/program/state/state.ts';
 import { openStage, STRANGER, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -4,7 +4,7 @@ import type { ProviderModes } from '../../devnet/geyser/modes.ts';
 import { REPLAYS, readModes } from '../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { createLife, type Life } from '../../devnet/life/life.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   CONFIRMED,
   FINALIZED,

@@ -7,11 +7,11 @@ import { LAYOUT_NAME, LAYOUT_OF_FORMAT_1 } from '../../devnet/chain/layout-name.
 import { openRecordFile } from '../../devnet/chain/storage.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { INSTRUCTIONS } from '../../devnet/program/actions.ts';
-import type { EventKind } from '../../devnet/program/events.ts';
-import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Layout } from '../../devnet/program/layouts.ts';
+import type { EventKind } from '../../devnet/program/state/events.ts';
+import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Layout } from '../../devnet/program/state/layouts.ts';
 import idl from '../../schemas/bankroll.idl.json' with { type: 'json' };
-import { DEVNET_PROGRAM_ID } from '../../schemas/devnet-program.ts';
-import { camelCase, type FieldType, fieldsOf } from '../../schemas/idl.ts';
+import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
+import { camelCase, type FieldType, fieldsOf } from '../../schemas/program/idl.ts';
 
 const GENESIS = 1_760_000_000_000;
 

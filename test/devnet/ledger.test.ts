@@ -4,8 +4,8 @@ import { type Chain, createChain } from '../../devnet/chain/chain.ts';
 import type { Block } from '../../devnet/chain/ledger.ts';
 import { agentKeypair, agentKeypairOf } from '../../devnet/life/agent-keys.ts';
 import { createLife } from '../../devnet/life/life.ts';
-import { bytesOf, keyOf } from '../../devnet/program/keys.ts';
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from '../../devnet/program/known-programs.ts';
+import { bytesOf, keyOf } from '../../devnet/program/state/keys.ts';
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM } from '../../devnet/program/state/known-programs.ts';
 
 const SEED = 'ledger 1';
 let chain: Chain;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { quoteAssets } from '../../devnet/life/quote-assets.ts';
-import { TOKEN_PROGRAM } from '../../devnet/program/known-programs.ts';
-import { AGENT } from '../../devnet/program/state.ts';
+import { TOKEN_PROGRAM } from '../../devnet/program/state/known-programs.ts';
+import { AGENT } from '../../devnet/program/state/state.ts';
 import { openStage, STRANGER, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { splitProfit } from '../../devnet/program/profit.ts';
-import { REMOTE } from '../../devnet/program/state.ts';
+import { splitProfit } from '../../devnet/program/rules/profit.ts';
+import { REMOTE } from '../../devnet/program/state/state.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -6,7 +6,7 @@ import { createChain } from '../../devnet/chain/chain.ts';
 import { writeKeyFile } from '../../devnet/key-file.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { residentOf } from '../../devnet/life/resident.ts';
-import { AGENT } from '../../devnet/program/state.ts';
+import { AGENT } from '../../devnet/program/state/state.ts';
 
 const SEED = process.env.SEED ?? 'resident';
 

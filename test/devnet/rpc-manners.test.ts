@@ -4,7 +4,7 @@ import { createLife } from '../../devnet/life/life.ts';
 import { readOptions } from '../../devnet/options.ts';
 import { mannersNamed, POLITE } from '../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 
 let chain: Chain;
 let server: RpcServer;

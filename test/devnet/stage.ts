@@ -5,9 +5,9 @@ import { launchMint, profileOf } from '../../devnet/life/profile.ts';
 import { officials, setupActions } from '../../devnet/life/setup.ts';
 import { livePairs } from '../../devnet/life/world.ts';
 import type { Action } from '../../devnet/program/actions.ts';
-import { seededKey, ZERO_KEY } from '../../devnet/program/keys.ts';
-import type { InitPolicy } from '../../devnet/program/policy.ts';
-import { LOCAL, PASSIVE, type Policy, type VenueAccount } from '../../devnet/program/state.ts';
+import type { InitPolicy } from '../../devnet/program/rules/policy.ts';
+import { seededKey, ZERO_KEY } from '../../devnet/program/state/keys.ts';
+import { LOCAL, PASSIVE, type Policy, type VenueAccount } from '../../devnet/program/state/state.ts';
 
 const SEED = 'stage';
 export const STRANGER = seededKey('a stranger');

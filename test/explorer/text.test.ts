@@ -5,7 +5,7 @@ import { told } from '../../api/explorer/browser/text/events.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
 import { classNames, percent } from '../../api/explorer/browser/text/words.ts';
-import { EVENTS } from '../../schemas/idl.ts';
+import { EVENTS } from '../../schemas/program/idl.ts';
 import { parseDecimal } from '../../schemas/units.ts';
 
 describe('amounts', () => {

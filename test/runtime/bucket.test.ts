@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBucket } from '../../runtime/bucket.ts';
+import { createBucket } from '../../runtime/outside/bucket.ts';
 
 test('a bucket gives its burst at once, then so many a second, and never saves up more than the burst', () => {
   let now = 1_000;

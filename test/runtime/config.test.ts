@@ -4,9 +4,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../runtime/config.ts';
-import { lockDataDir } from '../../runtime/data-lock.ts';
-import { proxyAdvice } from '../../runtime/proxy-advice.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { proxyAdvice } from '../../runtime/config/proxy-advice.ts';
+import { lockDataDir } from '../../runtime/process/data-lock.ts';
 
 describe('the configuration', () => {
   test('has the documented defaults', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RetryableError } from '../../runtime/errors.ts';
-import { fetchBounded } from '../../runtime/fetch.ts';
+import { fetchBounded } from '../../runtime/outside/fetch.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
 
 let server: AnsweringServer;

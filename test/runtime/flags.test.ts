@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { ConfigError } from '../../runtime/errors.ts';
-import { readFlags, wholeNumber } from '../../runtime/flags.ts';
 
 const COMMAND = {
   usage: 'npm run example',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/lifecycle.ts'));
+const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
 const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/errors.ts'));
 
 /** Runs a process whose work is `body`, sends it a signal once it says "ready", and tells how it ended. */

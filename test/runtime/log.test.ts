@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const LOG = path.resolve(import.meta.dirname, '../../runtime/log.ts');
+const LOG = path.resolve(import.meta.dirname, '../../runtime/process/log.ts');
 
 /** What a process that logs an error says, one object a line. */
 async function logged(making: string): Promise<Record<string, unknown>[]> {

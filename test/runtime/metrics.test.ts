@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createRegistry, type MetricsServer, serveMetrics } from '../../runtime/metrics.ts';
+import { createRegistry, type MetricsServer, serveMetrics } from '../../runtime/process/metrics.ts';
 
 let server: MetricsServer | null = null;
 afterEach(() => server?.close());

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { barLine, createProgress, type ProgressState, plainLine, spanText } from '../../runtime/progress.ts';
+import {
+  barLine,
+  createProgress,
+  type ProgressState,
+  plainLine,
+  spanText,
+} from '../../runtime/process/progress.ts';
 
 const HALF: ProgressState = {
   what: 'backfill',

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
 import { waitAsked } from '../../runtime/rpc/node.ts';
-import { createRpc } from '../../runtime/rpc.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   type Answer,
   type AnsweringServer,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { RpcError } from '../../runtime/rpc/error.ts';
-import { createRpc, type Rpc } from '../../runtime/rpc.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { createRpc, type Rpc } from '../../runtime/rpc/rpc.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type Answer, type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
 
 const KEY = encodeBase58(new Uint8Array(32).fill(7));

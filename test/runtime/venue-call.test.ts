@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { RetryableError } from '../../runtime/errors.ts';
-import { askOptionsVenue, retryAfter } from '../../runtime/venue-call.ts';
+import { askOptionsVenue, retryAfter } from '../../runtime/outside/venue-call.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import { VenueRefusal } from '../../schemas/venues/options.ts';
 import { type Answer, type AnsweringServer, serveAnswers } from '../support/answering.ts';

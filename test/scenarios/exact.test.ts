@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { createLife, type Life } from '../../devnet/life/life.ts';
-import { createRandom } from '../../devnet/program/random.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
 import type { Extent } from './compare.ts';
 import { createHarness, type Harness, type Status } from './harness.ts';
 

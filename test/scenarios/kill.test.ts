@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
-import { createRandom } from '../../devnet/program/random.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
 import { createHarness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';

@@ -9,10 +9,10 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../ingest/stream/stored-state.ts';
 import { runStream } from '../../ingest/stream/stream.ts';
-import { readConfig } from '../../runtime/config.ts';
-import { createLogger } from '../../runtime/log.ts';
-import { createRpc } from '../../runtime/rpc.ts';
-import { decodeKey } from '../../schemas/base58.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { openLog } from '../../start/log.ts';
 
 export interface Product {

@@ -5,8 +5,8 @@ import {
   columnList,
   type FieldKind,
   mustHaveFields,
-} from '../../schemas/account-fields.ts';
-import { ACCOUNTS, type FieldType, fieldsOf } from '../../schemas/idl.ts';
+} from '../../schemas/program/account-fields.ts';
+import { ACCOUNTS, type FieldType, fieldsOf } from '../../schemas/program/idl.ts';
 
 const TYPES = Object.keys(ACCOUNT_FIELDS) as AccountType[];
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeAccount } from '../../schemas/accounts.ts';
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { ACCOUNTS } from '../../schemas/idl.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
+import { decodeAccount } from '../../schemas/program/accounts.ts';
+import { ACCOUNTS } from '../../schemas/program/idl.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { anyStruct, SEED } from './support/arbitraries.ts';
 import { type KitValue, kitEncode } from './support/kit-codecs.ts';
 

@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import { SEED } from './support/arbitraries.ts';
 
 const anyBytes = fc

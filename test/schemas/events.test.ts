@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { actorOf, amountsOf, decodeEvent, summaryOf } from '../../schemas/events.ts';
-import { EVENTS } from '../../schemas/idl.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
+import { actorOf, amountsOf, decodeEvent, summaryOf } from '../../schemas/program/events.ts';
+import { EVENTS } from '../../schemas/program/idl.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { anyEvent, anyStruct, SEED } from './support/arbitraries.ts';
 import { type KitValue, kitEncode } from './support/kit-codecs.ts';
 

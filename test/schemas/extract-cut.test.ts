@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { extractEvents } from '../../schemas/extract.ts';
-import type { ChainTransaction } from '../../schemas/transaction-parts.ts';
+import { extractEvents } from '../../schemas/extract/extract.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import type { ChainTransaction } from '../../schemas/transaction/parts.ts';
 import { discriminator, kitEncode } from './support/kit-codecs.ts';
 import {
   amounts,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/base58.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   amounts,
   credit,

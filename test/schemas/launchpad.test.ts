@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
+import { MalformedError } from '../../schemas/malformed.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   decodeCurveConfig,
   decodePool,
@@ -7,9 +8,8 @@ import {
   isPool,
   marketCap,
   type Pool,
-} from '../../schemas/launchpad.ts';
-import { MalformedError } from '../../schemas/malformed.ts';
-import { poolAddress } from '../../schemas/pda.ts';
+} from '../../schemas/solana/launchpad.ts';
+import { poolAddress } from '../../schemas/solana/pda.ts';
 import { fixture } from './support/fixtures.ts';
 
 const curve = {

@@ -1,8 +1,14 @@
 import { type Address, getProgramDerivedAddress, isOffCurveAddress } from '@solana/kit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/base58.ts';
-import { derivePda, isOnCurve, originAddress, policyTokenAccounts, venueAddress } from '../../schemas/pda.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import {
+  derivePda,
+  isOnCurve,
+  originAddress,
+  policyTokenAccounts,
+  venueAddress,
+} from '../../schemas/solana/pda.ts';
 import { anyKey, SEED } from './support/arbitraries.ts';
 
 const text = (key: Uint8Array) => encodeBase58(key) as Address;

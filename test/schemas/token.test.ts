@@ -9,14 +9,14 @@ import {
 } from '@solana-program/token-2022';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeKey, encodeBase58 } from '../../schemas/base58.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   decodeMetadataAccount,
   decodeMint,
   decodeTokenAccount,
   tokenProgramKind,
-} from '../../schemas/token.ts';
+} from '../../schemas/solana/token.ts';
 import { anyKey, SEED } from './support/arbitraries.ts';
 import { fixture } from './support/fixtures.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeKey } from '../../schemas/base58.ts';
-import { extractEvents } from '../../schemas/extract.ts';
+import { extractEvents } from '../../schemas/extract/extract.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
-import { readTransaction } from '../../schemas/transaction.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
+import { readTransaction } from '../../schemas/transaction/transaction.ts';
 import { anyEvent, anyKey, SEED } from './support/arbitraries.ts';
 import { toGeyser, toJson } from './support/encode-transaction.ts';
 import { fixture } from './support/fixtures.ts';

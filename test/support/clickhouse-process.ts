@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { doneWithin } from '../../runtime/lifecycle.ts';
+import { doneWithin } from '../../runtime/process/lifecycle.ts';
 
 const STOP_LIMIT_MS = 30_000;
 

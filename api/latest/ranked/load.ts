@@ -1,6 +1,6 @@
 import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { eventsOfDay } from '../../../clickhouse/queries/day-windows.ts';
+import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import {
   type KeyList,
   type RankedPolicy,
@@ -9,7 +9,7 @@ import {
   rankedFees,
   rankedNames,
   rankedPolicyKeys,
-} from '../../../clickhouse/queries/ranked-keys.ts';
+} from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { RankedRow } from './row.ts';
 
 /** They travel as a bound parameter in the address of the request; of more all are read. */

@@ -1,6 +1,6 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { policyCount, type RankedPage } from '../../../clickhouse/queries/ranking.ts';
+import { policyCount, type RankedPage } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { applyLoad, noRows } from './apply.ts';
 import { loadRanked, type RankedLoad } from './load.ts';
 import { createOrders, type RankedSelection } from './ranking.ts';

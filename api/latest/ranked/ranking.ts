@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking.ts';
+import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import type { Sort } from '../../../schemas/responses/rankings.ts';
 import type { Touched } from './apply.ts';
 import { createOrder, type KeyOf, type Order } from './order.ts';

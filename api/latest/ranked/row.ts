@@ -1,4 +1,4 @@
-import type { RankedPolicy } from '../../../clickhouse/queries/ranked-keys.ts';
+import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 
 /** What of a policy it is found and ranked by, and nothing else. */
 export interface RankedRow {

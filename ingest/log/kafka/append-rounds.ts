@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { DeadLetterRecord, LogRecord, MarkerRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { Topic } from '../port.ts';
 import { encodeRecord } from '../record-codec.ts';
 import { keyOf, TOPICS_OF } from '../topics.ts';

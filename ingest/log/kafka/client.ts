@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import kafkajs from 'kafkajs';
-import type { Logger } from '../../../runtime/log.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { byTopic } from './append-rounds.ts';
 import { type Connections, createConnections } from './broker-connections.ts';
 import './kafkajs-stop.ts';

@@ -1,4 +1,4 @@
-import type { Offsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import type { Offsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { HISTORY_TOPICS } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { aborted } from '../../../runtime/lifecycle.ts';
-import type { Logger } from '../../../runtime/log.ts';
+import { aborted } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { type LogBatch, TOPICS, type Topic } from '../port.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { applyBatch } from './reader.ts';

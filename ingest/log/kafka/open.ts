@@ -1,5 +1,5 @@
-import { type Config, required } from '../../../runtime/config.ts';
-import type { Logger } from '../../../runtime/log.ts';
+import { type Config, required } from '../../../runtime/config/config.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { createKafkaClient } from './client.ts';
 import type { KafkaClient, KafkaSettings } from './cluster.ts';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../runtime/errors.ts';
-import { aborted, pause } from '../../../runtime/lifecycle.ts';
-import type { Logger } from '../../../runtime/log.ts';
+import { aborted, pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs, retryUntilDone } from '../../../runtime/retry.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
 import { OffsetGapError } from '../offset-gap.ts';

@@ -1,11 +1,11 @@
 import type { LatestColumns, LatestTable } from '../../../clickhouse/tables.ts';
-import { decodeAccount } from '../../../schemas/accounts.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/launchpad.ts';
+import { sameBytes } from '../../../schemas/extract/own-calls.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { sameBytes } from '../../../schemas/own-calls.ts';
-import { poolAddress } from '../../../schemas/pda.ts';
+import { decodeAccount } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/solana/launchpad.ts';
+import { poolAddress } from '../../../schemas/solana/pda.ts';
 import {
   decodeMetadataAccount,
   decodeMint,
@@ -13,7 +13,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
   tokenProgramKind,
-} from '../../../schemas/token.ts';
+} from '../../../schemas/solana/token.ts';
 import { PROGRAM_TABLES, programColumns } from './program-account.ts';
 
 export const LATEST_TABLES: readonly LatestTable[] = [

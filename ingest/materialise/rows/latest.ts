@@ -1,7 +1,7 @@
 import type { LatestColumns, LatestTable, StateRow } from '../../../clickhouse/tables.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { EXPECTED_TABLES, type LatestState, readAccount } from './account.ts';
 
 export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { LatestColumns, PolicyColumns } from '../../../clickhouse/tables.ts';
-import type { AccountColumns } from '../../../schemas/account-fields.ts';
+import type { AccountColumns } from '../../../schemas/program/account-fields.ts';
 import type {
   AccountType,
   Model,
@@ -9,10 +9,10 @@ import type {
   ProgramAccount,
   ProtocolConfig,
   VenueAccount,
-} from '../../../schemas/accounts.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import { policyTokenAccounts } from '../../../schemas/pda.ts';
+} from '../../../schemas/program/accounts.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 
 export const PROGRAM_TABLES = {
   Policy: 'policies',

@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedState } from '../../../clickhouse/queries/index-state.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
+import { appliedState } from '../../../clickhouse/queries/progress/index-state.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 
 export interface CaughtUpOptions {
   store: Store;

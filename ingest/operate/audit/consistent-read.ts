@@ -1,4 +1,4 @@
-import { pause } from '../../../runtime/lifecycle.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { AuditContext } from './context.ts';
 
 const TRIES = 12;

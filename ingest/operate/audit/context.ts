@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { Rpc } from '../../../runtime/rpc.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Report } from './report.ts';
 
 /** What every comparison is given. */

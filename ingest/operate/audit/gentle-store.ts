@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 
 /** Rest after a question, in times of what it took. */
 const REST = 9;

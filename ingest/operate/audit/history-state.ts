@@ -1,5 +1,9 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedState, gapStates, incompleteState } from '../../../clickhouse/queries/index-state.ts';
+import {
+  appliedState,
+  gapStates,
+  incompleteState,
+} from '../../../clickhouse/queries/progress/index-state.ts';
 
 /** What of the past is in the index now. */
 export interface HistoryState {

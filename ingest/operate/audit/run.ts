@@ -1,12 +1,12 @@
-import { auditAccounts } from './accounts.ts';
 import { createCaughtUp } from './caught-up.ts';
+import { auditAccounts } from './checks/accounts.ts';
+import { auditCounters } from './checks/counters.ts';
+import { auditDays } from './checks/days.ts';
+import { auditEventKinds } from './checks/event-kinds.ts';
+import { auditEventTables } from './checks/event-tables.ts';
+import { createLostFinder } from './checks/lost-events.ts';
+import { auditTotals } from './checks/totals.ts';
 import type { AuditContext } from './context.ts';
-import { auditCounters } from './counters.ts';
-import { auditDays } from './days.ts';
-import { auditEventKinds } from './event-kinds.ts';
-import { auditEventTables } from './event-tables.ts';
-import { createLostFinder } from './lost-events.ts';
-import { auditTotals } from './totals.ts';
 
 export interface AuditOptions extends Omit<AuditContext, 'caughtUp' | 'firstLost'> {
   /** How long the index may take to come to the slot of an answer of the chain. */

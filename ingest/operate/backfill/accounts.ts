@@ -1,7 +1,7 @@
 import { inParallel } from '../../../runtime/parallel.ts';
-import type { Rpc } from '../../../runtime/rpc.ts';
-import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ, createAccountReader } from '../../history/account-reader.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';

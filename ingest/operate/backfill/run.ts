@@ -1,8 +1,8 @@
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/log.ts';
-import type { Progress } from '../../../runtime/progress.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import type { Progress } from '../../../runtime/process/progress.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
-import type { Rpc } from '../../../runtime/rpc.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';

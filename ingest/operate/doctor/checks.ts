@@ -1,5 +1,5 @@
-import type { Config } from '../../../runtime/config.ts';
-import { proxyAdvice } from '../../../runtime/proxy-advice.ts';
+import type { Config } from '../../../runtime/config/config.ts';
+import { proxyAdvice } from '../../../runtime/config/proxy-advice.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';

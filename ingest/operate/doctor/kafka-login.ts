@@ -1,6 +1,6 @@
-import type { Config } from '../../../runtime/config.ts';
-import { aborted } from '../../../runtime/lifecycle.ts';
-import { createLogger } from '../../../runtime/log.ts';
+import type { Config } from '../../../runtime/config/config.ts';
+import { aborted } from '../../../runtime/process/lifecycle.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 import { openKafka } from '../../log/kafka/open.ts';
 
 /** Logs in as the processes do and asks who is in the cluster. */

@@ -1,5 +1,5 @@
-import type { Config } from '../../../runtime/config.ts';
-import { createRpc, type Rpc } from '../../../runtime/rpc.ts';
+import type { Config } from '../../../runtime/config/config.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 
 const PAGE = 1000;
 /** The list of a program that is older than this many transactions is not read to its end. */

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { fetchBounded } from '../../../runtime/fetch.ts';
+import { fetchBounded } from '../../../runtime/outside/fetch.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../../../runtime/config.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import type { Config } from '../../../runtime/config/config.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
 import { namedCap, StreamEndedError } from '../../stream/geyser/ended.ts';
 import type { Update } from '../../stream/geyser/update.ts';

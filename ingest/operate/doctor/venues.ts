@@ -1,5 +1,5 @@
-import { fetchBounded } from '../../../runtime/fetch.ts';
-import { askOptionsVenue } from '../../../runtime/venue-call.ts';
+import { fetchBounded } from '../../../runtime/outside/fetch.ts';
+import { askOptionsVenue } from '../../../runtime/outside/venue-call.ts';
 import { readPairs } from '../../../schemas/venues/catalogue.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
 import { readClearinghouseState } from '../../../schemas/venues/perp.ts';

@@ -1,6 +1,10 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets, type Offsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
+import {
+  appliedOffsets,
+  type Offsets,
+  reaches,
+} from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
 import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
 import { materialiserGroup, topicName } from '../../log/kafka/topics.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { Logger } from '../../../runtime/log.ts';
-import type { Progress } from '../../../runtime/progress.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import type { Progress } from '../../../runtime/process/progress.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
 
 /** What every kind of replay works with. */

@@ -4,7 +4,7 @@ import {
   openLetters,
   outdatedLetters,
   resolveLetters,
-} from '../../../clickhouse/queries/dead-letters.ts';
+} from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { logRanges, type Range } from '../../log/kafka/offset-ranges.ts';
 import type { LogEntry, Topic } from '../../log/port.ts';
 import { factsOf } from '../../materialise/rows/facts.ts';

@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
 import { topicName } from '../../log/kafka/topics.ts';

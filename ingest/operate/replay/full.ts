@@ -1,11 +1,11 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/migrate.ts';
-import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
-import { declarePartitions } from '../../../clickhouse/queries/log-partitions.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { abandonReplay, beginReplay, finishReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import { createKafkaReader } from '../../log/kafka/reader.ts';
 import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';

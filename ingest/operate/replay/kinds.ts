@@ -1,8 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { mustBeCurrent } from '../../../clickhouse/migrate.ts';
 import { readServing } from '../../../clickhouse/serving.ts';
+import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
-import type { FlagValues } from '../../../runtime/flags.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';

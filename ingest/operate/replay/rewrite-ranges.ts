@@ -1,8 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { readServing } from '../../../clickhouse/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { RecomputeRecord } from '../../../schemas/records.ts';
 import { type Range, readRanges, recordsIn } from '../../log/kafka/offset-ranges.ts';
 import { topicName } from '../../log/kafka/topics.ts';

@@ -1,4 +1,4 @@
-import type { Offsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import type { Offsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
 import { logRanges, type Range } from '../../log/kafka/offset-ranges.ts';

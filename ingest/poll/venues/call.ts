@@ -1,9 +1,9 @@
 import { RetryableError } from '../../../runtime/errors.ts';
-import { upstreamWords } from '../../../runtime/upstream.ts';
-import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/venue-call.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { upstreamWords } from '../../../runtime/outside/upstream.ts';
+import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/outside/venue-call.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';
 
 /** Why a poll brought nothing, with the letter for bytes that were no reply. */

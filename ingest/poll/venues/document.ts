@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { upstreamWords } from '../../../runtime/upstream.ts';
+import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { Reading, ReadingRecord } from '../../../schemas/records.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';

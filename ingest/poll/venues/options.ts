@@ -1,4 +1,4 @@
-import { optionsResult } from '../../../runtime/venue-call.ts';
+import { optionsResult } from '../../../runtime/outside/venue-call.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
 import { NO_ADDRESS, pollReply } from './call.ts';

@@ -1,5 +1,5 @@
-import type { RemoteAccount } from '../../../clickhouse/queries/poll-targets.ts';
-import { type Bucket, createBucket } from '../../../runtime/bucket.ts';
+import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
+import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
 import { poll } from './call.ts';
 import { accountLetter, accountReading, failedReading, type RemoteAccountReader } from './remote-account.ts';

@@ -1,4 +1,4 @@
-import type { RemoteAccount } from '../../../clickhouse/queries/poll-targets.ts';
+import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
 import type { LogRecord, Reading } from '../../../schemas/records.ts';
 import type { EquityVenue } from '../../../schemas/venues/remote.ts';
 import type { PollFailure } from './call.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../runtime/log.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import type { AccountReader } from '../../history/account-reader.ts';
 import type { GeyserClient } from '../geyser/client.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
-import type { Logger } from '../../../runtime/log.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
 

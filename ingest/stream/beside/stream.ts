@@ -1,5 +1,5 @@
-import { pause } from '../../../runtime/lifecycle.ts';
-import type { Logger } from '../../../runtime/log.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import { createNewcomers } from '../following/newcomers.ts';
 import type { GeyserClient, GeyserStream } from '../geyser/client.ts';
@@ -122,6 +122,7 @@ export function createBeside(options: BesideOptions): Beside {
         onUpdate: (update) => {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
+          if (update.type === 'unreadable') options.read(streamed, update.slot);
           const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
           const reached = slots.reached();

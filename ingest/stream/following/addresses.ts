@@ -1,10 +1,15 @@
-import { accountType, decodeAccount } from '../../../schemas/accounts.ts';
-import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
-import { decodePool, isPool } from '../../../schemas/launchpad.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { configAddress, policyTokenAccounts, poolAddress } from '../../../schemas/pda.ts';
+import { accountType, decodeAccount } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
-import { decodeMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenProgramKind } from '../../../schemas/token.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { decodePool, isPool } from '../../../schemas/solana/launchpad.ts';
+import { configAddress, policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
+import {
+  decodeMint,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  tokenProgramKind,
+} from '../../../schemas/solana/token.ts';
 
 /** The addresses that the stream follows beyond what the program owns, and what stands at each. */
 export interface FollowedAddresses {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/lifecycle.ts';
-import type { Logger } from '../../../runtime/log.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
 

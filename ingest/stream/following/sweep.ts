@@ -1,8 +1,8 @@
-import type { Logger } from '../../../runtime/log.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
 

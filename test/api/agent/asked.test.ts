@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRequestBudget } from '../../../api/agent/request-budget.ts';
+import { createRequestBudget } from '../../../api/agent/limits/request-budget.ts';
 import { startAgentApi } from './support/agent-api.ts';
 import { OPEN, POST, refusalsOf } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';

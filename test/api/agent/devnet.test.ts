@@ -7,10 +7,10 @@ import { type Listening, listen } from '../../../api/http/listen.ts';
 import { createLatest } from '../../../api/latest/latest.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { agentKeypair } from '../../../devnet/life/agent-keys.ts';
-import { AGENT } from '../../../devnet/program/state.ts';
+import { AGENT } from '../../../devnet/program/state/state.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { serveVenues, type VenuesServer } from '../../../devnet/venues/server.ts';
-import { createRpc } from '../../../runtime/rpc.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { openStage, type Stage } from '../../devnet/stage.ts';
 import { SETTINGS } from '../support/api.ts';
 import { freshEmbedded } from './support/postgres.ts';
@@ -56,6 +56,7 @@ describe('an agent on the local chain', () => {
       rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 1000 }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
+      agentChanged: async () => null,
       venue: { url: venues.remote.options },
     });
     const app = createApp({

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readPosts } from '../../../api/agent/feed.ts';
+import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readPosts } from '../../../api/agent/feed.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { readPosts } from '../../../api/agent/posts/feed.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { CALL } from './support/fake-venue.ts';
 import { ENGINES } from './support/postgres.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readPosts } from '../../../api/agent/feed.ts';
+import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';

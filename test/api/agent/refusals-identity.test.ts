@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { challengeMessage } from '../../../api/agent/message.ts';
-import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
+import { challengeMessage } from '../../../api/agent/session/message.ts';
+import { makeNonce, nonceKeyOf } from '../../../api/agent/session/nonce.ts';
 import { SETTINGS } from '../support/api.ts';
 import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { UNSET } from './support/fake-rpc.ts';

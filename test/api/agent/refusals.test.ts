@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { challengeMessage } from '../../../api/agent/message.ts';
-import { makeNonce, nonceKeyOf } from '../../../api/agent/nonce.ts';
-import { encodeAccount } from '../../../devnet/program/borsh.ts';
-import { decodeKey } from '../../../schemas/base58.ts';
+import { challengeMessage } from '../../../api/agent/session/message.ts';
+import { makeNonce, nonceKeyOf } from '../../../api/agent/session/nonce.ts';
+import { encodeAccount } from '../../../devnet/program/state/borsh.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { SETTINGS } from '../support/api.ts';
 import { PUBLIC_URL } from './support/agent-api.ts';
 import { UNSET } from './support/fake-rpc.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { describe, expect, test } from 'vitest';
-import { isSigned, isSmallOrder, signatureReadings } from '../../../api/agent/signature.ts';
+import { isSigned, isSmallOrder, signatureReadings } from '../../../api/agent/session/signature.ts';
 import { testKey } from './support/keys.ts';
 
 const KEY = testKey('signer');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createEventWindow } from '../../../api/stream/event-window.ts';
 import { type ChainPosition, positionText, readPosition } from '../../../api/stream/position.ts';
-import type { EventIdentity } from '../../../clickhouse/queries/stream-events.ts';
+import type { EventIdentity } from '../../../clickhouse/queries/activity/stream-events.ts';
 
 const event = (slot: number, order: number): EventIdentity => ({
   slot: String(slot),

@@ -11,8 +11,8 @@ import type { Params, Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { recomputeKinds } from '../../../ingest/materialise/rollups/kinds.ts';
 import { intervalOf } from '../../../ingest/materialise/rollups/slot-intervals.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import { InternalError } from '../../../schemas/responses/parts.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
 
 export const SETTINGS: ReadSettings = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import {
   configAddress,
   modelAddress,
@@ -8,7 +8,7 @@ import {
   policyTokenAccounts,
   poolAddress,
   venueAddress,
-} from '../../../schemas/pda.ts';
+} from '../../../schemas/solana/pda.ts';
 
 /** Rows as the materialiser writes them, with a value for every column and whatever a test says instead. */
 

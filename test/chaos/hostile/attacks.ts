@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** What hostile clients know of the product. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgent } from '../../../api/client/agent.ts';
-import { percentile } from '../../../bench/percentile.ts';
+import { percentile } from '../../../bench/support/percentile.ts';
 
 /** What honest clients met. */
 export interface Met {

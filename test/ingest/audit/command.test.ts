@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/migrate.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { lockDataDir } from '../../../runtime/data-lock.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { lockDataDir } from '../../../runtime/process/data-lock.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { applyBatch } from '../../../ingest/log/kafka/reader.ts';
 import { topicName } from '../../../ingest/log/kafka/topics.ts';
-import { createLogger } from '../../../runtime/log.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 
 test('an offset is committed once its batch was applied, however often that fails, and not before', async () => {
   const steps: string[] = [];

@@ -7,7 +7,7 @@ import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
-import { createLogger } from '../../../runtime/log.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { sharedBrokers } from '../../support/servers-of-run.ts';
 import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { openGaps } from '../../../clickhouse/queries/stream-store.ts';
+import { openGaps } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { readConfig } from '../../../runtime/config.ts';
-import { createLogger } from '../../../runtime/log.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { openLog } from '../../../start/log.ts';
 import { freshDatabase } from '../../support/database.ts';

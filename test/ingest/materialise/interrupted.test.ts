@@ -5,7 +5,7 @@ import { createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import type { LogEntry, Topic } from '../../../ingest/log/port.ts';
 import { createMaterialiser, PartitionLostError } from '../../../ingest/materialise/materialiser.ts';
-import { decodeKey } from '../../../schemas/base58.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { recordsOf } from '../support/ledger-records.ts';
 import { batchOf, logOf } from './support/records.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
+import { policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { mustBeSameLog, mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { daySeries } from '../../../clickhouse/queries/day-series.ts';
-import { policyTotals } from '../../../clickhouse/queries/policy-totals.ts';
+import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
+import { policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { freshDatabase } from '../../support/database.ts';

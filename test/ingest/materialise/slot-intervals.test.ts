@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Params, Store } from '../../../clickhouse/client.ts';
-import { daySeries } from '../../../clickhouse/queries/day-series.ts';
+import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { createRollups } from '../../../ingest/materialise/rollups/recompute.ts';
 import { intervalOf, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';

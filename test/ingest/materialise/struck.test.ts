@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { lastTransactions } from '../../../clickhouse/queries/policy.ts';
-import { verifiedSlot } from '../../../clickhouse/queries/verification.ts';
+import { verifiedSlot } from '../../../clickhouse/queries/progress/verification.ts';
+import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { LogRecord, StruckTransaction } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, key, logOf, PROGRAM, rawSignature, routed, transaction } from './support/records.ts';
 import { readTables } from './support/tables.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readRemoteAccounts } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader } from '../../../ingest/poll/venues/perp.ts';
-import { createBucket } from '../../../runtime/bucket.ts';
+import { createBucket } from '../../../runtime/outside/bucket.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
 import { captureLog } from './support/capture.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { runPollers } from '../../../ingest/poll/pollers.ts';
 import { countFailures, repeatRounds } from '../../../ingest/poll/round.ts';
-import { createLogger } from '../../../runtime/log.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
 import { captureLog, pollOptions } from './support/capture.ts';

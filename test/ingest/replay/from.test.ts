@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { switchServing } from '../../../clickhouse/serving.ts';
 import { logRanges, recordsIn } from '../../../ingest/log/kafka/offset-ranges.ts';
 import { parseFrom } from '../../../ingest/operate/replay/from.ts';

@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets, reaches } from '../../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { beginReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';

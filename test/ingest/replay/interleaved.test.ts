@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedOffsets } from '../../../clickhouse/queries/applied-offsets.ts';
+import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { firstSlotOfInterval, type Touched } from '../../../ingest/materialise/rollups/slot-intervals.ts';

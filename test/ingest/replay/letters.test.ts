@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { openLetters } from '../../../clickhouse/queries/dead-letters.ts';
-import { deadLetterCount } from '../../../clickhouse/queries/status-counts.ts';
+import { openLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
+import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { letterMetrics } from '../../../ingest/materialise/dead-letter-metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';

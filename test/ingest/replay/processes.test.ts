@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readServing } from '../../../clickhouse/serving.ts';
-import { encodeBase58 } from '../../../schemas/base58.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';

@@ -1,6 +1,6 @@
 import type { Chain } from '../../../devnet/chain/chain.ts';
-import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
-import { policyTokenAccounts } from '../../../schemas/pda.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 import type { LogModel } from './log-model.ts';
 
 /** Signatures of the program's transactions that succeeded, with their slot and index, in the ledger's order. */

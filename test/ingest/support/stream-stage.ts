@@ -9,8 +9,8 @@ import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import { runStream } from '../../../ingest/stream/stream.ts';
-import { createLogger } from '../../../runtime/log.ts';
-import { createRpc } from '../../../runtime/rpc.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { createLogModel, type LogModel } from './log-model.ts';
 
 /** A local chain behind its servers, and the stream into a log that is read into a model. */

@@ -1,5 +1,5 @@
-import { ZERO_KEY } from '../../../devnet/program/keys.ts';
-import { LOCAL, type Policy, type VenueAccount } from '../../../devnet/program/state.ts';
+import { ZERO_KEY } from '../../../devnet/program/state/keys.ts';
+import { LOCAL, type Policy, type VenueAccount } from '../../../devnet/program/state/state.ts';
 import { absent, anything, balance, type Figure, figure, iso, Matching, readAt, text } from './expected.ts';
 import { marketCapBlock } from './market-cap.ts';
 import { decimalsOf, metadataOf, modelBlock, quoteBlock } from './names.ts';

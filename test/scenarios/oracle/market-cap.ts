@@ -1,4 +1,4 @@
-import type { Policy, Pool } from '../../../devnet/program/state.ts';
+import type { Policy, Pool } from '../../../devnet/program/state/state.ts';
 import { absent, anything, figure, near, readOf } from './expected.ts';
 import type { View } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { LOCAL, type Policy, REMOTE } from '../../../devnet/program/state.ts';
+import { LOCAL, type Policy, REMOTE } from '../../../devnet/program/state/state.ts';
 import { attested, venuesOf } from './coin.ts';
 import {
   absent,

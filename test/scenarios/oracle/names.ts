@@ -1,4 +1,4 @@
-import type { Policy, TokenMetadata } from '../../../devnet/program/state.ts';
+import type { Policy, TokenMetadata } from '../../../devnet/program/state/state.ts';
 import { anything, text } from './expected.ts';
 import type { View } from './view.ts';
 

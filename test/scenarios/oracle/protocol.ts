@@ -1,4 +1,4 @@
-import { REMOTE } from '../../../devnet/program/state.ts';
+import { REMOTE } from '../../../devnet/program/state/state.ts';
 import { actorOf } from './activity.ts';
 import { absent, anything, between, type Figure, figure, iso, readAt, readOf, text } from './expected.ts';
 import { lastDay, type PlacedEvent, type View } from './view.ts';

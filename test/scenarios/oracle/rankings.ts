@@ -1,4 +1,4 @@
-import type { Policy } from '../../../devnet/program/state.ts';
+import type { Policy } from '../../../devnet/program/state/state.ts';
 import { type RankingFilters, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
 import { absent, anything, balance, eventSum, figure, iso, newestTime, readAt, text } from './expected.ts';
 import { marketCapBlock, marketCapOf } from './market-cap.ts';

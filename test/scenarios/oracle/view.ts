@@ -1,6 +1,6 @@
 import type { Chain, ChainState } from '../../../devnet/chain/chain.ts';
-import type { TypedEvent } from '../../../devnet/program/events.ts';
-import type { Policy, ProtocolConfig } from '../../../devnet/program/state.ts';
+import type { TypedEvent } from '../../../devnet/program/state/events.ts';
+import type { Policy, ProtocolConfig } from '../../../devnet/program/state/state.ts';
 
 /** An event of the ledger with its place. */
 export interface PlacedEvent {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../../devnet/chain/chain.ts';
-import { decodeBase58 } from '../../../schemas/base58.ts';
+import { decodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { View } from './view.ts';
 
 interface Writes {

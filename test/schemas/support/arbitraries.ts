@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import { camelCase, EVENTS, type FieldType, fieldsOf, type ScalarType } from '../../../schemas/idl.ts';
+import {
+  camelCase,
+  EVENTS,
+  type FieldType,
+  fieldsOf,
+  type ScalarType,
+} from '../../../schemas/program/idl.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { KitValue } from './kit-codecs.ts';
 
 /** Printed with every failure; a run is repeated by setting it. */

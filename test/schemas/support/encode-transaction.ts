@@ -1,6 +1,6 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import type { Call, ChainTransaction } from '../../../schemas/transaction-parts.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { Call, ChainTransaction } from '../../../schemas/transaction/parts.ts';
 
 /** A transaction as both sources would carry it, some of its accounts from lookup tables. */
 interface Compiled {

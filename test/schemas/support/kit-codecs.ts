@@ -14,7 +14,7 @@ import {
   getUtf8Codec,
 } from '@solana/kit';
 import idl from '../../../schemas/bankroll.idl.json' with { type: 'json' };
-import { camelCase, type FieldType, fieldsOf, type ScalarType } from '../../../schemas/idl.ts';
+import { camelCase, type FieldType, fieldsOf, type ScalarType } from '../../../schemas/program/idl.ts';
 
 /** The codecs of another hand, as the oracle of ours and the baseline of the benchmarks. */
 const SCALARS: Record<ScalarType, () => unknown> = {

@@ -1,11 +1,11 @@
 import type { Chain } from '../../../devnet/chain/chain.ts';
 import type { Block, LedgerTransaction } from '../../../devnet/chain/ledger.ts';
 import { transactionJson } from '../../../devnet/rpc/transaction.ts';
-import { decodeKey, encodeBase58 } from '../../../schemas/base58.ts';
-import { AMOUNTS, type EventKind } from '../../../schemas/events.ts';
-import { type Extract, extractEvents } from '../../../schemas/extract.ts';
-import { readTransaction } from '../../../schemas/transaction.ts';
-import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
+import { type Extract, extractEvents } from '../../../schemas/extract/extract.ts';
+import { AMOUNTS, type EventKind } from '../../../schemas/program/events.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
+import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 
 /** A transaction of the local chain as its RPC node tells it. */
 export function toldByNode(block: Block, tx: LedgerTransaction): ChainTransaction {

@@ -1,7 +1,7 @@
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import type { Undecided } from '../../../schemas/derive/derive.ts';
-import { type Extract, extractEvents } from '../../../schemas/extract.ts';
-import type { ChainTransaction } from '../../../schemas/transaction-parts.ts';
+import { type Extract, extractEvents } from '../../../schemas/extract/extract.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import { discriminator, type KitValue, kitEncode } from './kit-codecs.ts';
 import type { Run, Step } from './run.ts';
 

@@ -1,6 +1,6 @@
-import { encodeBase58 } from '../../../schemas/base58.ts';
-import { eventAuthority } from '../../../schemas/pda.ts';
-import type { Account, Call, ChainTransaction } from '../../../schemas/transaction-parts.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { eventAuthority } from '../../../schemas/solana/pda.ts';
+import type { Account, Call, ChainTransaction } from '../../../schemas/transaction/parts.ts';
 
 /** What a program does while it runs. */
 export type Step =

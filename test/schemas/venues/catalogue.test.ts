@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../../schemas/base58.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import { fixture } from '../support/fixtures.ts';

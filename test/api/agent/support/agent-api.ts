@@ -1,5 +1,5 @@
-import { readPosts } from '../../../../api/agent/feed.ts';
 import { createAgentParts } from '../../../../api/agent/parts.ts';
+import { readPosts } from '../../../../api/agent/posts/feed.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import { createApp } from '../../../../api/app.ts';
 import { listen } from '../../../../api/http/listen.ts';
@@ -7,7 +7,7 @@ import { createHandOver } from '../../../../api/latest/feed.ts';
 import { createLatest } from '../../../../api/latest/latest.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
-import { createRpc } from '../../../../runtime/rpc.ts';
+import { createRpc } from '../../../../runtime/rpc/rpc.ts';
 import { SETTINGS } from '../../support/api.ts';
 import { type ApiAt, apiAt } from './api-at.ts';
 import type { FakeRpc } from './fake-rpc.ts';
@@ -17,6 +17,8 @@ export const PUBLIC_URL = 'https://agents.example/api';
 export interface AgentApi extends ApiAt {
   /** Slot at which the index holds every policy. */
   storedSlot: bigint;
+  /** Slots of changes of agents that the index holds, by mint. */
+  agentChanges: Map<string, bigint>;
   /** `down` fails and `hang` never answers when the index is asked. */
   index: 'up' | 'down' | 'hang';
   close(): Promise<void>;
@@ -45,9 +47,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs }),
     programId: SETTINGS.programId,
     ...(options.chainBudget ?? unbounded),
-    storedSlot: async () => {
-      if (api.index === 'down') throw new Error('the index is down');
-      return api.index === 'hang' ? new Promise<never>(() => {}) : api.storedSlot;
+    storedSlot: () => indexed(api.storedSlot),
+    agentChanged: (mint, after) => {
+      const slot = api.agentChanges.get(mint);
+      return indexed(slot !== undefined && slot > after ? slot : null);
     },
     serviceName: SETTINGS.serviceName,
     publicUrl,
@@ -57,6 +60,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
         ? null
         : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, ...(options.venueBudget ?? unbounded) },
   });
+  const indexed = async <T>(answer: T): Promise<T> => {
+    if (api.index === 'down') throw new Error('the index is down');
+    return api.index === 'hang' ? new Promise<never>(() => {}) : answer;
+  };
   const app = createApp({
     latest: createLatest({
       currentStore: () => {
@@ -73,7 +80,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     trustProxy: 1,
   });
   const { port, close } = await listen(app, '127.0.0.1', 0);
-  const api: AgentApi = { ...apiAt(`http://127.0.0.1:${port}`), storedSlot: 0n, index: 'up', close };
+  const api: AgentApi = {
+    ...apiAt(`http://127.0.0.1:${port}`),
+    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', close },
+  };
   return api;
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import http from 'node:http';
-import { encodeAccount } from '../../../../devnet/program/borsh.ts';
-import { decodeKey, encodeBase58 } from '../../../../schemas/base58.ts';
-import { modelAddress, originAddress, policyAddress } from '../../../../schemas/pda.ts';
+import { encodeAccount } from '../../../../devnet/program/state/borsh.ts';
+import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { modelAddress, originAddress, policyAddress } from '../../../../schemas/solana/pda.ts';
 import { PROGRAM } from '../../support/rows.ts';
 
 const OWN = Buffer.from(PROGRAM);

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { encodeBase58 } from '../../../../schemas/base58.ts';
+import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 

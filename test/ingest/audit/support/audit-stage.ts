@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Store } from '../../../../clickhouse/client.ts';
-import { appliedState } from '../../../../clickhouse/queries/index-state.ts';
-import { lowestMarker, openGaps } from '../../../../clickhouse/queries/stream-store.ts';
+import { appliedState } from '../../../../clickhouse/queries/progress/index-state.ts';
+import { lowestMarker, openGaps } from '../../../../clickhouse/queries/progress/stream-store.ts';
 import { type Chain, createChain } from '../../../../devnet/chain/chain.ts';
 import { serveGeyser } from '../../../../devnet/geyser/server.ts';
 import { createLife } from '../../../../devnet/life/life.ts';
@@ -12,10 +12,10 @@ import { createReport } from '../../../../ingest/operate/audit/report.ts';
 import { runAudit } from '../../../../ingest/operate/audit/run.ts';
 import { storedState } from '../../../../ingest/stream/stored-state.ts';
 import { runStream } from '../../../../ingest/stream/stream.ts';
-import { createLogger } from '../../../../runtime/log.ts';
+import { createLogger } from '../../../../runtime/process/log.ts';
 import { retryUntilDone } from '../../../../runtime/retry.ts';
-import { createRpc, type Rpc } from '../../../../runtime/rpc.ts';
-import { decodeKey } from '../../../../schemas/base58.ts';
+import { createRpc, type Rpc } from '../../../../runtime/rpc/rpc.ts';
+import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../../support/database.ts';
 
 export interface Audited {

@@ -5,7 +5,7 @@ import { readLogPosition } from '../../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../../ingest/log/kafka/reader.ts';
 import { ensureTopics } from '../../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../../ingest/log/kafka/writer.ts';
-import { createLogger } from '../../../../runtime/log.ts';
+import { createLogger } from '../../../../runtime/process/log.ts';
 import type { Cluster } from '../../../support/kafka.ts';
 import { ownBrokers } from '../../../support/servers-of-run.ts';
 import { ledgerTransactions, wrongStates } from '../../support/ledger-facts.ts';

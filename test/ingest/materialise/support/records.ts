@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { LogBatch, LogEntry, Topic } from '../../../../ingest/log/port.ts';
-import { encodeBase58 } from '../../../../schemas/base58.ts';
 import type {
   AccountRecord,
   LogRecord,
   MarkerRecord,
   TransactionRecord,
 } from '../../../../schemas/records.ts';
+import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../../schemas/support/encode-transaction.ts';
 import { type KitValue, kitEncode } from '../../../schemas/support/kit-codecs.ts';
 import { ours, PROGRAM } from '../../../schemas/support/program-calls.ts';

@@ -1,8 +1,8 @@
 import type { LogWriter } from '../../../../ingest/log/port.ts';
 import type { PollOptions } from '../../../../ingest/poll/round.ts';
-import { readConfig } from '../../../../runtime/config.ts';
-import { createLogger } from '../../../../runtime/log.ts';
-import { createRpc } from '../../../../runtime/rpc.ts';
+import { readConfig } from '../../../../runtime/config/config.ts';
+import { createLogger } from '../../../../runtime/process/log.ts';
+import { createRpc } from '../../../../runtime/rpc/rpc.ts';
 import type { DeadLetterRecord, LogRecord, Reading } from '../../../../schemas/records.ts';
 
 /** A log that remembers what was appended. */

@@ -1,7 +1,7 @@
 import { createChain } from '../../../../devnet/chain/chain.ts';
 import { createLife } from '../../../../devnet/life/life.ts';
-import { decodeKey } from '../../../../schemas/base58.ts';
 import type { LogRecord } from '../../../../schemas/records.ts';
+import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { recordsOf } from '../../support/ledger-records.ts';
 
 /** A local chain's blocks as a log has them: history opens with a gap from slot 0, and closes it. */

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { followServing } from '../../../../clickhouse/follow-serving.ts';
-import { appliedOffsets, reaches } from '../../../../clickhouse/queries/applied-offsets.ts';
-import { declarePartitions } from '../../../../clickhouse/queries/log-partitions.ts';
+import { appliedOffsets, reaches } from '../../../../clickhouse/queries/progress/applied-offsets.ts';
+import { declarePartitions } from '../../../../clickhouse/queries/progress/log-partitions.ts';
 import { createKafkaClient } from '../../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../../ingest/log/kafka/cluster.ts';
 import { logRanges } from '../../../../ingest/log/kafka/offset-ranges.ts';
@@ -13,8 +13,8 @@ import type { LogBatch, LogWriter } from '../../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../../ingest/materialise/materialiser.ts';
 import type { ReplayContext } from '../../../../ingest/operate/replay/context.ts';
 import { replayOf } from '../../../../ingest/operate/replay/kinds.ts';
-import type { FlagValues } from '../../../../runtime/flags.ts';
-import { createLogger } from '../../../../runtime/log.ts';
+import type { FlagValues } from '../../../../runtime/config/flags.ts';
+import { createLogger } from '../../../../runtime/process/log.ts';
 import { type Databases, openDatabases } from '../../../support/databases.ts';
 import { sharedBrokers } from '../../../support/servers-of-run.ts';
 

@@ -1,0 +1,206 @@
+import { LRUCache } from 'lru-cache';
+import { createBucket } from '../../../runtime/outside/bucket.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { decodeAccount, type Policy, type ProgramAccount } from '../../../schemas/program/accounts.ts';
+import { CLASS_BITS } from '../../../schemas/program/asset-classes.ts';
+import type { ModelRef } from '../../../schemas/responses/parts.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { modelAddress, originAddress, policyAddress } from '../../../schemas/solana/pda.ts';
+import { Refusal } from '../refusal.ts';
+import { createSharedReadings } from './shared-readings.ts';
+
+/** A policy as the chain has it, at `slot` or later. */
+export interface LivePolicy {
+  mint: string;
+  /** Base58; null when unset. */
+  agent: string | null;
+  slot: bigint;
+  account: Policy;
+}
+
+/** Who asks: those without a session have a budget of their own, so that they use up nobody else's. */
+export type Asker = 'session' | 'stranger';
+
+export interface ChainReader {
+  /**
+   * @param decidedSlot slot of the newest reading that another process decided by.
+   * @throws Refusal unknown_policy, chain_unreachable where no node answers with a state that is new enough, or busy.
+   */
+  policy(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy>;
+  /** The model that the policy points at. @throws Refusal chain_unreachable, busy */
+  model(policy: LivePolicy): Promise<ModelRef>;
+  /**
+   * The slot of the newest change of the policy's agent behind another slot, where the index holds one by now.
+   * @throws Refusal chain_unreachable
+   */
+  agentChanged(mint: string, after: bigint): Promise<bigint | null>;
+  /** Whether the policy's origin carries the OPTION bit. @throws Refusal chain_unreachable, busy */
+  tradesOptions(policy: LivePolicy): Promise<boolean>;
+}
+
+export interface ChainOptions {
+  rpc: Rpc;
+  programId: string;
+  /** The slot at which the index holds the policy at this address; 0 where it holds none. */
+  storedSlot(address: string): Promise<bigint>;
+  /** The slot of the newest change of the policy's agent behind another slot that the index holds. */
+  agentChanged(mint: string, after: bigint): Promise<bigint | null>;
+  /** Readings a second, and at once, of all sessions together; of all who have none likewise. */
+  perSecond?: number;
+  burst?: number;
+}
+
+const ATTEMPTS = 3;
+/** A node one slot behind has caught up after one. */
+const BEHIND_WAIT_MS = 400;
+const INDEX_MS = 2_000;
+/** How long a reading waits for its place in the budget. */
+const BUDGET_WAIT_MS = 1_000;
+const PER_SECOND = 100;
+const BURST = 400;
+const never = new AbortController().signal;
+
+export function createChainReader(options: ChainOptions): ChainReader {
+  const { rpc, programId, storedSlot, agentChanged, perSecond = PER_SECOND, burst = BURST } = options;
+  const program = decodeKey(programId);
+  if (program === null) throw new TypeError('programId is no public key');
+  const decided = new LRUCache<string, { slot: bigint }>({ max: 100_000 });
+  const shared = createSharedReadings<LivePolicy>();
+  const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
+  /** An origin is never edited or removed. */
+  const masks = new Map<number, number>();
+
+  async function account<Type extends ProgramAccount['type']>(
+    type: Type,
+    address: string,
+    least: bigint,
+    asker: Asker,
+  ): Promise<{ slot: bigint; account: Extract<ProgramAccount, { type: Type }> | null }> {
+    if (!(await budgets[asker].take(AbortSignal.timeout(BUDGET_WAIT_MS))))
+      throw new Refusal('busy', 'more readings of the chain wait than may; try again in 1 s', 1);
+    const read = await newEnough(rpc, address, least);
+    const decoded = read.account === null ? null : ownAccount(read.account, program as Uint8Array);
+    return {
+      slot: read.slot,
+      account: decoded?.type === type ? (decoded as Extract<ProgramAccount, { type: Type }>) : null,
+    };
+  }
+
+  async function policyOf(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy> {
+    const key = decodeKey(mint);
+    if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
+    const address = encodeBase58(policyAddress(program as Uint8Array, key));
+    const stored = await inTime(storedSlot(address));
+    const least = highest(stored, decidedSlot, decided.get(mint)?.slot ?? 0n);
+    const read = await account('Policy', address, least, asker);
+    if (read.account === null || !Buffer.from(read.account.mint).equals(key))
+      throw new Refusal('unknown_policy', `no policy account on chain for mint ${mint}`);
+    decided.set(mint, { slot: highest(read.slot, decided.get(mint)?.slot ?? 0n) });
+    const unset = read.account.agent.every((byte) => byte === 0);
+    const agent = unset ? null : encodeBase58(read.account.agent);
+    return { mint, agent, slot: read.slot, account: read.account };
+  }
+
+  return {
+    policy: (mint, decidedSlot, asker) =>
+      shared(`${asker} ${mint}`, decidedSlot, (least) => policyOf(mint, least, asker)),
+    agentChanged: (mint, after) => inTime(agentChanged(mint, after)),
+    model: async ({ account: policy, slot }) => {
+      const address = encodeBase58(modelAddress(program, policy.modelId));
+      const { account: model } = await account('Model', address, slot, 'session');
+      return {
+        id: policy.modelId,
+        name: model?.name ?? null,
+        provider: model?.provider ?? null,
+        enabled: model?.enabled ?? null,
+      };
+    },
+    tradesOptions: async ({ account: policy, slot }) => {
+      const { originId } = policy;
+      const address = encodeBase58(originAddress(program, originId));
+      const known = masks.get(originId);
+      const mask =
+        known ?? (await account('Origin', address, slot, 'session')).account?.assetClassMask ?? null;
+      if (mask === null) return false;
+      masks.set(originId, mask);
+      return (mask & CLASS_BITS.OPTION) !== 0;
+    },
+  };
+}
+
+/** The key that may write for the policy; null where there is none. */
+export function agentOf({ account, agent }: LivePolicy): string | null {
+  return account.mode === 'Agent' ? agent : null;
+}
+
+export function isAgent(policy: LivePolicy, agent: string): boolean {
+  return agentOf(policy) === agent;
+}
+
+export function notTheAgent(mint: string, agent: string): Refusal {
+  return new Refusal('not_the_agent', `${agent} is not the agent of the policy of mint ${mint}`);
+}
+
+function highest(first: bigint, ...others: readonly bigint[]): bigint {
+  let most = first;
+  for (const slot of others) if (slot > most) most = slot;
+  return most;
+}
+
+/** What is not of the program, or does not decode, is no account of it. */
+function ownAccount(account: RpcAccount, program: Uint8Array): ProgramAccount | null {
+  if (!Buffer.from(account.owner).equals(program)) return null;
+  try {
+    return decodeAccount(account.data);
+  } catch (error) {
+    if (error instanceof MalformedError) return null;
+    throw error;
+  }
+}
+
+/** Asks up to three times; a node that is behind is given a slot's time. */
+async function newEnough(rpc: Rpc, address: string, least: bigint) {
+  const options = { commitment: 'confirmed', ...(least === 0n ? {} : { minContextSlot: least }) } as const;
+  let failure: unknown;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    try {
+      const read = await rpc.getAccountInfo(address, options);
+      // A node may ignore minContextSlot.
+      if (read.slot >= least) return read;
+      failure = new RpcError('behind', `the node is at slot ${read.slot}`);
+    } catch (error) {
+      failure = error;
+      if (!(error instanceof RpcError) || error.kind !== 'behind') break;
+    }
+    if (attempt + 1 < ATTEMPTS) await pause(BEHIND_WAIT_MS, never);
+  }
+  if (!(failure instanceof RpcError)) throw failure;
+  const reason = failure.kind === 'behind' ? 'its nodes are behind what is known' : 'no node answers';
+  throw unreachable(reason, failure);
+}
+
+/** Without the index there is no telling what is too old, so an answer does not count. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const limit = pause(INDEX_MS, late.signal).then(() => {
+    throw new Error(`no answer in ${INDEX_MS} ms`);
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } catch (error) {
+    throw unreachable('the index does not say what it holds', error);
+  } finally {
+    late.abort();
+    limit.catch(() => undefined);
+  }
+}
+
+export function unreachable(reason: string, cause: unknown): Refusal {
+  const refusal = new Refusal('chain_unreachable', `the chain cannot be read now: ${reason}`);
+  refusal.cause = cause;
+  return refusal;
+}

@@ -1,0 +1,95 @@
+import type { Transaction } from '../../postgres/port.ts';
+import type { AgentParts } from '../deps.ts';
+import { takeTurn } from '../limits/limits.ts';
+import { endRotatedOut, endStartedBefore, type Key, type LiveSession } from '../session/sessions.ts';
+import { type Asker, isAgent, type LivePolicy, notTheAgent, unreachable } from './chain.ts';
+import { decideBy, hasFormerSessions, OlderReadingError } from './decided.ts';
+
+const MOST_READINGS = 3;
+
+/**
+ * The policy as the chain has it now. Where the key is not its agent any more, the sessions of that key end with this
+ * reading, also if it should come back.
+ * @param least slot of the newest reading that is known to have decided.
+ * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
+ */
+export function policyOfAgent(
+  parts: AgentParts,
+  { mint, agent }: Key,
+  least: bigint,
+  asker: Asker,
+): Promise<LivePolicy> {
+  return byNewest(least, async (slot) => {
+    const policy = await parts.chain.policy(mint, slot, asker);
+    const trusted = isAgent(policy, agent);
+    // Whoever writes next would end the sessions of former keys; who only asks for a challenge may write nothing.
+    if (!trusted || (asker === 'stranger' && (await hasFormerSessions(parts.db, policy))))
+      await parts.db.transaction(async (tx) => {
+        await takeTurn(tx, mint);
+        await decideBy(tx, policy);
+        if (!trusted) await endRotatedOut(tx, { mint, agent });
+      });
+    if (!trusted) throw notTheAgent(mint, agent);
+    return policy;
+  });
+}
+
+/**
+ * The same for a session, which ends also where its key was rotated out and back since it was started: a reading of now
+ * does not show that, the index does once it has come as far.
+ * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
+ */
+export async function policyOfSession(
+  parts: AgentParts,
+  session: LiveSession,
+  least: bigint,
+): Promise<LivePolicy> {
+  const [policy, changedAt] = await Promise.all([
+    policyOfAgent(parts, session, least, 'session'),
+    parts.chain.agentChanged(session.mint, session.slot),
+  ]);
+  if (changedAt === null) return policy;
+  const { mint, agent } = session;
+  await parts.db.transaction(async (tx) => {
+    await takeTurn(tx, mint);
+    await endStartedBefore(tx, session, changedAt);
+  });
+  throw notTheAgent(mint, agent);
+}
+
+/**
+ * One transaction that a reading of the chain decides, with nobody writing beside it for this policy in any process.
+ * Where a newer reading has decided meanwhile, it is read again.
+ * @param read gives a reading of this slot or a later one.
+ */
+export function decided<Reading extends { policy: LivePolicy }, T>(
+  parts: AgentParts,
+  least: bigint,
+  read: (least: bigint) => Promise<Reading>,
+  work: (tx: Transaction, now: string, reading: Reading) => Promise<T>,
+): Promise<T> {
+  return byNewest(least, async (slot) => {
+    const reading = await read(slot);
+    const { mint } = reading.policy;
+    return parts.inTurn(`write ${mint}`, () =>
+      parts.db.transaction(async (tx) => {
+        const now = await takeTurn(tx, mint);
+        await decideBy(tx, reading.policy);
+        return work(tx, now, reading);
+      }),
+    );
+  });
+}
+
+async function byNewest<T>(least: bigint, decide: (least: bigint) => Promise<T>): Promise<T> {
+  let slot = least;
+  for (let readings = 1; ; readings += 1) {
+    try {
+      return await decide(slot);
+    } catch (error) {
+      if (!(error instanceof OlderReadingError)) throw error;
+      if (readings === MOST_READINGS) throw unreachable('its nodes are behind what is known', error);
+      slot = error.slot;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Db, Queries, Transaction } from '../../postgres/port.ts';
+import { rateLimited } from '../refusal.ts';
+import type { Queue } from './queue.ts';
+
+/** All limits are of any 60 seconds, by the database's clock. */
+export const POSTS = 20;
+export const OPENS_AND_RELEASES = 10;
+export const HELD = 20;
+export const REFUSED = 60;
+export const FAILED = 60;
+export const CHALLENGES = 30;
+
+/**
+ * Makes everybody else who writes for this subject wait, in every process, until this transaction ends.
+ * @returns the time from then on, as text: limits are counted and rows are written with it.
+ */
+export async function takeTurn(tx: Transaction, subject: string): Promise<string> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [subject]);
+  return databaseTime(tx);
+}
+
+export async function databaseTime(db: Queries): Promise<string> {
+  const [row] = await db.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
+  return (row as { now: string }).now;
+}
+
+/** Seconds until the oldest of the newest `most` times is a minute old, or null where there are fewer. */
+const WAIT = `ceil(extract(epoch FROM at + interval '60 seconds' - $2::timestamptz))::int AS wait`;
+
+async function waitFor(db: Queries, times: string, subject: string, now: string, most: number) {
+  const [row] = await db.query<{ wait: number }>(
+    `SELECT ${WAIT} FROM (${times}) AS times WHERE at > $2::timestamptz - interval '60 seconds'
+     ORDER BY at DESC OFFSET ${most - 1} LIMIT 1`,
+    [subject, now],
+  );
+  return row?.wait ?? null;
+}
+
+/** @throws Refusal rate_limited where 20 posts of the policy are less than a minute old. */
+export async function roomForPost(db: Queries, mint: string, now: string): Promise<void> {
+  const wait = await waitFor(db, 'SELECT created_at AS at FROM posts WHERE mint = $1', mint, now, POSTS);
+  if (wait !== null) throw rateLimited(`${POSTS} posts a minute are the most for a policy`, wait);
+}
+
+/** @throws Refusal rate_limited where 10 opens and releases of the policy are less than a minute old. */
+export async function roomForExposure(db: Queries, mint: string, now: string): Promise<void> {
+  const times = `SELECT opened_at AS at FROM exposures WHERE mint = $1
+    UNION ALL SELECT released_at FROM exposures WHERE mint = $1`;
+  const wait = await waitFor(db, times, mint, now, OPENS_AND_RELEASES);
+  if (wait !== null)
+    throw rateLimited(`${OPENS_AND_RELEASES} opens and releases a minute are the most for a policy`, wait);
+}
+
+const ATTEMPTS = 'SELECT at FROM attempts WHERE subject = $1';
+
+/**
+ * Counts an attempt, in all processes together.
+ * @throws Refusal rate_limited where `most` of the subject are less than a minute old; then it is not counted.
+ */
+export type CountAttempt = (subject: string, most: number, what: string) => Promise<void>;
+
+const REMEMBERED = 100_000;
+
+/** What the database has refused is refused without asking it again: a flood costs it `most` rows a minute. */
+export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): CountAttempt {
+  const refusedUntil = new Map<string, number>();
+  const mustNotBeRefused = (subject: string, what: string) => {
+    const left = (refusedUntil.get(subject) ?? 0) - clock();
+    if (left > 0) throw rateLimited(what, Math.ceil(left / 1000));
+    refusedUntil.delete(subject);
+  };
+  return async (subject, most, what) => {
+    mustNotBeRefused(subject, what);
+    await inTurn(`attempt ${subject}`, async () => {
+      // Those before in the queue may have used up what was left.
+      mustNotBeRefused(subject, what);
+      const wait = await db.transaction((tx) => countOne(tx, subject, most));
+      if (wait === null) return;
+      if (refusedUntil.size >= REMEMBERED) refusedUntil.clear();
+      refusedUntil.set(subject, clock() + wait * 1000);
+      throw rateLimited(what, wait);
+    });
+  };
+}
+
+/** @returns null where it was counted, else the seconds until one more can be. */
+async function countOne(tx: Transaction, subject: string, most: number): Promise<number | null> {
+  const now = await takeTurn(tx, subject);
+  const wait = await waitFor(tx, ATTEMPTS, subject, now, most);
+  if (wait === null)
+    await tx.query('INSERT INTO attempts (subject, at) VALUES ($1, $2::timestamptz)', [subject, now]);
+  return wait;
+}
+
+/** Notes a refused attempt of an authenticated session. */
+export async function noteRefused(db: Queries, mint: string): Promise<void> {
+  await db.query('INSERT INTO attempts (subject, at) VALUES ($1, clock_timestamp())', [`refused:${mint}`]);
+}

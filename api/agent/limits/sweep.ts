@@ -1,0 +1,24 @@
+import { messageOf } from '../../../runtime/errors.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import type { Db } from '../../postgres/port.ts';
+
+const EVERY_MS = 60_000;
+
+/** Deletes what is over, by the database's clock: expired sessions, spent nonces, attempts older than a minute. */
+export async function sweep(db: Db): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE expires_at <= now()');
+  await db.query('DELETE FROM spent_nonces WHERE expires_at <= now()');
+  await db.query(`DELETE FROM attempts WHERE at < now() - interval '2 minutes'`);
+}
+
+/** Sweeps every minute until the signal is given. */
+export async function runSweep(db: Db, logger: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(EVERY_MS, signal);
+    if (signal.aborted) return;
+    await sweep(db).catch((error: unknown) =>
+      logger.warn({ reason: messageOf(error) }, 'what has expired could not be swept; trying again'),
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import type { Direction } from '../../../schemas/responses/agent.ts';
+import { parseDecimal } from '../../../schemas/units.ts';
+import type { OptionInstrument } from '../../../schemas/venues/options.ts';
+import { fieldsOf, nameOf, oneOf, stringOf, textOf } from '../body.ts';
+import { Refusal } from '../refusal.ts';
+import { compare, isOnStep } from './decimal.ts';
+
+export interface OpenBody {
+  instrument: string;
+  direction: Direction;
+  /** As written. */
+  size: string;
+  reason: string;
+  optionType: 'C' | 'P' | null;
+  underlying: string | null;
+  strike: string | null;
+}
+
+const PLAIN_DECIMAL = /^\d{1,60}(\.\d{1,60})?$/;
+const TYPES = { C: 'C', P: 'P', call: 'C', put: 'P' } as const;
+const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+const NAME_MAX = 100;
+
+/** @throws Refusal invalid_request */
+export function readOpen(body: unknown): OpenBody {
+  const instrument = textOf(body, 'instrument', NAME_MAX);
+  const direction = oneOf(body, 'direction', ['long', 'short'] as const);
+  const size = stringOf(body, 'size');
+  if (!PLAIN_DECIMAL.test(size))
+    throw new Refusal(
+      'invalid_request',
+      'size must be a plain decimal string: digits with at most one point',
+    );
+  const reason = textOf(body, 'reason');
+  const given = fieldsOf(body).optionType;
+  const optionType =
+    given === undefined || given === null ? null : TYPES[oneOf(body, 'optionType', TYPE_NAMES)];
+  const underlying = nameOf(body, 'underlying');
+  return { instrument, direction, size, reason, optionType, underlying, strike: strikeOf(body) };
+}
+
+function strikeOf(body: unknown): string | null {
+  const { strike } = fieldsOf(body);
+  if (strike === undefined || strike === null) return null;
+  const text = typeof strike === 'number' ? String(strike) : strike;
+  if (typeof text !== 'string' || text.length > 80 || parseDecimal(text) === null)
+    throw new Refusal('invalid_request', 'strike must be a decimal, a string or a number');
+  return text;
+}
+
+/** What the agent says of the contract against what the venue says it is. @throws Refusal contract_mismatch */
+export function mustAgree(said: OpenBody, contract: OptionInstrument): void {
+  const disagree = (what: string, mine: string, theirs: string) =>
+    new Refusal('contract_mismatch', `${contract.name} has the ${what} ${theirs}, not ${mine}`);
+  if (said.optionType !== null && said.optionType !== contract.optionType)
+    throw disagree('type', said.optionType, contract.optionType);
+  if (said.underlying !== null && said.underlying !== contract.underlying)
+    throw disagree('underlying', said.underlying, contract.underlying);
+  if (said.strike !== null && compare(said.strike, contract.strike) !== 0)
+    throw disagree('strike', said.strike, contract.strike);
+}
+
+/** A size that the venue would round is refused, never rounded. @throws Refusal size_out_of_range, size_off_step */
+export function mustFit(size: string, contract: OptionInstrument): void {
+  const { minimumAmount, maximumAmount, amountStep } = contract;
+  if (compare(size, '0') === 0 || compare(size, minimumAmount) < 0 || compare(size, maximumAmount) > 0)
+    throw new Refusal('size_out_of_range', `size must be from ${minimumAmount} to ${maximumAmount}`);
+  if (!isOnStep(size, amountStep))
+    throw new Refusal('size_off_step', `size must be a multiple of ${amountStep}; it is never rounded`);
+}

@@ -1,0 +1,72 @@
+import { absent, type Figure, figure } from '../../../schemas/figure.ts';
+import type { Direction, MarkToMark, OptionQuote } from '../../../schemas/responses/agent.ts';
+import { isoMillis, parseDecimal } from '../../../schemas/units.ts';
+import type { OptionTicker } from '../../../schemas/venues/options.ts';
+import { minus } from './decimal.ts';
+
+/** The side of the book that would be crossed, at both ends. */
+export const SIDE = { long: 'ask', short: 'bid' } as const satisfies Record<Direction, 'ask' | 'bid'>;
+
+const isZero = (text: string) => parseDecimal(text)?.digits === 0n;
+
+/** The quote as it is stored and served: what the venue said, an empty side as absent. */
+export function quoteOf(ticker: OptionTicker, direction: Direction, venue: string): OptionQuote {
+  const source = `${venue}:get_ticker`;
+  const at = isoMillis(ticker.timestamp);
+  const side = (name: 'bid' | 'ask', price: string, amount: string): Figure =>
+    isZero(price) || isZero(amount)
+      ? absent(source, `the ${name} side of the book was empty at ${at}`)
+      : figure(price, source, at);
+  const sides = {
+    bid: side('bid', ticker.bestBidPrice, ticker.bestBidAmount),
+    ask: side('ask', ticker.bestAskPrice, ticker.bestAskAmount),
+  };
+  return {
+    best_bid_price: sides.bid,
+    best_ask_price: sides.ask,
+    mark_price: figure(ticker.markPrice, source, at),
+    index_price: figure(ticker.indexPrice, source, at),
+    delta: figure(ticker.delta, source, at),
+    iv: figure(ticker.iv, source, at),
+    venueTimestamp: at,
+    reference: { side: SIDE[direction], price: sides[SIDE[direction]] },
+  };
+}
+
+/** The quote of a release for which the venue has none any more. */
+export function noQuote(instrument: string, direction: Direction, venue: string): OptionQuote {
+  const none = absent(`${venue}:get_ticker`, `${instrument} was no longer live at the options venue`);
+  return {
+    best_bid_price: none,
+    best_ask_price: none,
+    mark_price: none,
+    index_price: none,
+    delta: none,
+    iv: none,
+    venueTimestamp: null,
+    reference: { side: SIDE[direction], price: none },
+  };
+}
+
+const NOTE =
+  'release minus open of the same side of the book, per contract: a quote that moved, not a profit and not a fill';
+
+/** How the quote moved between open and release; absent when either end is. */
+export function markToMark(direction: Direction, open: OptionQuote, release: OptionQuote): MarkToMark {
+  const openPrice = open.reference.price;
+  const releasePrice = release.reference.price;
+  return {
+    side: SIDE[direction],
+    openPrice,
+    releasePrice,
+    change: changeOf(openPrice, releasePrice),
+    note: NOTE,
+  };
+}
+
+function changeOf(open: Figure, release: Figure): Figure {
+  if (open.absent) return absent('computed', `no price at open: ${open.reason}`);
+  if (release.absent) return absent('computed', `no price at release: ${release.reason}`);
+  const older = [open.asOf, release.asOf].sort()[0] ?? null;
+  return figure(minus(String(release.value), String(open.value)), 'computed', older);
+}

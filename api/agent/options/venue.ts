@@ -1,0 +1,114 @@
+import { RetryableError } from '../../../runtime/errors.ts';
+import { createBucket } from '../../../runtime/outside/bucket.ts';
+import { fetchBounded } from '../../../runtime/outside/fetch.ts';
+import { optionsResult } from '../../../runtime/outside/venue-call.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { objectOf } from '../../../schemas/venues/decimal.ts';
+import {
+  INSTRUMENT_NOT_FOUND,
+  NOT_LIVE,
+  type OptionInstrument,
+  type OptionTicker,
+  RATE_LIMITED,
+  readInstrument,
+  readTicker,
+  VenueRefusal,
+} from '../../../schemas/venues/options.ts';
+import { Refusal } from '../refusal.ts';
+
+/** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
+export interface OptionsVenue {
+  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy */
+  instrument(name: string, now: number): Promise<OptionInstrument | null>;
+  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable, busy */
+  ticker(name: string): Promise<OptionTicker | null>;
+}
+
+export interface VenueOptions {
+  /** Base URL; `/public/<method>` follows. */
+  url: string;
+  timeoutMs?: number;
+  /** Longest wait for the venue's own rate limit. */
+  waitMs?: number;
+  /**
+   * Requests a second of all policies together; the venue's limit is 5 of an address, and 25 at once. They pass in the
+   * order in which they came, and of one policy one waits at a time, so each has its share.
+   */
+  perSecond?: number;
+  burst?: number;
+}
+
+const MAX_BYTES = 256 * 1024;
+const PARAMS = -32602;
+const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
+
+export function createOptionsVenue(options: VenueOptions): OptionsVenue {
+  const { url, timeoutMs = 3_000, waitMs = 15_000, perSecond = 4, burst = 20 } = options;
+  const all = createBucket(perSecond, burst);
+
+  async function waitTurn(signal: AbortSignal): Promise<void> {
+    if (!(await all.take(signal)))
+      throw new Refusal('busy', 'the options venue’s rate limit leaves no room now; try again in 5 s', 5);
+  }
+
+  async function ask<T>(method: string, name: string, read: (result: unknown) => T): Promise<T | null> {
+    try {
+      const signal = AbortSignal.timeout(waitMs);
+      for (let attempt = 1; ; attempt += 1) {
+        await waitTurn(signal);
+        try {
+          return await once(method, name, read);
+        } catch (error) {
+          const again = error instanceof RetryableError || isRateLimit(error);
+          if (!again || attempt === 2) throw error;
+        }
+      }
+    } catch (error) {
+      if (error instanceof VenueRefusal && [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS].includes(error.code))
+        return null;
+      if (!isOutside(error)) throw error;
+      const refusal = new Refusal(
+        'venue_unreachable',
+        'the options venue does not answer; nothing was stored',
+      );
+      refusal.cause = error;
+      throw refusal;
+    }
+  }
+
+  async function once<T>(method: string, name: string, read: (result: unknown) => T): Promise<T> {
+    const { status, bytes } = await fetchBounded(`${url}/public/${method}`, {
+      method: 'POST',
+      body: JSON.stringify({ instrument_name: name }),
+      headers: { 'content-type': 'application/json' },
+      timeoutMs,
+      maxBytes: MAX_BYTES,
+    });
+    return read(optionsResult({ status, bytes }));
+  }
+
+  return {
+    instrument: (name, now) =>
+      ask('get_instrument', name, (result) => {
+        if (objectOf(result, 'instrument').instrument_type !== 'option')
+          throw new VenueRefusal(INSTRUMENT_NOT_FOUND, 'not an option');
+        return namedAs(name, readInstrument(result, now));
+      }),
+    ticker: (name) => ask('get_ticker', name, readTicker),
+  };
+}
+
+/** An answer about something else, or one that no reader could be shown, is no answer. @throws MalformedError */
+function namedAs(name: string, instrument: OptionInstrument): OptionInstrument {
+  if (instrument.name !== name) throw new MalformedError('instrument.instrument_name', 'another name');
+  if (!PRINTABLE.test(instrument.underlying)) throw new MalformedError('instrument.base_currency', 'no name');
+  return instrument;
+}
+
+function isRateLimit(error: unknown): boolean {
+  return error instanceof VenueRefusal && error.code === RATE_LIMITED;
+}
+
+function isOutside(error: unknown): boolean {
+  return error instanceof RetryableError || error instanceof VenueRefusal || error instanceof MalformedError;
+}

@@ -1,0 +1,88 @@
+import type { ModelRef } from '../../../schemas/responses/parts.ts';
+import type { AgentPost, PostKind } from '../../../schemas/responses/posts.ts';
+import type { Queries, Transaction } from '../../postgres/port.ts';
+
+/** SQL of a time in the one form in which times are served. */
+export const iso = (column: string) =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** SQL of an id that sorts as text as it does as a number. */
+export const shownId = `lpad(id::text, 19, '0')`;
+
+/** What a shown id stands for, as text; null where it is none. */
+export function readId(text: string): string | null {
+  return /^\d{19}$/.test(text) && BigInt(text) < 2n ** 63n ? BigInt(text).toString() : null;
+}
+
+const POST = `${shownId} AS id, mint, agent, model::text AS model, kind, text, venue, ref, ${iso('created_at')} AS created_at`;
+
+interface PostRow {
+  id: string;
+  mint: string;
+  agent: string;
+  model: string;
+  kind: PostKind;
+  text: string;
+  venue: string | null;
+  ref: string | null;
+  created_at: string;
+}
+
+function postOf({ created_at, model, ...row }: PostRow): AgentPost {
+  const { id, mint, agent, kind, text, venue, ref } = row;
+  return {
+    id,
+    mint,
+    agent,
+    model: JSON.parse(model) as ModelRef,
+    kind,
+    text,
+    venue,
+    ref,
+    createdAt: created_at,
+  };
+}
+
+export type NewPost = Omit<AgentPost, 'id' | 'createdAt'>;
+
+/** @param now as the database gave it. */
+export async function insertPost(tx: Transaction, post: NewPost, now: string): Promise<AgentPost> {
+  const { mint, agent, model, kind, text, venue, ref } = post;
+  const [row] = await tx.query<PostRow>(
+    `INSERT INTO posts (mint, agent, model, kind, text, venue, ref, created_at)
+     VALUES ($1, $2, $3::text::json, $4, $5, $6, $7, $8::timestamptz) RETURNING ${POST}`,
+    [mint, agent, JSON.stringify(model), kind, text, venue, ref, now],
+  );
+  return postOf(row as PostRow);
+}
+
+/** Posts of all mints behind a number, oldest first. */
+export async function postsBehind(db: Queries, after: bigint, most: number): Promise<AgentPost[]> {
+  const rows = await db.query<PostRow>(
+    `SELECT ${POST} FROM posts WHERE posts.id > $1::text::bigint ORDER BY posts.id LIMIT $2::text::int`,
+    [after.toString(), String(most)],
+  );
+  return rows.map(postOf);
+}
+
+/** The number of the newest post; 0 before the first. */
+export async function newestPost(db: Queries): Promise<bigint> {
+  const [row] = await db.query<{ id: string }>(
+    'SELECT coalesce(max(posts.id), 0)::text AS id FROM posts',
+    [],
+  );
+  return BigInt(row?.id ?? 0);
+}
+
+/** Newest first; `total` counts all posts of the mint. */
+export async function postsOf(db: Queries, mint: string, limit: number, offset: number) {
+  const rows = await db.query<PostRow>(
+    `SELECT ${POST} FROM posts WHERE mint = $1 ORDER BY posts.id DESC LIMIT $2::text::int OFFSET $3::text::int`,
+    [mint, String(limit), String(offset)],
+  );
+  const [count] = await db.query<{ total: string }>(
+    'SELECT count(*)::text AS total FROM posts WHERE mint = $1',
+    [mint],
+  );
+  return { total: Number(count?.total ?? 0), posts: rows.map(postOf) };
+}

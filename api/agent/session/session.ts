@@ -1,0 +1,63 @@
+import type { RouteContext, RouteReply } from '../../http/route.ts';
+import { keyOf, stringOf } from '../body.ts';
+import { decidedSlot } from '../chain/decided.ts';
+import { decided, policyOfAgent } from '../chain/reading.ts';
+import type { AgentParts } from '../deps.ts';
+import { takeTurn } from '../limits/limits.ts';
+import { Refusal } from '../refusal.ts';
+import { CHALLENGE_MS, challengeMessage } from './message.ts';
+import { hashOf, readNonce } from './nonce.ts';
+import { startSession } from './sessions.ts';
+import { isSigned } from './signature.ts';
+
+const dead = () =>
+  new Refusal(
+    'invalid_challenge',
+    'the challenge is unknown, used, expired, or of another mint or key: ask for a new one',
+  );
+
+/** `POST /api/agent/session`: a bearer token for a signed challenge, whose nonce is spent whatever the answer is. */
+export async function session(parts: AgentParts, { body }: RouteContext): Promise<RouteReply> {
+  const { db, serviceName, publicUrl } = parts;
+  const mint = keyOf(body, 'mint').text;
+  const agent = keyOf(body, 'agent');
+  const nonce = stringOf(body, 'nonce');
+  const signature = stringOf(body, 'signature');
+  const terms = { service: serviceName, mint, agent: agent.text };
+  const issuedAt = readNonce(await parts.nonceKey(), terms, nonce);
+  if (issuedAt === null) throw dead();
+  const nonceHash = hashOf(nonce);
+  const expiresAt = new Date(issuedAt + CHALLENGE_MS).toISOString();
+  const [used] = await db.query(
+    `SELECT 1 WHERE $1::timestamptz <= now() OR EXISTS (SELECT 1 FROM spent_nonces WHERE nonce_hash = $2)`,
+    [expiresAt, nonceHash],
+  );
+  if (used !== undefined) throw dead();
+  const message = challengeMessage({ ...terms, publicUrl, nonce, issuedAt });
+  if (!isSigned(Buffer.from(message), signature, agent.bytes))
+    throw new Refusal(
+      'bad_signature',
+      'the signature is not the agent key’s over the message of this challenge',
+    );
+  await parts.inTurn(`nonce ${nonceHash}`, () => spend(parts, nonceHash, expiresAt));
+  const key = { mint, agent: agent.text };
+  const read = async (least: bigint) => ({ policy: await policyOfAgent(parts, key, least, 'session') });
+  const start = decided(parts, await decidedSlot(db, mint), read, (tx, now, { policy }) =>
+    startSession(tx, mint, agent.text, policy.slot, now),
+  );
+  return { status: 200, body: await start };
+}
+
+/** The first valid signature has the nonce, in all processes together. @throws Refusal invalid_challenge */
+function spend({ db }: AgentParts, nonceHash: string, expiresAt: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const now = await takeTurn(tx, `nonce:${nonceHash}`);
+    const spent = await tx.query(
+      `INSERT INTO spent_nonces (nonce_hash, expires_at)
+       SELECT $1, $2::timestamptz WHERE $2::timestamptz > $3::timestamptz
+       ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`,
+      [nonceHash, expiresAt, now],
+    );
+    if (spent.length === 0) throw dead();
+  });
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import type { Session } from '../../../schemas/responses/agent.ts';
+import type { Queries, Transaction } from '../../postgres/port.ts';
+import { REFUSED } from '../limits/limits.ts';
+import { iso } from '../posts/store.ts';
+import { Refusal } from '../refusal.ts';
+import { hashOf } from './nonce.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const TOKEN_LENGTH = 43;
+const SESSION_MINUTES = 30;
+
+/** A policy and the key that writes for it. */
+export interface Key {
+  mint: string;
+  agent: string;
+}
+
+export interface LiveSession extends Key {
+  tokenHash: string;
+  /** A reading has shown another agent since it was started. */
+  rotatedOut: boolean;
+  /** Of the reading that it was started by. */
+  slot: bigint;
+  /** Slot of the newest reading of the policy that decided, in any process. */
+  decidedSlot: bigint;
+  /** Seconds that the policy must wait because of its refused attempts; null where it need not. */
+  wait: number | null;
+}
+
+/** The session that the header names. @throws Refusal invalid_session */
+export async function sessionOf(db: Queries, authorization: string | undefined): Promise<LiveSession> {
+  const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) throw new Refusal('invalid_session', 'this route needs a bearer token');
+  const [row] = TOKEN.test(token)
+    ? await db.query<{
+        mint: string;
+        agent: string;
+        slot: string;
+        rotated: boolean;
+        decided: string;
+        wait: number | null;
+      }>(
+        `SELECT mint, agent, s.slot::text AS slot, rotated_out AS rotated, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
+           (SELECT ceil(extract(epoch FROM at + interval '60 seconds' - now()))::int FROM attempts
+            WHERE subject = 'refused:' || s.mint AND at > now() - interval '60 seconds'
+            ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
+         FROM sessions AS s
+         WHERE token_hash = $1 AND expires_at > now()`,
+        [hashOf(token)],
+      )
+    : [];
+  if (row === undefined) throw ended();
+  return {
+    tokenHash: hashOf(token),
+    mint: row.mint,
+    agent: row.agent,
+    rotatedOut: row.rotated,
+    slot: BigInt(row.slot),
+    decidedSlot: BigInt(row.decided),
+    wait: row.wait,
+  };
+}
+
+function ended(): Refusal {
+  return new Refusal('invalid_session', 'the session is unknown or has ended');
+}
+
+/** In the transaction that writes. @throws Refusal invalid_session where the session ended meanwhile. */
+export async function mustStillLive(tx: Transaction, session: LiveSession, now: string): Promise<void> {
+  const [row] = await tx.query(
+    'SELECT 1 FROM sessions WHERE token_hash = $1 AND expires_at > $2::timestamptz AND NOT rotated_out',
+    [session.tokenHash, now],
+  );
+  if (row === undefined) throw ended();
+}
+
+/**
+ * A new session of 30 minutes; its token is in the answer and nowhere else.
+ * @param slot of the reading that shows the key to be the agent.
+ */
+export async function startSession(
+  tx: Transaction,
+  mint: string,
+  agent: string,
+  slot: bigint,
+  now: string,
+): Promise<Session> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const [row] = await tx.query<{ expires_at: string }>(
+    `INSERT INTO sessions (token_hash, mint, agent, slot, created_at, expires_at)
+     VALUES ($1, $2, $3, $5::text::bigint, $4::timestamptz, $4::timestamptz + interval '${SESSION_MINUTES} minutes')
+     RETURNING ${iso('expires_at')} AS expires_at`,
+    [hashOf(token), mint, agent, now, slot.toString()],
+  );
+  return { token, tokenType: 'Bearer', expiresAt: (row as { expires_at: string }).expires_at };
+}
+
+/** Ends every session of a key that was the agent; those that it started after it came back go on. */
+export async function endRotatedOut(db: Queries, { mint, agent }: Key): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND rotated_out', [mint, agent]);
+}
+
+/** Ends every session of the key that was started before its policy had another agent in this slot. */
+export async function endStartedBefore(db: Queries, { mint, agent }: Key, slot: bigint): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND slot < $3::text::bigint', [
+    mint,
+    agent,
+    slot.toString(),
+  ]);
+}
+
+/** Whether the texts hold a token of a live session, wherever it stands in them. */
+export async function holdsLiveToken(db: Queries, texts: readonly (string | null)[]): Promise<boolean> {
+  const hashes = new Set<string>();
+  for (const [run] of texts.join('\n').matchAll(/[A-Za-z0-9_-]{43,}/g)) {
+    for (let at = 0; at + TOKEN_LENGTH <= run.length; at += 1)
+      hashes.add(hashOf(run.slice(at, at + TOKEN_LENGTH)));
+  }
+  if (hashes.size === 0) return false;
+  const rows = await db.query(
+    'SELECT 1 FROM sessions WHERE token_hash = ANY($1::text[]) AND expires_at > now() LIMIT 1',
+    [[...hashes]],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import type { Account, ChainTransaction } from '../../schemas/transaction/parts.ts';
+import { discriminator, kitEncode } from '../../test/schemas/support/kit-codecs.ts';
+import { run } from '../../test/schemas/support/run.ts';
+
+/** Same input in every run: keys are hashes of their names. */
+const key = (name: string): Uint8Array => Uint8Array.from(createHash('sha256').update(name).digest());
+const text = (name: string): string => encodeBase58(key(name));
+
+export const PROGRAM = key('program');
+
+const EVENT_HEAD = { policy: text('policy'), mint: text('mint'), quoteMint: text('quote') };
+
+/** A policy account as the chain holds it: 619 bytes, zeros behind the fields. */
+export function policyBytes(): Uint8Array {
+  const account = new Uint8Array(619);
+  account.set(
+    kitEncode('Policy', {
+      mint: text('mint'),
+      quoteMint: text('quote'),
+      feeKeyMint: text('fee key'),
+      authority: text('authority'),
+      agent: text('agent'),
+      guardian: text('guardian'),
+      origin: text('origin'),
+      originId: 2,
+      mode: 1,
+      modelId: 3,
+      toLpBps: 4000,
+      toBankrollBps: 6000,
+      profitToLpBps: 2000,
+      profitToHoldersBps: 3000,
+      profitToBankrollBps: 5000,
+      risk: 80,
+      targetAsset: text('target'),
+      targetLeverageX: 3,
+      locked: true,
+      paused: false,
+      feesClaimed: 123_456_789_012n,
+      protocolFees: 6_172_839_450n,
+      routedToLp: 46_913_579_824n,
+      routedToBankroll: 70_370_369_738n,
+      profitSwept: 9_876_543_210n,
+      paidToHolders: 2_962_962_963n,
+      tokensBurned: 1_000_000_000_000n,
+      creditSpent: 55_555_555n,
+      hwm: 80_000_000_000n,
+      venueCount: 2,
+      createdAt: 1_790_000_000n,
+      bump: 254,
+    }),
+  );
+  return account;
+}
+
+export function routedBytes(): Uint8Array {
+  const amounts = { amount: 1_000_000n, protocolCut: 50_000n, toLp: 380_000n, toBankroll: 570_000n };
+  return kitEncode('Routed', { ...EVENT_HEAD, ...amounts });
+}
+
+/** A claim, which calls the launchpad and a token program, and a route: 20 log lines, two events of the program. */
+export function routeTransaction(): ChainTransaction {
+  const account = (name: string, writable: boolean): Account => ({ address: key(name), writable });
+  const accounts = [
+    account('keeper', true),
+    account('policy', true),
+    account('mint', false),
+    account('escrow', true),
+  ];
+  const transfer = { call: { program: key('token'), accounts: accounts.slice(0, 3) } };
+  const claimed = kitEncode('FeesClaimed', { ...EVENT_HEAD, quoteAmount: 1_000_000n, baseAmount: 5n });
+  const tx = run([
+    { program: key('budget'), data: Uint8Array.of(2, 0, 0, 0) },
+    {
+      program: PROGRAM,
+      accounts,
+      data: discriminator('claim_fees'),
+      steps: [
+        { log: 'Instruction: ClaimFees' },
+        { call: { program: key('launchpad'), steps: [transfer] } },
+        { emit: claimed },
+      ],
+    },
+    {
+      program: PROGRAM,
+      accounts,
+      data: discriminator('route'),
+      steps: [{ log: 'Instruction: Route' }, { emit: routedBytes() }],
+    },
+  ]);
+  return { ...tx, logs: [...(tx.logs as string[]), `Program log: done`].slice(0, 20) };
+}

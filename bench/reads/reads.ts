@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openEmbedded } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { fillPostgres } from '../peers/postgres-tables.ts';
+import type { Row } from '../support/row.ts';
+import { fill, fillEvents, mintOf } from './data.ts';
+import { idle } from './idle.ts';
+import { coins, ofCoins, rankings } from './paths.ts';
+import { bareOf, load, open, type Side } from './sides.ts';
+
+export interface ReadsOptions {
+  /** Of each load. */
+  seconds: number;
+  policies: number;
+  events: number;
+  /** States a second that are written meanwhile. */
+  updates: number;
+  /** Whether the peers are asked too, and `npm start` is watched while nobody reads. */
+  peers: boolean;
+  idle: boolean;
+}
+
+const CONNECTIONS = 16;
+/** Beside which the bars of the larger set hold. */
+const LARGE = { coins: 10_000, rankings: 100_000 };
+
+interface Workload {
+  name: string;
+  paths: string[];
+  /** Share of the baseline's requests a second, and the slowest hundredth in ms. */
+  bar: number;
+  p99?: number;
+}
+
+const dots = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
+
+/** What readers get at so many policies while others are written: beside a bare route, the engine and the peers. */
+export async function benchReads(options: ReadsOptions): Promise<Row[]> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'reads-'));
+  const rows: Row[] = [];
+  const sides: Side[] = [];
+  const opened = async (side: Promise<Side>): Promise<Side> => {
+    sides.push(await side);
+    return side;
+  };
+  const postgres = options.peers ? await startPostgres() : null;
+  try {
+    const data = path.join(directory, 'data');
+    await prepare(data, options);
+    const { policies, updates } = options;
+    const begun = performance.now();
+    const ours = await opened(open('bench/reads/product.ts', [data, String(policies), String(updates)]));
+    await fetch(`${ours.url}/coins/${mintOf(0)}`).then((answer) => answer.text());
+    const first = performance.now() - begun;
+    rows.push({
+      name: `first answer after the start, ${policies} policies`,
+      value: `${dots(first)} ms`,
+      ok: first < 5_000,
+    });
+
+    const peers: [string, Side][] = [];
+    if (postgres !== null) {
+      const url = await postgres.freshUrl();
+      await fillPostgres(url, policies);
+      peers.push(['Postgres', await opened(open('bench/peers/postgres.ts', [url]))]);
+      const copy = path.join(directory, 'peer');
+      await prepare(copy, { ...options, events: 0 });
+      peers.push(['ClickHouse', await opened(open('bench/peers/clickhouse.ts', [copy]))]);
+    }
+    for (const workload of workloads(policies)) rows.push(...(await compared(workload, ours, peers)));
+    rows.push(...(await alone(ours)));
+    rows.push(await unchanged(ours));
+    const rss = ours.child.rssMb();
+    rows.push({
+      name: 'RSS after that',
+      value: `${dots(rss)} MB`,
+      ok: policies < LARGE.rankings ? null : rss < 700,
+    });
+  } finally {
+    for (const { child } of sides) await child.stop();
+    await postgres?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+  if (options.idle) rows.push(...(await idleRows(options.seconds)));
+  return rows;
+
+  async function compared(
+    { name, paths, bar, p99 }: Workload,
+    ours: Side,
+    peers: [string, Side][],
+  ): Promise<Row[]> {
+    const bare = await opened(bareOf(ours, paths[0] as string, directory));
+    const asked = { paths, connections: CONNECTIONS, seconds: options.seconds };
+    const base = await load(bare, asked);
+    const mine = await load(ours, asked);
+    const share = mine.perSecond / base.perSecond;
+    const inTime = p99 === undefined || mine.p99 < p99;
+    const value = `${dots(mine.perSecond)}/s p50 ${dots(mine.p50)} p99 ${dots(mine.p99)} ms; bare ${dots(base.perSecond)}/s: ${dots(share)} (bar ${bar}${p99 === undefined ? '' : `, p99 ${p99} ms`})`;
+    const of: Row[] = [{ name, value, ok: share >= bar && inTime }];
+    for (const [peer, side] of peers) {
+      const theirs = await load(side, asked);
+      of.push({
+        name: `  ${peer}`,
+        value: `${dots(theirs.perSecond)}/s p50 ${dots(theirs.p50)} p99 ${dots(theirs.p99)} ms`,
+        ok: mine.perSecond > theirs.perSecond,
+      });
+    }
+    return of;
+  }
+
+  async function alone(ours: Side): Promise<Row[]> {
+    const { policies, seconds } = options;
+    const { select1Ms } = await ours.child.ask<{ select1Ms: number }>({ ask: 'select1' });
+    const of: Row[] = [{ name: "the engine's SELECT 1", value: `${dots(select1Ms)} ms`, ok: null }];
+    const asked: [string, string[], number][] = [
+      ['coin', coins(policies), 2],
+      ['ranking page of 50', rankings(policies), 4],
+      ...(['fees', 'loop', 'positions'] as const).map((route): [string, string[], number] => [
+        route,
+        ofCoins(route, policies),
+        2,
+      ]),
+      ['activity', ofCoins('activity', Math.min(policies, 300)), 4],
+      ['/analytics', ['/analytics'], 10],
+      ['/status', ['/status'], 4],
+    ];
+    for (const [name, paths, bar] of asked) {
+      const { p50 } = await load(ours, { paths, connections: 1, seconds });
+      const times = p50 / select1Ms;
+      of.push({
+        name: `one client, ${name}`,
+        value: `${dots(p50)} ms: ${dots(times)} × (bar ${bar} ×)`,
+        ok: times <= bar,
+      });
+    }
+    return of;
+  }
+
+  async function unchanged(ours: Side): Promise<Row> {
+    const pathname = `/coins/${mintOf(0)}`;
+    const bare = await opened(bareOf(ours, pathname, directory));
+    const ask = async (side: Side) => {
+      const etag = (await fetch(side.url + pathname)).headers.get('etag') ?? '';
+      const asked = { paths: [pathname], connections: CONNECTIONS, seconds: options.seconds };
+      return load(side, { ...asked, headers: { 'if-none-match': etag } });
+    };
+    const [base, mine] = [await ask(bare), await ask(ours)];
+    const share = mine.perSecond / base.perSecond;
+    const value = `${dots(mine.perSecond)}/s; bare 304 ${dots(base.perSecond)}/s: ${dots(share)} (bar 0.6)`;
+    return { name: 'If-None-Match of an unchanged coin', value, ok: share >= 0.6 };
+  }
+}
+
+const workloads = (policies: number): Workload[] => [
+  {
+    name: `random coins, ${policies} policies`,
+    paths: coins(policies),
+    ...(policies < LARGE.coins ? { bar: 0.5, p99: 25 } : { bar: 0.25 }),
+  },
+  {
+    name: `random rankings, ${policies} policies`,
+    paths: rankings(policies),
+    ...(policies < LARGE.rankings ? { bar: 0.25 } : { bar: 0.1, p99: 50 }),
+  },
+];
+
+async function prepare(directory: string, { policies, events }: ReadsOptions): Promise<void> {
+  const store = await openEmbedded(directory);
+  await migrate(store);
+  await fill(store, policies);
+  await fillEvents(store, policies, events);
+  await store.close();
+}
+
+async function idleRows(seconds: number): Promise<Row[]> {
+  const runs: [string, string[], number][] = [
+    ['npm start, nobody reading', [], 0.15],
+    ['npm start --policies 5000 --rate 20, nobody reading', ['--policies', '5000', '--rate', '20'], 0.3],
+  ];
+  const rows: Row[] = [];
+  for (const [name, flags, bar] of runs) {
+    const { cores, chainCores, rssMb } = await idle(flags, seconds * 3);
+    const value = `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`;
+    rows.push({ name, value, ok: cores <= bar && (flags.length > 0 || rssMb < 900) });
+  }
+  return rows;
+}

@@ -1,0 +1,23 @@
+import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/fees.ts';
+import { sharedLookup } from '../../shared-reads.ts';
+
+export interface ClaimRow {
+  mint: string;
+  signature: string;
+  slot: string;
+  block_time: string | null;
+  quote_amount: string;
+  base_amount: string;
+}
+
+/** The newest FeesClaimed events of these mints, at most RECENT_CLAIMS_MAX of each, by mint. */
+export const recentClaims = sharedLookup<ClaimRow>('mint', (store, mints) =>
+  store.query(
+    `SELECT mint, signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
+     FROM events FINAL
+     WHERE mint IN {mints:Array(String)} AND kind = 'FeesClaimed'
+     ORDER BY slot DESC, tx_index DESC, signature DESC, position DESC
+     LIMIT {limit:UInt32} BY mint`,
+    { mints, limit: RECENT_CLAIMS_MAX },
+  ),
+);

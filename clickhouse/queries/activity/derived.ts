@@ -1,0 +1,45 @@
+import type { Store } from '../../client.ts';
+import type { DerivedRow } from '../../tables.ts';
+
+/** For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain. */
+export const STANDING =
+  '(slot, signature, position) NOT IN (SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)';
+
+/** Derived events of some slots, those that were taken back too. */
+export async function derivedBetween(store: Store, from: bigint, to: bigint): Promise<DerivedRow[]> {
+  const rows = await store.query<Omit<DerivedRow, 'block_time'> & { block_time: string | null }>(
+    `SELECT slot, signature, position, policy, mint, quote_mint, block_time, log_partition, taken_back
+     FROM derived_events FINAL
+     WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}`,
+    { from, to },
+  );
+  return rows.map((row) => ({
+    ...row,
+    block_time: row.block_time === null ? null : Number(row.block_time),
+  }));
+}
+
+/** The lowest and the highest slot of derived events; null where there is none. */
+export async function derivedSlots(store: Store): Promise<{ lowest: bigint; highest: bigint } | null> {
+  const [row] = await store.query<{ count: string; lowest: string; highest: string }>(
+    'SELECT count() AS count, min(slot) AS lowest, max(slot) AS highest FROM derived_events',
+  );
+  if (row === undefined || row.count === '0') return null;
+  return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
+}
+
+/** The list travels as a bound parameter, in the address of the request. */
+const SIGNATURES_PER_QUESTION = 1_000;
+
+/** Those of some transactions that were read whole. */
+export async function wholeAmong(store: Store, signatures: readonly string[]): Promise<Set<string>> {
+  const whole = new Set<string>();
+  for (let start = 0; start < signatures.length; start += SIGNATURES_PER_QUESTION) {
+    const rows = await store.query<{ signature: string }>(
+      'SELECT DISTINCT signature FROM transactions WHERE signature IN {signatures:Array(String)}',
+      { signatures: signatures.slice(start, start + SIGNATURES_PER_QUESTION) },
+    );
+    for (const { signature } of rows) whole.add(signature);
+  }
+  return whole;
+}

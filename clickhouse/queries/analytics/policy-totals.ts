@@ -1,0 +1,18 @@
+import { sharedRows } from '../../shared-reads.ts';
+import { addedUp, noSums, POLICY_SUMS, type PolicySums } from '../../sum-columns.ts';
+
+/** Sums of a policy's events over all partitions of the log. */
+export type PolicyTotalsRow = PolicySums & { mint: string };
+
+export const NO_TOTALS: PolicySums = noSums(POLICY_SUMS);
+
+/** The totals of the policies of these mints, by mint; a policy without events has none. */
+export const policyTotals = sharedRows<PolicyTotalsRow>('mint', (store, mints) =>
+  store.query(
+    `SELECT t.mint AS mint, ${addedUp(POLICY_SUMS)}
+     FROM policy_totals AS t FINAL
+     WHERE t.mint IN {mints:Array(String)}
+     GROUP BY t.mint`,
+    { mints },
+  ),
+);

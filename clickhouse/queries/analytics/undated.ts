@@ -1,0 +1,44 @@
+import type { Store } from '../../client.ts';
+
+/** An event of a slot whose block time is not known, between the times of slots before it and behind it. */
+export interface UndatedEvent {
+  slot: string;
+  kind: string;
+  mint: string;
+  quote_mint: string;
+  amount_a: string;
+  amount_b: string;
+  amount_c: string;
+  amount_d: string;
+  /** Unix seconds; null where no slot before it has a time that is known. */
+  earliest: string | null;
+  latest: string | null;
+}
+
+/** The events that have no time, in their order. */
+export const STILL_UNDATED = `SELECT slot, signature, position, kind, mint, quote_mint, amount_a, amount_b, amount_c, amount_d
+     FROM events_by_slot FINAL
+     WHERE (slot, signature, position) IN (SELECT slot, signature, position FROM undated_events)
+       AND block_time IS NULL AND kind != ''
+     ORDER BY slot, signature, position`;
+
+/** Block times rise with the slots: the runs of 512 slots on both sides of an event bound its time. */
+export async function undatedEvents(store: Store): Promise<UndatedEvent[]> {
+  const events = await store.query<Omit<UndatedEvent, 'earliest' | 'latest'>>(STILL_UNDATED);
+  if (events.length === 0) return [];
+  const spans = [...new Set(events.map(({ slot }) => spanOf(slot)))];
+  const rows = await store.query<{ at: string; earliest: string | null; latest: string | null }>(
+    `SELECT u.at AS at, maxOrNullIf(k.last_event, k.span < u.at) AS earliest,
+       minOrNullIf(k.first_event, k.span > u.at) AS latest
+     FROM (SELECT arrayJoin({spans:Array(UInt64)}) AS at) AS u CROSS JOIN (SELECT * FROM kind_spans FINAL) AS k
+     GROUP BY u.at`,
+    { spans },
+  );
+  const bounds = new Map(rows.map(({ at, earliest, latest }) => [at, { earliest, latest }]));
+  return events.map((event) => ({
+    ...event,
+    ...(bounds.get(String(spanOf(event.slot))) ?? { earliest: null, latest: null }),
+  }));
+}
+
+const spanOf = (slot: string): bigint => BigInt(slot) / 512n;

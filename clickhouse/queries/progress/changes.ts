@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { createBatcher } from '../../../runtime/batcher.ts';
+import { addChanges, type ChangedTable, type Changes, noteKeys } from '../../changes.ts';
+import type { Store } from '../../client.ts';
+
+/** Readers that are further behind than half of what the table keeps begin anew. */
+export const CHANGES_KEPT_MS = 30 * 60_000;
+
+/** The last number of each writer that was read. */
+export type ChangePlace = ReadonlyMap<string, bigint>;
+
+/**
+ * Writes what was changed to the table of changes, one row after the other: of a writer's rows none is seen before
+ * the one with the number below. A number whose insert has failed is used again.
+ */
+export function createAnnouncer(store: Store): (changes: Changes) => Promise<void> {
+  const writer = randomUUID();
+  let last = 0n;
+  return createBatcher<Changes, void>({
+    work: async (all) => {
+      const merged: Changes = new Map();
+      for (const one of all) addChanges(merged, one);
+      const keys = Object.fromEntries([...merged].map(([table, of]) => [table, [...of]]));
+      await store.insert('changes', [{ writer, seq: String(last + 1n), keys: JSON.stringify(keys) }]);
+      last += 1n;
+    },
+    sizeOf: (changes) => [...changes.values()].reduce((sum, keys) => sum + keys.size, 0),
+    most: 20_000,
+    isOfOne: () => false,
+  });
+}
+
+/** Where the table of changes is now. */
+export async function changePlace(store: Store): Promise<ChangePlace> {
+  const rows = await store.query<{ writer: string; last: string }>(
+    'SELECT writer, max(seq) AS last FROM changes GROUP BY writer',
+  );
+  return new Map(rows.map(({ writer, last }) => [writer, BigInt(last)]));
+}
+
+/** What was changed behind a place, and the place after it; changes null where some of it is gone already. */
+export async function changesAfter(
+  store: Store,
+  place: ChangePlace,
+): Promise<{ changes: Changes | null; place: ChangePlace }> {
+  const rows = await store.query<{ writer: string; seq: string; keys: string }>(
+    `SELECT writer, seq, keys FROM changes
+     PREWHERE seq > transform(writer, {writers:Array(String)}, {seqs:Array(UInt64)}, toUInt64(0))
+     ORDER BY writer, seq`,
+    { writers: [...place.keys()], seqs: [...place.values()] },
+  );
+  const after = new Map(place);
+  const changes: Changes = new Map();
+  let whole = true;
+  for (const { writer, seq, keys } of rows) {
+    const number = BigInt(seq);
+    if (number > (after.get(writer) ?? 0n) + 1n) whole = false;
+    after.set(writer, number);
+    for (const [table, of] of Object.entries(JSON.parse(keys) as Record<ChangedTable, string[]>))
+      noteKeys(changes, table as ChangedTable, of);
+  }
+  return { changes: whole ? changes : null, place: after };
+}

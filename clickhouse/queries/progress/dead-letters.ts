@@ -1,0 +1,65 @@
+import type { Store } from '../../client.ts';
+
+/** A dead letter that nothing has resolved, and the record of the log that it was found in. */
+export interface OpenLetter {
+  id: string;
+  what: string;
+  /** Address, signature or mint. */
+  at: string;
+  source: string;
+  read_at: string;
+  /** '' where it was found in no record that is known. */
+  topic: string;
+  log_partition: number;
+  log_offset: string;
+}
+
+/** Oldest first. */
+export async function openLetters(store: Store): Promise<OpenLetter[]> {
+  return store.query<OpenLetter>(
+    `SELECT d.id AS id, d.what AS what, d.at AS at, d.source AS source, d.read_at AS read_at,
+       s.topic AS topic, s.log_partition AS log_partition, s.log_offset AS log_offset
+     FROM (SELECT id, what, at, source, read_at FROM dead_letters FINAL) AS d
+     LEFT JOIN (SELECT * FROM dead_letter_sources FINAL) AS s ON s.id = d.id
+     LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
+     WHERE d.read_at > r.resolved
+     ORDER BY read_at, id`,
+  );
+}
+
+/** These count no more, unless they are found again later. */
+export async function resolveLetters(
+  store: Store,
+  letters: readonly Pick<OpenLetter, 'id' | 'read_at'>[],
+): Promise<void> {
+  await store.insert(
+    'resolved_letters',
+    letters.map(({ id, read_at }) => ({ id, read_at })),
+  );
+}
+
+/**
+ * Of the letters about replies of venues, those whose matter was read well since: `at` names what it is about, and of
+ * what is asked for as one thing (catalogue, currencies, a list of prices) any reading counts.
+ */
+export async function outdatedLetters(store: Store): Promise<Set<string>> {
+  const rows = await store.query<{ id: string }>(
+    `SELECT d.id AS id
+     FROM (SELECT id, what, at, read_at FROM dead_letters FINAL WHERE source = 'poll') AS d
+     LEFT JOIN (
+       SELECT concat('reading:', venue) AS what, token_account AS at, read_at FROM venue_readings FINAL WHERE error IS NULL
+       UNION ALL SELECT 'reading:price', mint, max(read_at) FROM prices FINAL WHERE source = 'catalogue' GROUP BY mint
+     ) AS one ON one.what = d.what AND one.at = d.at
+     LEFT JOIN (
+       SELECT 'reading:catalogue' AS what, max(read_at) AS read_at FROM catalogue
+       UNION ALL SELECT 'reading:currencies', max(read_at) FROM currencies
+       UNION ALL SELECT 'reading:price', maxIf(read_at, source = 'second') FROM prices
+     ) AS all ON all.what = d.what AND d.at = {nowhere:String}
+     WHERE greatest(one.read_at, all.read_at) > toUInt64(d.read_at)`,
+    { nowhere: NO_ADDRESS },
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** 32 zero bytes in base58: what a letter names that is about no one account. */
+const NO_ADDRESS = '1'.repeat(32);

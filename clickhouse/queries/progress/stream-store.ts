@@ -1,0 +1,95 @@
+import type { Store } from '../../client.ts';
+
+const UNKNOWN = -1n;
+
+/** The offset after the last applied one, by topic, for a log that keeps none of its own. */
+export async function startOffsets(store: Store): Promise<Record<string, bigint>> {
+  const rows = await store.query<{ topic: string; next: string }>(
+    'SELECT topic, max(log_offset) + 1 AS next FROM applied FINAL GROUP BY topic',
+  );
+  return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
+}
+
+/**
+ * The lowest last marker over all partitions of accounts and transactions; null before each has one.
+ * @param partitions of both topics together.
+ */
+export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
+  const [row] = await store.query<{ lowest: string; partitions: string }>(
+    `SELECT min(slot) AS lowest, count() AS partitions FROM applied FINAL
+     WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
+  );
+  const slot = BigInt(row?.lowest ?? UNKNOWN);
+  return Number(row?.partitions ?? 0) < partitions || slot < 0n ? null : slot;
+}
+
+const FOLLOWED = {
+  policies: 'program',
+  venue_accounts: 'program',
+  protocol_config: 'program',
+  origins: 'program',
+  models: 'program',
+  token_accounts: 'token_account',
+  mints: 'mint',
+  metadata_accounts: 'metadata',
+  pools: 'pool',
+  curve_configs: 'curve_config',
+} as const;
+
+export type FollowedAs = (typeof FOLLOWED)[keyof typeof FOLLOWED];
+
+/** Every address that has a row, and what it is followed as. */
+export async function followedAccounts(store: Store): Promise<{ address: string; expected: FollowedAs }[]> {
+  const parts = Object.entries(FOLLOWED).map(
+    ([table, expected]) => `SELECT DISTINCT address, '${expected}' AS expected FROM ${table}`,
+  );
+  return store.query(parts.join('\nUNION ALL\n'));
+}
+
+export interface OpenGap {
+  fromSlot: bigint;
+  toSlot: bigint;
+  toTime: number | null;
+  /** A place of its list that is above what is left. */
+  before: string | null;
+}
+
+/** Gaps that some partition has not seen closed, with the farthest that any has come. */
+export async function openGaps(store: Store): Promise<OpenGap[]> {
+  const rows = await store.query<{
+    from_slot: string;
+    highest: string;
+    highest_time: string | null;
+    place: string | null;
+  }>(
+    `SELECT g.from_slot AS from_slot, max(g.to_slot) AS highest, argMax(tuple(g.to_time), g.to_slot).1 AS highest_time,
+       argMax(tuple(p.before), g.to_slot).1 AS place
+     FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, before FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
+     GROUP BY g.from_slot HAVING min(g.closed) = 0 ORDER BY g.from_slot`,
+  );
+  return rows.map((row) => ({
+    fromSlot: BigInt(row.from_slot),
+    toSlot: BigInt(row.highest),
+    toTime: row.highest_time === null ? null : Number(row.highest_time),
+    before: row.place,
+  }));
+}
+
+/** Transactions with cut logs that no whole reading has resolved. */
+export async function unresolvedTransactions(
+  store: Store,
+): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {
+  const rows = await store.query<{ signature: string; slot: string; block_time: string | null }>(
+    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL
+     WHERE signature NOT IN (
+       SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)
+     )`,
+  );
+  return rows.map((row) => ({
+    signature: row.signature,
+    slot: BigInt(row.slot),
+    blockTime: row.block_time === null ? null : Number(row.block_time),
+  }));
+}

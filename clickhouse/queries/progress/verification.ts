@@ -1,0 +1,84 @@
+import type { Store } from '../../client.ts';
+
+/** A transaction as it is stored. */
+export interface StoredTransaction {
+  signature: string;
+  slot: bigint;
+}
+
+export interface StoredEvent {
+  signature: string;
+  slot: string;
+  position: number;
+  policy: string;
+  mint: string;
+  quote_mint: string;
+  log_partition: number;
+}
+
+/** The slot that every partition of transactions has seen verified; null before that. */
+export async function verifiedSlot(store: Store): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string; partitions: string; declared: string }>(
+    `SELECT min(slot) AS slot, count() AS partitions,
+       (SELECT sum(partitions) FROM log_partitions FINAL WHERE topic = 'transactions') AS declared
+     FROM verified FINAL`,
+  );
+  const { slot = '0', partitions = '0', declared = '0' } = row ?? {};
+  return partitions === '0' || BigInt(partitions) < BigInt(declared) ? null : BigInt(slot);
+}
+
+/** The first slot from there on that has an event; null where none has. */
+export async function nextSlot(store: Store, from: bigint): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string }>(
+    'SELECT slot FROM events_by_slot WHERE slot >= {from:UInt64} ORDER BY slot LIMIT 1',
+    { from },
+  );
+  return row === undefined ? null : BigInt(row.slot);
+}
+
+/** A transaction behind that slot, from which a list may go down. */
+export async function signatureBehind(store: Store, slot: bigint): Promise<string | null> {
+  const [row] = await store.query<{ signature: string }>(
+    'SELECT signature FROM events_by_slot WHERE slot > {slot:UInt64} ORDER BY slot LIMIT 1',
+    { slot },
+  );
+  return row?.signature ?? null;
+}
+
+/** Every transaction that something is stored of, whole or not, in these slots. */
+export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
+  const rows = await store.query<{ signature: string; slot: string }>(
+    `SELECT DISTINCT slot, signature FROM (
+       SELECT slot, signature FROM events_by_slot FINAL
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
+       UNION ALL SELECT slot, signature FROM policy_transactions FINAL
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < 2
+       UNION ALL SELECT slot, signature FROM transactions WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
+       UNION ALL SELECT slot, signature FROM incomplete_transactions
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
+     )`,
+    { from, to },
+  );
+  return rows.map(({ signature, slot }) => ({ signature, slot: BigInt(slot) }));
+}
+
+/** The events of some transactions, by any slot. */
+export async function eventsOf(store: Store, signatures: readonly string[]): Promise<StoredEvent[]> {
+  return store.query<StoredEvent>(
+    `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
+     FROM events FINAL WHERE signature IN {signatures:Array(String)} AND kind != ''`,
+    { signatures },
+  );
+}
+
+/** The policies that some transactions wrote. */
+export async function policiesOf(
+  store: Store,
+  signatures: readonly string[],
+): Promise<{ signature: string; slot: string; policy: string }[]> {
+  return store.query(
+    `SELECT signature, slot, policy FROM policy_transactions FINAL
+     WHERE signature IN {signatures:Array(String)} AND has_index < 2`,
+    { signatures },
+  );
+}

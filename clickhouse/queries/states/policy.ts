@@ -1,0 +1,46 @@
+import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
+import { sharedRows } from '../../shared-reads.ts';
+import type { ReadState } from '../../tables.ts';
+
+const COLUMNS = [
+  'address',
+  'slot',
+  'block_time',
+  'signature',
+  'bankroll',
+  'quote_escrow',
+  'base_escrow',
+  'holder_rewards',
+] as const;
+
+/** The last good state of a policy account. Amounts are decimal strings, flags 0 or 1. */
+export type StoredPolicy = AccountColumns<'Policy'> & Pick<ReadState<'policies'>, (typeof COLUMNS)[number]>;
+
+/** The policies at these addresses that exist, by address. */
+export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses) =>
+  store.query(
+    `SELECT ${COLUMNS.join(', ')}, ${columnList('Policy')}
+     FROM policies FINAL
+     WHERE address IN {addresses:Array(String)} AND exists = 1`,
+    { addresses },
+  ),
+);
+
+export interface LastTransactionRow {
+  policy: string;
+  signature: string;
+  slot: string;
+  block_time: string | null;
+}
+
+/** The newest transaction with an event of each of these policies or a write to it, by policy. */
+export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store, policies) =>
+  store.query(
+    `SELECT policy, signature, slot, block_time
+     FROM policy_transactions FINAL
+     WHERE policy IN {policies:Array(String)} AND has_index < 2
+     ORDER BY slot DESC, tx_index DESC, signature DESC
+     LIMIT 1 BY policy`,
+    { policies },
+  ),
+);

@@ -1,0 +1,36 @@
+import { sharedRows } from '../../shared-reads.ts';
+import { type LatestColumns, type ReadState, readColumns } from '../../tables.ts';
+
+const COLUMNS = readColumns('pools', [
+  'address',
+  'exists',
+  'block_time',
+  'status',
+  'base_decimals',
+  'quote_decimals',
+  'supply',
+  'virtual_base',
+  'virtual_quote',
+  'real_base',
+  'real_quote',
+  'global_config',
+]);
+
+/** A launchpad pool with the curve of its config; exists 0: there is no account at the address. */
+export type PoolRow = Pick<ReadState<'pools'>, (typeof COLUMNS)[number]> & {
+  /** Null where the config was not read or no account is there. */
+  [Column in keyof LatestColumns['curve_configs']]: LatestColumns['curve_configs'][Column] | null;
+};
+
+/** The pools at these addresses that were read, by address. */
+export const poolsAt = sharedRows<PoolRow>('address', (store, addresses) =>
+  store.query(
+    `SELECT ${COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
+       if(c.found, c.curve_type, NULL) AS curve_type
+     FROM (SELECT * FROM pools FINAL WHERE address IN {addresses:Array(String)}) AS p
+     LEFT JOIN (
+       SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1
+     ) AS c ON c.address = p.global_config`,
+    { addresses },
+  ),
+);

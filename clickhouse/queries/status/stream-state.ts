@@ -1,0 +1,29 @@
+import type { Store } from '../../client.ts';
+
+export interface StreamStateRow {
+  /** Unix milliseconds of the clock of ingestion, as `since`. */
+  read_at: string;
+  connected: number;
+  since: string;
+  reason: string | null;
+  addresses: number;
+  over_rpc: number;
+  /** Milliseconds since it was told, by the clocks of those who wrote it and of the store. */
+  age_ms: string;
+  /** Unix milliseconds of who asked, at which it was that old. */
+  loaded_at: number;
+}
+
+/**
+ * What ingestion told last of its stream; null where it never did.
+ * @param now unix milliseconds of who asks, at which the age holds.
+ */
+export async function streamState(store: Store, now: number): Promise<StreamStateRow | null> {
+  const [row] = await store.query<Omit<StreamStateRow, 'loaded_at'>>(
+    `SELECT read_at, connected, since, reason, addresses, over_rpc,
+       lag_ms + toUInt64(greatest(0, dateDiff('millisecond', written_at, now64(3)))) AS age_ms
+     FROM stream_state FINAL LIMIT 1`,
+    {},
+  );
+  return row === undefined ? null : { ...row, loaded_at: now };
+}

@@ -1,0 +1,136 @@
+import {
+  mintOfPolicy,
+  type StoredState,
+  statesAfter,
+  statesAt,
+} from '../../../../clickhouse/queries/audit/accounts.ts';
+import type { LatestTable } from '../../../../clickhouse/tables.ts';
+import { inParallel } from '../../../../runtime/parallel.ts';
+import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
+import { ADDRESSES_PER_READ } from '../../../history/account-reader.ts';
+import { LATEST_TABLES } from '../../../materialise/rows/account.ts';
+import type { AuditContext } from '../context.ts';
+import { historyState } from '../history-state.ts';
+import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';
+
+const READS_AT_ONCE = 4;
+/** What differs is looked at once more; what moves meanwhile, until then. */
+const LOOKS = 4;
+
+/** Compares the stored states of all followed accounts with those that the chain has. */
+export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
+  const { store, signal } = context;
+  for (const table of LATEST_TABLES) {
+    for (let after = ''; !signal.aborted; ) {
+      const pages: StoredState[][] = [];
+      for (let page = 0; page < READS_AT_ONCE; page += 1) {
+        const rows = await statesAfter(store, table, after, ADDRESSES_PER_READ);
+        after = rows.at(-1)?.address ?? after;
+        if (rows.length > 0) pages.push(rows);
+        if (rows.length < ADDRESSES_PER_READ) break;
+      }
+      await inParallel(pages, READS_AT_ONCE, (rows) => auditPage(context, rpc, table, rows));
+      if (pages.length < READS_AT_ONCE || (pages.at(-1)?.length ?? 0) < ADDRESSES_PER_READ) break;
+    }
+  }
+}
+
+async function auditPage(
+  context: AuditContext,
+  rpc: Rpc,
+  table: LatestTable,
+  rows: readonly StoredState[],
+): Promise<void> {
+  const { store, report, signal, caughtUp } = context;
+  const leave = (reason: string) => report.notComparable('account states', reason);
+  let open = rows;
+  for (let look = 1; look <= LOOKS && open.length > 0 && !signal.aborted; look += 1) {
+    const chain = await readChain(context, rpc, table, open);
+    const suspects = open.filter((row) => !agrees(row, chain));
+    report.compared('account states', open.length - suspects.length);
+    if (suspects.length === 0) return;
+    const isThere = await caughtUp(chain.slot);
+    const stored = await statesAt(
+      store,
+      table,
+      suspects.map(({ address }) => address),
+    );
+    const isWhole = (await historyState(store)).openFrom.length === 0;
+    const still: StoredState[] = [];
+    for (const row of stored) {
+      const verdict = judge(row, chain, { isThere, isWhole });
+      if (verdict === 'agrees') report.compared('account states', 1);
+      else if (verdict === 'moved on' || (verdict === 'differs' && look === 1)) still.push(row);
+      else if (verdict === 'differs') await tell(context, rpc, table, row, chain);
+      else leave(verdict);
+    }
+    open = still;
+  }
+  for (const _ of open) leave('written to all the time');
+}
+
+/** Undefined columns: the account is of another kind on the chain. */
+function agrees(row: StoredState, chain: ChainReading): boolean {
+  const columns = chain.states.get(row.address);
+  return columns !== undefined && columns !== 'unreadable' && differingColumns(row, columns).length === 0;
+}
+
+/**
+ * The chain's state is that of its answer's slot. It is compared once the index is at that slot, and only where the
+ * stored state is not newer: then the stored state is the index's of that slot too.
+ */
+function judge(
+  row: StoredState,
+  chain: ChainReading,
+  index: { isThere: boolean; isWhole: boolean },
+): 'agrees' | 'differs' | 'moved on' | (string & {}) {
+  const columns = chain.states.get(row.address);
+  if (columns === undefined) return 'of another kind on the chain';
+  if (columns === 'unreadable') return 'malformed on the chain, the last good state stays';
+  if (differingColumns(row, columns).length === 0) return 'agrees';
+  if (!index.isThere) return 'the index has not come to the slot of the chain’s answer';
+  if (BigInt(row.slot) > chain.slot) return 'moved on';
+  // Behind a gap accounts are read again, and that may still be under way.
+  return index.isWhole ? 'differs' : 'differs while a gap of history is open';
+}
+
+async function tell(
+  context: AuditContext,
+  rpc: Rpc,
+  table: LatestTable,
+  row: StoredState,
+  chain: ChainReading,
+): Promise<void> {
+  const columns = chain.states.get(row.address) as ChainColumns;
+  const mint = await mintOf(context, table, row);
+  const slot = await firstWriteSince(rpc, row);
+  context.report.compared('account states', 1);
+  for (const name of differingColumns(row, columns)) {
+    context.report.difference('account states', {
+      mint,
+      figure: `${table}.${name} of ${row.address}`,
+      values: [
+        ['served', shown(row[name])],
+        ['chain', shown(columns[name])],
+      ],
+      slot,
+    });
+  }
+}
+
+/** The policy's where the account is one of a policy. */
+async function mintOf({ store }: AuditContext, table: LatestTable, row: StoredState): Promise<string | null> {
+  if (table === 'mints') return row.address;
+  const owners = [row.address, row.policy, row.owner].filter((owner) => typeof owner === 'string');
+  return (await mintOfPolicy(store, owners)) ?? (table === 'pools' ? shown(row.base_mint) : null);
+}
+
+/** The slot of the oldest write behind the stored state; of the stored state where there is none. */
+async function firstWriteSince(rpc: Rpc, row: StoredState): Promise<string> {
+  const since = (await rpc.getSignaturesForAddress(row.address, null, 1_000)).filter(
+    ({ slot, failed }) => !failed && slot > BigInt(row.slot),
+  );
+  return String(since.at(-1)?.slot ?? row.slot);
+}
+
+const shown = (value: unknown): string => (Array.isArray(value) ? JSON.stringify(value) : String(value));

@@ -1,0 +1,85 @@
+import type { StoredState } from '../../../../clickhouse/queries/audit/accounts.ts';
+import type { LatestTable } from '../../../../clickhouse/tables.ts';
+import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
+import { MalformedError } from '../../../../schemas/malformed.ts';
+import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
+import { decodeKey } from '../../../../schemas/solana/base58.ts';
+import { RPC_WRITE_VERSION } from '../../../history/account-reader.ts';
+import { EXPECTED_TABLES, readAccount } from '../../../materialise/rows/account.ts';
+import type { AuditContext } from '../context.ts';
+
+/** The columns that a state of the chain has in its table, `exists` among them. */
+export type ChainColumns = Record<string, unknown>;
+
+export interface ChainReading {
+  slot: bigint;
+  /** By address; one that is of another table is left out. */
+  states: Map<string, ChainColumns | 'unreadable'>;
+}
+
+const SYSTEM = new Uint8Array(32);
+/** Says by which transaction a state was written, which an answer over RPC does not tell. */
+const OF_THE_WRITE: ReadonlySet<string> = new Set(['signature']);
+
+/** Reads accounts over RPC, at the newest of their stored slots or later, as rows of a table. @throws RpcError */
+export async function readChain(
+  { programId }: Pick<AuditContext, 'programId'>,
+  rpc: Rpc,
+  table: LatestTable,
+  rows: readonly StoredState[],
+): Promise<ChainReading> {
+  const minContextSlot = BigInt(Math.max(0, ...rows.map(({ slot }) => Number(slot))));
+  const addresses = rows.map(({ address }) => address);
+  const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot });
+  const states: ChainReading['states'] = new Map();
+  for (const [at, address] of addresses.entries()) {
+    const account = accounts[at];
+    const record: AccountRecord = {
+      kind: 'account',
+      source: 'rpc',
+      slot,
+      blockTime: null,
+      address: decodeKey(address) as Uint8Array,
+      owner: account?.owner ?? SYSTEM,
+      lamports: account?.lamports ?? 0n,
+      data: account?.data ?? new Uint8Array(0),
+      writeVersion: RPC_WRITE_VERSION,
+      signature: null,
+      expected: EXPECTED.get(table) ?? 'program',
+    };
+    const columns = columnsOf(record, table, decodeKey(programId) as Uint8Array);
+    if (columns !== null) states.set(address, columns);
+  }
+  return { slot, states };
+}
+
+const EXPECTED = new Map(
+  Object.entries(EXPECTED_TABLES).map(([expected, table]) => [table, expected as ExpectedAccount]),
+);
+
+function columnsOf(
+  record: AccountRecord,
+  table: LatestTable,
+  programId: Uint8Array,
+): ChainColumns | 'unreadable' | null {
+  try {
+    const reading = readAccount(record, programId);
+    if (reading === 'missing') return { exists: 0 };
+    if (reading === 'foreign' || reading.table !== table) return null;
+    return { ...reading.columns(), exists: 1 };
+  } catch (error) {
+    if (error instanceof MalformedError) return 'unreadable';
+    throw error;
+  }
+}
+
+/** Names of the columns in which a stored row and the chain's state differ. */
+export function differingColumns(stored: StoredState, chain: ChainColumns): string[] {
+  return Object.keys(chain).filter(
+    (name) => !OF_THE_WRITE.has(name) && text(stored[name]) !== text(chain[name]),
+  );
+}
+
+/** Integers over 32 bits are strings on one side and may be numbers on the other. */
+const text = (value: unknown): string =>
+  Array.isArray(value) ? JSON.stringify(value.map(String)) : value === null ? 'null' : `=${String(value)}`;

@@ -1,0 +1,24 @@
+import {
+  firstSlotAbove,
+  type SummedEvents,
+  type Term,
+} from '../../../../clickhouse/queries/audit/first-slot.ts';
+import type { AuditContext } from '../context.ts';
+
+/**
+ * The first slot at which a sum of events and another account of it part. Events that sum to more part from it where
+ * their running sum passes it; events that sum to less lack one, and the chain is asked for the first that it has.
+ */
+export async function firstDivergence(
+  context: AuditContext,
+  events: SummedEvents,
+  terms: readonly Term[] | null,
+  values: { events: string; other: string },
+): Promise<string | null> {
+  if (terms === null) return null;
+  if (BigInt(values.events) > BigInt(values.other)) {
+    const limit = BigInt(values.other) < 0n ? '0' : values.other;
+    return firstSlotAbove(context.store, events, terms, limit);
+  }
+  return events.of === 'mint' ? context.firstLost(events.mint, events.upTo) : null;
+}

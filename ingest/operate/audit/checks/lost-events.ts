@@ -1,0 +1,90 @@
+import { eventsPerSignature, policyOfMint } from '../../../../clickhouse/queries/audit/first-slot.ts';
+import { inParallel } from '../../../../runtime/parallel.ts';
+import type { SignatureInfo } from '../../../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
+import { extractEvents } from '../../../../schemas/extract/extract.ts';
+import { MalformedError } from '../../../../schemas/malformed.ts';
+import type { TransactionRecord } from '../../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { readTransaction } from '../../../../schemas/transaction/transaction.ts';
+import { readTransaction as fetchTransaction } from '../../../history/read-transaction.ts';
+import type { AuditContext } from '../context.ts';
+
+const PAGE = 1_000;
+/** Pages of a policy's signatures that are looked through for a lost event. */
+const MOST_PAGES = 20;
+/** Transactions that are read for it. */
+const MOST_READS = 2_000;
+const READS_AT_ONCE = 4;
+
+type LostOptions = Pick<AuditContext, 'store' | 'rpc' | 'programId' | 'signal'>;
+
+/**
+ * Finds the slot of the oldest transaction that has more events of a mint than are stored; null where none is found.
+ * The last answer is kept: several figures of a mint part at the same event.
+ */
+export function createLostFinder(options: LostOptions): AuditContext['firstLost'] {
+  let last: { key: string; slot: Promise<string | null> } | null = null;
+  return (mint, upTo) => {
+    const key = `${mint}/${upTo}`;
+    if (last?.key !== key) last = { key, slot: firstLost(options, mint, upTo) };
+    return last.slot;
+  };
+}
+
+async function firstLost(context: LostOptions, mint: string, upTo: string | null): Promise<string | null> {
+  const { store, rpc, programId } = context;
+  const policy = rpc === null ? null : await policyOfMint(store, mint);
+  if (rpc === null || policy === null) return null;
+  const listed = await transactionsOf(context, rpc, mint, policy);
+  const inside = listed.filter(({ slot }) => upTo === null || slot <= BigInt(upTo));
+  // Too many to read: those without a single event are the likely ones.
+  const candidates = inside.length <= MOST_READS ? inside : inside.filter(({ stored }) => stored === 0);
+  let lost: bigint | null = null;
+  const oldestFirst = candidates.slice(-MOST_READS).reverse();
+  await inParallel(oldestFirst, READS_AT_ONCE, async (info) => {
+    if (context.signal.aborted || (lost !== null && info.slot >= lost)) return;
+    const record = await fetchTransaction(rpc, info, 0, null);
+    if (eventsOf(mint, record, programId) > info.stored) lost = info.slot;
+  });
+  return lost === null ? null : String(lost);
+}
+
+type Listed = SignatureInfo & { stored: number };
+
+/** The successful transactions that name a policy, newest first, and how many events of its mint are stored of each. */
+async function transactionsOf(
+  { store, signal }: LostOptions,
+  rpc: Rpc,
+  mint: string,
+  policy: string,
+): Promise<Listed[]> {
+  const listed: Listed[] = [];
+  let before: string | null = null;
+  for (let page = 0; page < MOST_PAGES && !signal.aborted; page += 1) {
+    const found: SignatureInfo[] = await rpc.getSignaturesForAddress(policy, before, PAGE);
+    const stored = await eventsPerSignature(
+      store,
+      mint,
+      found.map(({ signature }) => signature),
+    );
+    for (const info of found) {
+      if (!info.failed) listed.push({ ...info, stored: stored.get(info.signature) ?? 0 });
+    }
+    if (found.length < PAGE) break;
+    before = found.at(-1)?.signature ?? null;
+  }
+  return listed;
+}
+
+/** How many events of a mint a transaction has; none where it cannot tell. */
+function eventsOf(mint: string, record: TransactionRecord, programId: string): number {
+  try {
+    const extract = extractEvents(readTransaction(record), decodeKey(programId) as Uint8Array);
+    if (extract.status !== 'whole') return 0;
+    return extract.events.filter(({ event: { of } }) => of !== null && encodeBase58(of.mint) === mint).length;
+  } catch (error) {
+    if (error instanceof MalformedError) return 0;
+    throw error;
+  }
+}

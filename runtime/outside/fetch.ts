@@ -1,0 +1,68 @@
+import { RetryableError } from '../errors.ts';
+import { upstreamWords } from './upstream.ts';
+
+export interface BoundedRequest {
+  method?: 'GET' | 'POST';
+  body?: string;
+  headers?: Record<string, string>;
+  timeoutMs: number;
+  maxBytes: number;
+  signal?: AbortSignal;
+}
+
+export interface BoundedReply {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+}
+
+/**
+ * One HTTP exchange, bounded in time and size. Redirects are not followed.
+ * @throws RetryableError in words of ours where nothing answers in time or the reply is over `maxBytes`.
+ */
+export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
+  const limits = [
+    AbortSignal.timeout(request.timeoutMs),
+    ...(request.signal === undefined ? [] : [request.signal]),
+  ];
+  try {
+    const { address, login } = withoutLogin(url);
+    const headers = { ...login, ...request.headers };
+    const response = await fetch(address, {
+      headers,
+      method: request.method ?? 'GET',
+      redirect: 'manual',
+      signal: AbortSignal.any(limits),
+      ...(request.body === undefined ? {} : { body: request.body }),
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes: await readBounded(response, request.maxBytes),
+    };
+  } catch (error) {
+    if (error instanceof RetryableError) throw error;
+    throw new RetryableError(upstreamWords(error), { cause: error });
+  }
+}
+
+/** fetch refuses an address with a user and password in it: they go into the header that they stand for. */
+function withoutLogin(url: string): { address: URL; login: Record<string, string> } {
+  const address = new URL(url);
+  if (address.username === '' && address.password === '') return { address, login: {} };
+  const pair = `${decodeURIComponent(address.username)}:${decodeURIComponent(address.password)}`;
+  address.username = '';
+  address.password = '';
+  return { address, login: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new RetryableError(`reply over ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

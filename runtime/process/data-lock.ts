@@ -1,0 +1,152 @@
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '../errors.ts';
+
+/** Another process uses the data directory. */
+export class DataLockedError extends Error {
+  override name = 'DataLockedError';
+}
+
+interface Holder {
+  pid: number;
+  /** Start of the process in clock ticks since boot: a reused pid is not the holder. */
+  started: string;
+}
+
+/** How long one that was killed may take to be gone. */
+const LEAVING_MS = 5_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Takes the data directory for this process: embedded stores lose rows when two processes open them.
+ * A holder that died, however it died, does not count; one that is dying is waited for.
+ * @returns the way to give it back.
+ * @throws DataLockedError where a living process holds it.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  makePrivate(dataDir);
+  const file = path.join(dataDir, 'lock');
+  const own: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  const written = `${file}.new.${process.pid}`;
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    try {
+      // A link shows the whole file or none: nobody reads a holder half written.
+      writeFileSync(written, JSON.stringify(own));
+      linkSync(written, file);
+      return () => {
+        if (read(file)?.pid === own.pid) rmSync(file, { force: true });
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(written, { force: true });
+    }
+    const holder = read(file);
+    if (holder !== null && livesOn(holder)) {
+      throw new DataLockedError(
+        `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop that one, or name another directory in DATA_DIR`,
+      );
+    }
+    takeAway(file, holder);
+  }
+  throw new DataLockedError(`DATA_DIR ${dataDir} is being taken by another process`);
+}
+
+/** The stores in it are as open as it is: whoever may write there may write posts. @throws ConfigError */
+function makePrivate(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    if ((statSync(dataDir).mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
+  } catch (cause) {
+    throw new ConfigError(`DATA_DIR ${dataDir} is open to others and is not ours to close`, { cause });
+  }
+}
+
+/** Moves a dead holder's file aside; puts it back where somebody else took the place meanwhile. */
+function takeAway(file: string, expected: Holder | null): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  const taken = read(aside);
+  if (JSON.stringify(taken) === JSON.stringify(expected)) rmSync(aside, { force: true });
+  else renameSync(aside, file);
+}
+
+function read(file: string): Holder | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+  } catch {
+    return null;
+  }
+}
+
+/** False once it is gone, and where it was killed and is not gone after a while. */
+function livesOn(holder: Holder): boolean {
+  for (let waited = 0; startOf(holder.pid) === holder.started; waited += LOOK_EVERY_MS) {
+    if (!isLeaving(holder.pid)) return startOf(holder.pid) === holder.started;
+    if (isZombie(holder.pid) || waited >= LEAVING_MS) return false;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+  }
+  return false;
+}
+
+/** Null where no such process is; an empty text where the system does not tell the start. */
+function startOf(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return null;
+  }
+  return statOf(pid)?.[19] ?? '';
+}
+
+/** The fields behind the name, as proc(5) has them from the third on. */
+function statOf(pid: number): string[] | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** All of it is dead, and waits for nothing but its parent. */
+function isZombie(pid: number): boolean {
+  try {
+    return statOf(pid)?.[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
+  } catch {
+    return false;
+  }
+}
+
+const DEAD = new Set(['Z', 'X', 'x']);
+const EXITING = 0x4n;
+const KILLED = 1n << 8n;
+
+/** Whether it is dead, ends, or was sent what nobody survives. */
+function isLeaving(pid: number): boolean {
+  const stat = statOf(pid);
+  if (stat === null) return false;
+  if (DEAD.has(stat[0] ?? '') || (BigInt(stat[6] ?? 0) & EXITING) !== 0n) return true;
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return [...status.matchAll(/^S(?:ig|hd)Pnd:\s+(\w+)/gm)].some(
+      ([, mask]) => (BigInt(`0x${mask}`) & KILLED) !== 0n,
+    );
+  } catch {
+    return true;
+  }
+}

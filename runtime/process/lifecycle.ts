@@ -1,0 +1,65 @@
+import { withoutSecrets } from '../config/secrets.ts';
+import { ConfigError, messageOf } from '../errors.ts';
+
+/** How long an orderly stop may take before the process ends all the same. */
+const STOP_LIMIT_MS = 15_000;
+
+/**
+ * Runs a process until its work is done or a signal asks it to stop. Exit code 0 only on success: a configuration
+ * error prints its sentence alone, anything else its stack.
+ */
+export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  const stop = () => {
+    if (stopping.signal.aborted) process.exit(1);
+    stopping.abort();
+    setTimeout(() => {
+      process.stderr.write(`still busy after ${STOP_LIMIT_MS / 1000} s: ending all the same\n`);
+      process.exit(1);
+    }, STOP_LIMIT_MS).unref();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  try {
+    await main(stopping.signal);
+    process.exit(0);
+  } catch (error) {
+    const known = error instanceof ConfigError || (error as Error)?.name === 'DataLockedError';
+    const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
+    process.stderr.write(`${withoutSecrets(said, [])}\n`);
+    process.exit(1);
+  }
+}
+
+/** Resolves when the signal is given. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Waits for work no longer than this; false where it is not done by then. @throws What the work throws. */
+export async function doneWithin(millis: number, work: Promise<unknown>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), millis);
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits, or less where the signal is given meanwhile. */
+export function pause(millis: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, millis);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

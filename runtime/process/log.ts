@@ -1,0 +1,28 @@
+import { type Logger, pino, stdSerializers } from 'pino';
+import { withoutSecrets } from '../config/secrets.ts';
+
+export type { Logger };
+
+/**
+ * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's.
+ * @param secrets texts that no line may hold.
+ */
+export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
+  return pino(
+    {
+      level,
+      base: { process },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorFields },
+      hooks: { streamWrite: (line) => withoutSecrets(line, secrets) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** What is logged of an error: databases hang the statement's parameters and the row that failed on theirs. */
+export function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { message: 'an unknown failure' };
+  const { type, message, stack, code } = stdSerializers.err(error);
+  return { type, message, stack, ...(typeof code === 'string' ? { code } : {}) };
+}

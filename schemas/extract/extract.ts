@@ -1,0 +1,98 @@
+import { type DerivedEvent, derive, type Undecided } from '../derive/derive.ts';
+import type { ProgramEvent } from '../program/events.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
+import { encodeBase58 } from '../solana/base58.ts';
+import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';
+import { eventsByCall, isWhole, type Read, readEmissions } from './emissions.ts';
+import { logsCut } from './log-walk.ts';
+import { type OwnCall, ownCalls } from './own-calls.ts';
+
+export interface PlacedEvent {
+  position: number;
+  event: ProgramEvent;
+}
+
+export interface BadEvent {
+  position: number;
+  reason: string;
+  bytes: Uint8Array;
+}
+
+/** What a transaction says of the program. */
+export type Extract =
+  | {
+      status: 'whole';
+      /** In execution order; `position` counts the program's events from 0, those that nobody knows too. */
+      events: PlacedEvent[];
+      /** Events of the program with a discriminator that nobody knows. */
+      badEvents: BadEvent[];
+      /** Accounts that a call of the program was given as writable, base58. */
+      writable: string[];
+    }
+  | {
+      /** Logs were cut before an event: what happened follows from the rest. A later reading may be whole. */
+      status: 'derived';
+      events: DerivedEvent[];
+      /** Null where that tells everything. */
+      undecided: Undecided | null;
+      badEvents: BadEvent[];
+      writable: string[];
+    }
+  | {
+      /** An event of the program came and does not decode. */
+      status: 'undecoded';
+      reason: string;
+      /** Accounts of the calls that it may be of, base58. */
+      accounts: string[];
+    };
+
+/**
+ * The program's events. A failed transaction has none. They are derived where the logs were cut and a call that emits
+ * an event shows none.
+ */
+export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extract {
+  if (tx.failed) return { status: 'whole', events: [], badEvents: [], writable: [] };
+  const own = ownCalls(tx.calls, programId);
+  const read = readEmissions(tx, own, programId);
+
+  const undecoded = read.filter(({ event, known }) => event === null && known);
+  if (undecoded[0] !== undefined) {
+    const calls = undecoded.map(({ call }) => call);
+    const about = calls.includes(undefined) ? own.map(({ call }) => call) : (calls as Call[]);
+    return { status: 'undecoded', reason: undecoded[0].reason, accounts: accountsOf(about, () => true) };
+  }
+  const badEvents = read.flatMap(({ event, bytes, reason }, position) =>
+    event === null ? [{ position, reason, bytes }] : [],
+  );
+  const writable = accountsOf(
+    own.map(({ call }) => call),
+    (account) => account.writable,
+  );
+  if (logsCut(tx.logs) && isSilent(own, read))
+    return { status: 'derived', ...derive(tx, own, read, programId), badEvents, writable };
+  const events = read.flatMap(({ event }, position) => (event === null ? [] : [{ position, event }]));
+  return { status: 'whole', events, badEvents, writable };
+}
+
+/** Whether a call that emits shows nothing, or a report that paused the policy shows no pause. */
+function isSilent(own: readonly OwnCall[], read: readonly Read[]): boolean {
+  const heard = eventsByCall(read);
+  return own.some(({ call }) => {
+    const instruction = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(call.data));
+    return instruction !== undefined && !isWhole(instruction, heard.get(call) ?? []);
+  });
+}
+
+function accountsOf(calls: readonly Call[], takes: (account: Account) => boolean): string[] {
+  const seen = new Set<Account>();
+  const found = new Set<string>();
+  for (const { accounts } of calls) {
+    for (const account of accounts) {
+      // The calls of a transaction share its accounts.
+      if (!takes(account) || seen.has(account)) continue;
+      seen.add(account);
+      found.add(encodeBase58(account.address));
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,162 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/schema';
+import { MalformedError } from '../malformed.ts';
+import { decodeBase58, decodeKey } from '../solana/base58.ts';
+import type { Instruction, TransactionParts } from './parts.ts';
+
+const Index = Type.Integer({ minimum: 0, maximum: 0xffff });
+const JsonInstruction = Type.Object({
+  programIdIndex: Index,
+  accounts: Type.Array(Index),
+  data: Type.String(),
+  stackHeight: Type.Optional(Type.Union([Index, Type.Null()])),
+});
+
+const TokenAmounts = Type.Optional(
+  Type.Union([
+    Type.Array(
+      Type.Object({
+        accountIndex: Index,
+        mint: Type.String(),
+        uiTokenAmount: Type.Object({ amount: Type.String() }),
+      }),
+    ),
+    Type.Null(),
+  ]),
+);
+
+/** What is read of a getTransaction result with encoding json; the rest is left alone. */
+const JsonTransaction = Type.Object({
+  transaction: Type.Object({
+    message: Type.Object({
+      header: Type.Object({
+        numRequiredSignatures: Index,
+        numReadonlySignedAccounts: Index,
+        numReadonlyUnsignedAccounts: Index,
+      }),
+      accountKeys: Type.Array(Type.String()),
+      instructions: Type.Array(JsonInstruction),
+    }),
+  }),
+  meta: Type.Object({
+    err: Type.Unknown(),
+    innerInstructions: Type.Optional(
+      Type.Union([
+        Type.Array(Type.Object({ index: Index, instructions: Type.Array(JsonInstruction) })),
+        Type.Null(),
+      ]),
+    ),
+    preTokenBalances: TokenAmounts,
+    postTokenBalances: TokenAmounts,
+    logMessages: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
+    loadedAddresses: Type.Optional(
+      Type.Union([
+        Type.Object({ writable: Type.Array(Type.String()), readonly: Type.Array(Type.String()) }),
+        Type.Null(),
+      ]),
+    ),
+  }),
+});
+
+const shape = Compile(JsonTransaction);
+
+const Keys = Type.Array(Type.String());
+/** What of it tells which accounts it is about. */
+const JsonKeys = Type.Object({
+  transaction: Type.Object({
+    message: Type.Object({
+      accountKeys: Keys,
+      addressTableLookups: Type.Optional(
+        Type.Union([
+          Type.Array(Type.Object({ writableIndexes: Type.Array(Index), readonlyIndexes: Type.Array(Index) })),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  }),
+  meta: Type.Optional(
+    Type.Union([
+      Type.Object({
+        loadedAddresses: Type.Optional(
+          Type.Union([Type.Object({ writable: Keys, readonly: Keys }), Type.Null()]),
+        ),
+      }),
+      Type.Null(),
+    ]),
+  ),
+});
+
+const keysShape = Compile(JsonKeys);
+
+/** The accounts that it names, lookup tables' included; null where they are not all told. @throws MalformedError */
+export function jsonKeys(payload: Uint8Array): Uint8Array[] | null {
+  const value = json(payload);
+  if (!keysShape.Check(value)) return null;
+  const { accountKeys, addressTableLookups } = value.transaction.message;
+  const loaded = value.meta?.loadedAddresses;
+  const all = [...accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])];
+  const lookedUp = (addressTableLookups ?? []).reduce(
+    (sum, { writableIndexes, readonlyIndexes }) => sum + writableIndexes.length + readonlyIndexes.length,
+    0,
+  );
+  return accountKeys.length === 0 || all.length < accountKeys.length + lookedUp ? null : all.map(key);
+}
+
+/**
+ * Reads the UTF-8 JSON of a getTransaction result.
+ * @throws MalformedError where it is no JSON, has another shape, or holds a key or data that is no base58.
+ */
+export function readJsonTransaction(payload: Uint8Array): TransactionParts {
+  const { transaction, meta } = parse(payload);
+  const { header, accountKeys, instructions } = transaction.message;
+  return {
+    failed: meta.err !== null,
+    header,
+    keys: accountKeys.map(key),
+    loadedWritable: (meta.loadedAddresses?.writable ?? []).map(key),
+    loadedReadonly: (meta.loadedAddresses?.readonly ?? []).map(key),
+    instructions: instructions.map(instruction),
+    inner: (meta.innerInstructions ?? []).map((group) => ({
+      index: group.index,
+      instructions: group.instructions.map(instruction),
+    })),
+    logs: meta.logMessages ?? null,
+    tokensBefore: meta.preTokenBalances ?? [],
+    tokensAfter: meta.postTokenBalances ?? [],
+  };
+}
+
+function json(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8'));
+  } catch {
+    throw malformed('not JSON');
+  }
+}
+
+function parse(payload: Uint8Array): Static<typeof JsonTransaction> {
+  const value = json(payload);
+  if (!shape.Check(value)) throw malformed('not the shape of a getTransaction result');
+  return value;
+}
+
+function key(text: string): Uint8Array {
+  const bytes = decodeKey(text);
+  if (bytes === null) throw malformed('an account key is no base58 public key');
+  return bytes;
+}
+
+function instruction({
+  programIdIndex,
+  accounts,
+  data,
+  stackHeight,
+}: Static<typeof JsonInstruction>): Instruction {
+  const bytes = decodeBase58(data);
+  if (bytes === null) throw malformed('instruction data is no base58');
+  return { programIdIndex, accounts, data: bytes, stackHeight };
+}
+
+function malformed(reason: string): MalformedError {
+  return new MalformedError('transaction', reason);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { challengeMessage } from '../../../../api/agent/session/message.ts';
+import { checkMessage } from '../../../../api/client/message.ts';
+import { shown, shownJson, shownSentence } from '../../../../api/client/shown.ts';
+import { testKey } from '../support/keys.ts';
+
+const NOW = 1_790_000_000_000;
+const TERMS = {
+  service: 'bankroll-indexer',
+  publicUrl: 'https://x.example/',
+  mint: testKey('mint').address,
+  agent: testKey('agent').address,
+  nonce: 'abc_-9',
+  issuedAt: NOW - 1000,
+};
+const EXPECTED = { ...TERMS, service: null, now: NOW };
+const MESSAGE = challengeMessage(TERMS);
+const lines = MESSAGE.split('\n');
+const withLine = (at: number, line: string) => lines.with(at, line).join('\n');
+
+describe('a message to be signed', () => {
+  test('is signed when it says what was asked for, and tells when it was issued', () => {
+    expect(checkMessage(MESSAGE, EXPECTED)).toBe(TERMS.issuedAt);
+    expect(checkMessage(MESSAGE, { ...EXPECTED, service: 'bankroll-indexer' })).toBe(TERMS.issuedAt);
+  });
+
+  test.each([
+    ['is a transaction in base64', Buffer.alloc(200, 1).toString('base64')],
+    ['has another first line', withLine(0, 'bankroll-indexer: transfer')],
+    ['names another mint', withLine(2, `Mint: ${TERMS.agent}`)],
+    ['names another key', withLine(3, `Agent: ${TERMS.mint}`)],
+    ['names another address of the service', withLine(1, 'URL: https://evil.example')],
+    ['names another nonce', withLine(4, 'Nonce: abc')],
+    ['has a line more', `${MESSAGE}\nAlso: this`],
+    ['ends with a line break', `${MESSAGE}\n`],
+    ['has a line less', lines.slice(0, 6).join('\n')],
+    ['has its lines in another order', [...lines].reverse().join('\n')],
+    ['is not ASCII', withLine(0, 'bänkroll: agent session')],
+    ['holds a carriage return', withLine(4, 'Nonce: abc_-9\r')],
+    ['is issued an hour ago', challengeMessage({ ...TERMS, issuedAt: NOW - 3_600_000 })],
+    ['is issued in the future', challengeMessage({ ...TERMS, issuedAt: NOW + 300_000 })],
+    ['lives for a year', withLine(6, 'Expires: 2027-09-21T14:13:20.000Z')],
+    ['is over', withLine(6, 'Expires: 2026-09-21T14:13:19.000Z')],
+    ['has a time of another form', withLine(5, `Issued: ${NOW}`)],
+    ['is very long', MESSAGE + 'x'.repeat(3000)],
+  ])('is not signed when it %s', (_, message) => {
+    expect(() => checkMessage(message, EXPECTED)).toThrow(/^not signed: /);
+  });
+
+  test.each(['', 'abc def', 'I owe 5 SOL', 'a:b', 'x'.repeat(101), 'abc='])(
+    'is not signed when what is called its nonce is "%s", though the message says so too',
+    (nonce) => {
+      const message = challengeMessage({ ...TERMS, nonce });
+      expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow(/^not signed: its nonce/);
+    },
+  );
+
+  test('what a service says is printed without what a terminal would obey', () => {
+    const hostile = '\u001b[2Jgone\u0007 \u009b31m \u202etxt.exe \u2028 🦊';
+    expect(shown(hostile)).toBe('\\u001b[2Jgone\\u0007 \\u009b31m \\u202etxt.exe \\u2028 🦊');
+    const value = { text: hostile, list: ['\u{e0041}', '\ud800'] };
+    expect(shownJson(value)).toMatch(/^[\x20-\x7e\n🦊]+$/u);
+    expect(JSON.parse(shownJson(value))).toEqual(value);
+    expect(shownSentence('x'.repeat(9_000))).toHaveLength(501);
+  });
+
+  test('is not signed when the service is not the one that was named', () => {
+    expect(() => checkMessage(MESSAGE, { ...EXPECTED, service: 'another' })).toThrow(/^not signed: /);
+  });
+});

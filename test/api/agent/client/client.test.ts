@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readPosts } from '../../../../api/agent/posts/feed.ts';
+import { createAgent } from '../../../../api/client/agent.ts';
+import { createClient } from '../../../../api/client/client.ts';
+import { NoAnswerError } from '../../../../api/client/http.ts';
+import type { Db } from '../../../../api/postgres/port.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
+import { serveAnswers } from '../../../support/answering.ts';
+import { freshDatabase } from '../../../support/database.ts';
+import { key, policyRow } from '../../support/rows.ts';
+import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from '../support/agent-api.ts';
+import { type FakeRpc, startFakeRpc } from '../support/fake-rpc.ts';
+import { CALL, type FakeVenue, startFakeVenue } from '../support/fake-venue.ts';
+import { type TestKey, testKey } from '../support/keys.ts';
+import { freshEmbedded } from '../support/postgres.ts';
+
+const OPEN = { instrument: CALL, direction: 'long', size: '1', reason: 'a reason' } as const;
+
+describe('the client', () => {
+  let db: Db;
+  let store: Store;
+  let rpc: FakeRpc;
+  let venue: FakeVenue;
+  let api: AgentApi;
+  let mint: string;
+  let agentKey: TestKey;
+  let named = 0;
+
+  beforeAll(async () => {
+    db = await freshEmbedded();
+    [store, rpc, venue] = await Promise.all([freshDatabase(), startFakeRpc(), startFakeVenue()]);
+    api = await startAgentApi({ db, rpc, venueUrl: venue.url, store });
+  });
+  afterAll(async () => {
+    await Promise.all([api.close(), rpc.close(), venue.close(), db.close(), store.close()]);
+  });
+  beforeEach(async () => {
+    named += 1;
+    await db.query('DELETE FROM attempts');
+    mint = key(`client ${named}`);
+    agentKey = testKey(`client agent ${named}`);
+    rpc.policy({ mint, agent: agentKey.address });
+    await store.insert('policies', [
+      policyRow(`client ${named}`, 'quote', { agent: agentKey.address, mode: 'Agent' }),
+    ]);
+  });
+
+  /** What was sent, and a way to lose answers after the service gave them, or requests before it gets them. */
+  function network() {
+    const sent: { path: string; body: string }[] = [];
+    const net = {
+      sent,
+      lose: null as { path: string; when: 'answer' | 'request' } | null,
+      fetch: (async (url: URL, init: RequestInit) => {
+        sent.push({ path: url.pathname, body: `${init.body ?? ''}${JSON.stringify(init.headers)}` });
+        const lost = net.lose !== null && url.pathname.endsWith(net.lose.path) ? net.lose : null;
+        if (lost !== null) net.lose = null;
+        if (lost?.when === 'request') throw new TypeError('fetch failed');
+        const response = await fetch(url, init);
+        if (lost?.when === 'answer') throw new TypeError('fetch failed');
+        return response;
+      }) as typeof fetch,
+    };
+    return net;
+  }
+
+  function agentOver(net: ReturnType<typeof network>, changes: object = {}) {
+    return createAgent({
+      ...{ url: api.url, publicUrl: PUBLIC_URL, service: 'test-indexer', mint, key: agentKey.secretKey },
+      ...{ fetch: net.fetch, retryMs: 1, ...changes },
+    });
+  }
+
+  const count = async (table: string) => (await rowCounts(db))[table] as number;
+
+  test('signs in by itself, once for many, posts and reads its feed with the policy beside it', async () => {
+    const net = network();
+    const agent = agentOver(net);
+    expect(agent.address).toBe(agentKey.address);
+    const posts = await Promise.all(['a', 'b', 'c'].map((text) => agent.post({ kind: 'thesis', text })));
+    const feed = await agent.feed({ limit: 2 });
+    expect(feed).toMatchObject({ mint, total: 3, hasMore: true, limit: 2, offset: 0 });
+    expect(feed.policy).toMatchObject({ mode: 'Agent', agent: agentKey.address, agentActive: true });
+    expect(feed.posts.map(({ id }) => id)).toEqual(
+      posts
+        .map(({ id }) => id)
+        .sort()
+        .reverse()
+        .slice(0, 2),
+    );
+    expect(net.sent.filter(({ path }) => path.endsWith('/session'))).toHaveLength(1);
+  });
+
+  test('never sends the secret, in any encoding', async () => {
+    const net = network();
+    await agentOver(net).post({ kind: 'idle', text: 'x' });
+    const everything = JSON.stringify(net.sent);
+    const seed = agentKey.secretKey.subarray(0, 32);
+    for (const secret of [seed, agentKey.secretKey])
+      for (const encoding of ['hex', 'base64', 'base64url'] as const)
+        expect(everything).not.toContain(secret.toString(encoding).slice(0, 40));
+    expect(JSON.stringify(agentOver(net))).not.toMatch(/\d,\d/);
+  });
+
+  test('renews a session that ended before its time, and one that is about to end', async () => {
+    const net = network();
+    let now = Date.now();
+    const agent = agentOver(net, { clock: () => now });
+    await agent.post({ kind: 'idle', text: '1' });
+    await db.query('DELETE FROM sessions');
+    await agent.post({ kind: 'idle', text: '2' });
+    const sessions = () => net.sent.filter(({ path }) => path.endsWith('/session')).length;
+    expect(sessions()).toBe(2);
+    now += 29.5 * 60_000;
+    // Its own clock is far ahead now: what it is given to sign is not fresh to it.
+    await expect(agent.post({ kind: 'idle', text: '3' })).rejects.toThrow(/not issued just now/);
+    expect(sessions()).toBe(2);
+  });
+
+  test.each(['answer', 'request'] as const)('a post whose %s is lost is stored once', async (when) => {
+    const net = network();
+    const agent = agentOver(net);
+    const first = await agent.post({ kind: 'idle', text: 'the same' });
+    net.lose = { path: '/posts', when };
+    const second = await agent.post({ kind: 'idle', text: 'the same' });
+    expect(second.id > first.id).toBe(true);
+    expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 2, posts: [second, first] });
+  });
+
+  test.each(['answer', 'request'] as const)('an open whose %s is lost is its own row', async (when) => {
+    const net = network();
+    const agent = agentOver(net);
+    const before = await count('exposures');
+    net.lose = { path: '/open', when };
+    const row = await agent.open(OPEN);
+    expect(row).toMatchObject({ status: 'held', ...OPEN });
+    expect(await count('exposures')).toBe(before + 1);
+    expect(await agent.positions()).toEqual([row]);
+    await expect(agent.open(OPEN)).rejects.toMatchObject({ status: 409, code: 'already_held' });
+  });
+
+  test.each(['answer', 'request'] as const)('a release whose %s is lost is found', async (when) => {
+    const net = network();
+    const agent = agentOver(net);
+    const { positionId } = await agent.open(OPEN);
+    net.lose = { path: '/close', when };
+    const released = await agent.close({ positionId, reason: 'done' });
+    expect(released.position).toMatchObject({ positionId, status: 'released', releaseReason: 'done' });
+    expect(released.markToMark).toMatchObject({ side: 'ask', change: { value: '0' } });
+    await expect(agent.close({ positionId, reason: 'done' })).rejects.toMatchObject({
+      code: 'already_released',
+    });
+  });
+
+  test('signs nothing for a service that names another address than it is reached at', async () => {
+    const agent = agentOver(network(), { publicUrl: 'https://other.example' });
+    const before = await rowCounts(db);
+    await expect(agent.post({ kind: 'idle', text: 'x' })).rejects.toThrow(/^not signed: its URL line/);
+    expect(await rowCounts(db)).toEqual(before);
+  });
+
+  test('tells a refusal with status, code and the seconds to wait; reads are tried again', async () => {
+    const net = network();
+    const agent = agentOver(net);
+    await expect(agent.post({ kind: 'idle', text: '' })).rejects.toMatchObject({
+      name: 'ApiError',
+      status: 400,
+      code: 'invalid_request',
+    });
+    const client = createClient({ url: api.url, fetch: net.fetch, retryMs: 1 });
+    net.lose = { path: '/health', when: 'request' };
+    expect(await client.health()).toEqual({ ok: true, service: 'test-indexer' });
+    await expect(client.coin(key('nobody'))).rejects.toMatchObject({ status: 404, code: null });
+    const nobody = createClient({ url: 'http://127.0.0.1:1', retryMs: 1 });
+    await expect(nobody.health()).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  test('follows no redirect: a token is for the service that it was asked of', async () => {
+    const elsewhere = await serveAnswers(() => ({ body: {} }));
+    const service = await serveAnswers(() => ({
+      status: 307,
+      headers: { location: elsewhere.url },
+      body: {},
+    }));
+    const client = createClient({ url: service.url, retryMs: 1 });
+    const post = client.post('a token', { kind: 'idle', text: 'x' });
+    await expect(post).rejects.toBeInstanceOf(NoAnswerError);
+    expect(service.asked).toHaveLength(1);
+    expect(elsewhere.asked).toEqual([]);
+    await Promise.all([service.close(), elsewhere.close()]);
+  });
+
+  test('every read route answers what its function says', async () => {
+    const client = createClient({ url: api.url });
+    expect((await client.coin(mint)).mint).toBe(mint);
+    expect((await client.positions(mint)).positions).toEqual([]);
+    expect((await client.activity(mint, { limit: 3 })).limit).toBe(3);
+    expect((await client.rankings({ sort: 'newest', limit: 1 })).items).toHaveLength(1);
+    expect((await client.quotes('x')).items).toEqual([]);
+    expect((await client.currencies('options_x')).venue).toBe('options_x');
+    expect(Object.keys((await client.openapi()).paths as object)).toContain('/api/agent/options/open');
+    await Promise.all([
+      ...[client.status(), client.origins(), client.models(), client.analytics()],
+      ...[client.fees(mint), client.loop(mint), client.holders(mint), client.posts(mint)],
+    ]);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { FeesResponse } from '../../../schemas/responses/fees.ts';
+import { isoTime } from '../../../schemas/units.ts';
+import { NOW } from '../support/api.ts';
+import { appliedRow, eventRow, key, policyRow, SLOT, signature, TIME, totalsRow } from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const held = useApi(async (api) => {
+  await api.insert('policies', [policyRow('coin', 'usd')]);
+  await api.insert('applied', [
+    appliedRow('transactions', 0),
+    appliedRow('accounts', 0, { slot: '2100', block_time: TIME + 450 }),
+  ]);
+});
+const mint = key('coin');
+const MARKER = isoTime(TIME + 400);
+const ASOF = isoTime(TIME);
+const CLAIMS = 'indexer:fee_claims events';
+const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
+const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
+const fees = () => read<FeesResponse>('/fees');
+const claim = (index: number, quote: string, base: string, change: object = {}) =>
+  eventRow('coin', 'FeesClaimed', index, { amount_a: quote, amount_b: base, ...change });
+
+describe('fees', () => {
+  test('without events the sums are genuine zeros, as old as the lowest marker', async () => {
+    const body = await fees();
+    expect(body.quoteLeg).toEqual({
+      lifetime: figure('11', 'chain:Policy.fees_claimed', ASOF),
+      lifetimeFromEvents: figure('0', CLAIMS, MARKER),
+      last24h: figure('0', CLAIMS, MARKER),
+    });
+    expect(body.baseLeg).toMatchObject({
+      lifetime: figure('0', CLAIMS, MARKER),
+      last24h: figure('0', CLAIMS, MARKER),
+    });
+    expect(body.claimCount).toEqual({ lifetime: 0, last24h: 0 });
+    expect(body.recentClaims).toEqual([]);
+  });
+
+  test('lifetime sums add up over the partitions of the log', async () => {
+    const one = {
+      fees_quote: '18446744073709551615',
+      fees_base: '3',
+      claim_count: '2',
+      last_claim: TIME + 1,
+    };
+    const two = {
+      fees_quote: '18446744073709551615',
+      fees_base: '4',
+      claim_count: '1',
+      last_claim: TIME + 9,
+    };
+    await held.api.insert('policy_totals', [
+      totalsRow('coin', one),
+      totalsRow('coin', { ...two, log_partition: 5 }),
+    ]);
+    const body = await fees();
+    expect(body.quoteLeg.lifetimeFromEvents).toEqual(
+      figure('36893488147419103230', CLAIMS, isoTime(TIME + 9)),
+    );
+    expect(body.baseLeg.lifetime).toEqual(figure('7', CLAIMS, isoTime(TIME + 9)));
+    expect(body.claimCount.lifetime).toBe(3);
+  });
+
+  test('the window is (now − 24 h, now] by block time', async () => {
+    const now = Math.floor(NOW / 1000);
+    await held.api.insert('events', [
+      claim(1, '1', '10', { block_time: now - 86_400 }),
+      claim(2, '2', '20', { block_time: now - 86_399 }),
+      claim(3, '4', '40', { block_time: now }),
+      claim(4, '8', '80', { block_time: now + 1 }),
+      claim(5, '16', '160', { block_time: null }),
+    ]);
+    const body = await fees();
+    expect(body.quoteLeg.last24h).toEqual(figure('6', CLAIMS, isoTime(now)));
+    expect(body.baseLeg.last24h).toEqual(figure('60', CLAIMS, isoTime(now)));
+    expect(body.claimCount.last24h).toBe(2);
+  });
+
+  test('recent claims are at most 100, newest first, each once', async () => {
+    const rows = Array.from({ length: 120 }, (_, index) => claim(index, String(index), '0'));
+    await held.api.insert('events', rows);
+    await held.api.insert('events', rows.slice(0, 50));
+    const claims = (await fees()).recentClaims;
+    expect(claims).toHaveLength(100);
+    expect(claims[0]).toEqual({
+      signature: signature('coin FeesClaimed 119'),
+      slot: String(SLOT + 119n),
+      block_time: ASOF,
+      quoteAmount: '119',
+      baseAmount: '0',
+    });
+    expect(claims.at(-1)?.quoteAmount).toBe('20');
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import type { LoopResponse } from '../../../schemas/responses/loop.ts';
+import { isoTime } from '../../../schemas/units.ts';
+import {
+  appliedRow,
+  key,
+  policyRow,
+  TIME,
+  tokenAccountRow,
+  totalsRow,
+  venueAccountRow,
+} from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const held = useApi(async (api) => {
+  await api.insert('policies', [policyRow('coin', 'usd')]);
+  await api.insert('applied', [
+    appliedRow('transactions', 0),
+    appliedRow('accounts', 0, { slot: '2100', block_time: TIME + 450 }),
+  ]);
+});
+const mint = key('coin');
+const ASOF = isoTime(TIME);
+const CLAIMS = 'indexer:fee_claims events';
+const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
+const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
+const loop = () => read<LoopResponse>('/loop');
+
+describe('loop', () => {
+  test('every step is there in order, with the source of its figure', async () => {
+    await held.api.insert('policy_totals', [
+      totalsRow('coin', {
+        fees_quote: '1',
+        fees_base: '2',
+        last_claim: TIME + 1,
+        protocol_cut: '3',
+        routed_to_lp: '4',
+        routed_to_bankroll: '5',
+        last_routed: TIME + 2,
+        profit_to_holders: '6',
+        profit_to_lp: '7',
+        last_swept: TIME + 3,
+        buyback_spent: '8',
+        buyback_burned: '9',
+        last_buyback: TIME + 4,
+      }),
+    ]);
+    const bankroll = (policyRow('coin', 'usd') as Record<string, string>).bankroll as string;
+    await held.api.insert('token_accounts', [tokenAccountRow(bankroll, '77')]);
+    const { step3_lpCompounded, ...body } = await loop();
+    const [claimed, routed, swept, bought] = [1, 2, 3, 4].map((seconds) => isoTime(TIME + seconds)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    expect(Object.keys(await loop())).toEqual([
+      'mint',
+      'step1_feesClaimed',
+      'step2_routed',
+      'step3_lpCompounded',
+      'step4_deployed',
+      'step5_profit',
+      'step6_buyback',
+      'credit',
+    ]);
+    expect(body).toEqual({
+      mint,
+      step1_feesClaimed: { quoteLeg: figure('1', CLAIMS, claimed), baseLeg: figure('2', CLAIMS, claimed) },
+      step2_routed: {
+        protocolCut: figure('3', 'indexer:Routed events', routed),
+        toLp: figure('4', 'indexer:Routed events', routed),
+        toBankroll: figure('5', 'indexer:Routed events', routed),
+      },
+      step4_deployed: {
+        local: figure('0', 'chain:getTokenAccountBalance', ASOF),
+        remote: figure('0', 'chain:VenueAccount.remote_equity', ASOF),
+        bankrollUnspent: figure('77', 'chain:getTokenAccountBalance', ASOF),
+      },
+      step5_profit: {
+        hwm: figure('19', 'chain:Policy.hwm', ASOF),
+        totalSwept: figure('15', 'chain:Policy.profit_swept', ASOF),
+        toHoldersStaged: figure('6', 'indexer:ProfitSwept events', swept),
+        toLpFromProfit: figure('7', 'indexer:ProfitSwept events', swept),
+      },
+      step6_buyback: {
+        spent: figure('8', 'indexer:BuybackBurned events', bought),
+        burned: figure('9', 'indexer:BuybackBurned events', bought),
+      },
+      credit: {
+        spent: figure('18', 'chain:Policy.credit_spent', ASOF),
+        returnPerCredit: figure('0.833333', 'computed', ASOF),
+      },
+    });
+    expect(step3_lpCompounded).toMatchObject({ value: null, absent: true });
+    expect(step3_lpCompounded.reason).toContain('compound_lp emits no event');
+  });
+
+  test('what is deployed counts unrevoked accounts, as old as the oldest of them', async () => {
+    const local = { kind: 'Local', asset_class: 1 };
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('coin', 'l1', local),
+      venueAccountRow('coin', 'l2', local),
+      venueAccountRow('coin', 'l3', { ...local, revoked: 1 }),
+      venueAccountRow('coin', 'r1', { remote_equity: '5', remote_asof: TIME + 3 }),
+      venueAccountRow('coin', 'r2', { remote_equity: '6', remote_asof: TIME + 2 }),
+      venueAccountRow('coin', 'r3', { remote_equity: '9', remote_asof: TIME, revoked: 1 }),
+    ]);
+    await held.api.insert('token_accounts', [tokenAccountRow(key('l1'), '10')]);
+    expect((await loop()).step4_deployed.local).toMatchObject({
+      absent: true,
+      reason: `not read yet: ${key('l2')}`,
+    });
+    await held.api.insert('token_accounts', [tokenAccountRow(key('l2'), '30', { block_time: TIME - 5 })]);
+    const { local: sum, remote } = (await loop()).step4_deployed;
+    expect(sum).toEqual(figure('40', 'chain:getTokenAccountBalance', isoTime(TIME - 5)));
+    expect(remote).toEqual(figure('11', 'chain:VenueAccount.remote_equity', isoTime(TIME + 2)));
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'r4')]);
+    expect((await loop()).step4_deployed.remote).toMatchObject({ value: null, absent: true });
+  });
+
+  test('the return per credit is absent while no credit is spent', async () => {
+    await held.api.truncate('policies');
+    await held.api.insert('policies', [policyRow('coin', 'usd', { credit_spent: '0' })]);
+    expect((await loop()).credit).toMatchObject({
+      spent: { value: '0' },
+      returnPerCredit: { value: null, absent: true },
+    });
+  });
+});

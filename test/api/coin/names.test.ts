@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import type { CoinResponse } from '../../../schemas/responses/coin.ts';
+import { isoMillis, isoTime } from '../../../schemas/units.ts';
+import { NOW } from '../support/api.ts';
+import { key, mintRow, policyRow, TIME } from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const held = useApi(async (api) => {
+  await api.insert('policies', [policyRow('coin', 'usd')]);
+});
+const ASOF = isoTime(TIME);
+const mint = key('coin');
+const coin = async () => (await held.api.get<CoinResponse>(`/coins/${mint}`)).body;
+const price = (change: object = {}) => ({
+  mint: key('usd'),
+  source: 'catalogue',
+  read_at: String(NOW - 1000),
+  usd: '2.5',
+  observed_at: isoMillis(NOW - 60_000),
+  ...change,
+});
+const pair = (change: object = {}) => ({
+  mint: key('usd'),
+  symbol: 'USDX',
+  name: 'A dollar',
+  decimals: 6,
+  category: 'currency',
+  launchable: 1,
+  launchpad_ready: 1,
+  logo_url: 'https://x/logo.png',
+  ...change,
+});
+
+describe('names and images', () => {
+  test('all are null without metadata', async () => {
+    await held.api.insert('mints', [mintRow('coin', 6)]);
+    const none = { name: null, symbol: null, imageUrl: null, metadataUri: null, metadataAsOf: null };
+    expect(await coin()).toMatchObject({ ...none, imageReason: 'the mint has no metadata' });
+  });
+
+  test('the launched mint names itself, its document the image', async () => {
+    await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/1' })]);
+    await held.api.insert('metadata_documents', [
+      { mint, read_at: '1', uri: 'https://m/1', image_url: 'https://m/i.png', error: null },
+    ]);
+    expect(await coin()).toMatchObject({
+      name: 'Coin',
+      symbol: 'C',
+      imageUrl: 'https://m/i.png',
+      metadataUri: 'https://m/1',
+      metadataAsOf: ASOF,
+    });
+  });
+
+  test('what keeps a document from being read is served, beside the image that was known before too', async () => {
+    await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/1' })]);
+    const served = async () => {
+      const { imageUrl, imageReason } = await coin();
+      return { imageUrl, imageReason };
+    };
+    const reading = { mint, read_at: '1', uri: 'https://m/1', image_url: null, error: 'timed out' };
+    expect(await served()).toEqual({ imageUrl: null, imageReason: 'the metadata document is not read yet' });
+    await held.api.insert('metadata_documents', [reading]);
+    expect(await served()).toEqual({ imageUrl: null, imageReason: 'timed out' });
+    const image_url = 'https://m/i.png';
+    await held.api.insert('metadata_documents', [
+      { ...reading, read_at: '2', image_url, error: 'answered 502' },
+    ]);
+    expect(await served()).toEqual({ imageUrl: image_url, imageReason: 'answered 502' });
+    await held.api.insert('metadata_documents', [{ ...reading, read_at: '3', image_url, error: null }]);
+    expect(await served()).toEqual({ imageUrl: image_url });
+  });
+
+  test('the image of an older document is not served for a new uri', async () => {
+    await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/2' })]);
+    await held.api.insert('metadata_documents', [
+      { mint, read_at: '1', uri: 'https://m/1', image_url: 'https://m/i.png', error: null },
+    ]);
+    expect((await coin()).imageUrl).toBeNull();
+  });
+
+  test('metadata that a pointer names is used only if it names the mint', async () => {
+    const pointed = {
+      ...mintRow('coin', 6),
+      address: key('elsewhere'),
+      name: 'Far',
+      symbol: 'F',
+      uri: 'https://m/f',
+    };
+    const {
+      token_program: _,
+      decimals: __,
+      supply: ___,
+      metadata_pointer: ____,
+      ...account
+    } = pointed as Record<string, unknown>;
+    await held.api.insert('mints', [mintRow('coin', 6, { metadata_pointer: key('elsewhere') })]);
+    await held.api.insert('metadata_accounts', [{ ...account, mint: key('another') }]);
+    expect((await coin()).name).toBeNull();
+    await held.api.insert('metadata_accounts', [{ ...account, mint, version: String(1n << 80n) }]);
+    expect(await coin()).toMatchObject({ name: 'Far', metadataUri: 'https://m/f' });
+  });
+});
+
+describe('the quote asset', () => {
+  test('the catalogue names it before its own metadata does', async () => {
+    await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri: '' })]);
+    expect((await coin()).quote).toMatchObject({
+      symbol: 'OWN',
+      name: 'Own',
+      symbolSource: 'chain:quote mint Token-2022 metadata',
+      iconUrl: null,
+      iconSource: null,
+      decimals: 6,
+    });
+    await held.api.insert('catalogue', [{ read_at: '1', rows: [pair()] }]);
+    expect((await coin()).quote).toMatchObject({
+      symbol: 'USDX',
+      name: 'A dollar',
+      symbolSource: 'launch_x:/pairs catalogue',
+      iconUrl: 'https://x/logo.png',
+      iconSource: 'launch_x:/pairs catalogue',
+    });
+  });
+
+  test('where neither place names it, the reason names both', async () => {
+    const { quote } = await coin();
+    expect(quote).toMatchObject({ symbol: null, name: null, symbolSource: null });
+    expect(quote.symbolAbsentReason).toContain('launch_x:/pairs catalogue');
+    expect(quote.symbolAbsentReason).toContain('chain:quote mint Token-2022 metadata');
+  });
+
+  test('the catalogue prices it first, the second source where it has no price that is fresh', async () => {
+    await held.api.insert('prices', [price(), price({ source: 'second', usd: '2.4', observed_at: null })]);
+    expect((await coin()).quote).toMatchObject({
+      ...{ priceUsd: '2.5', priceObservedAt: isoMillis(NOW - 60_000) },
+      priceSource: 'launch_x:/launchlab/pricing',
+    });
+    await held.api.insert('prices', [price({ usd: null, read_at: String(NOW) })]);
+    expect((await coin()).quote).toMatchObject({
+      ...{ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) },
+      priceSource: 'PRICE_URL:/mint/price',
+    });
+  });
+
+  test('a price of 15 minutes is served, an older one is null with that reason', async () => {
+    await held.api.insert('prices', [price({ observed_at: isoMillis(NOW - 900_000) })]);
+    expect((await coin()).quote.priceUsd).toBe('2.5');
+    held.api.at(NOW + 1);
+    const { quote } = await coin();
+    expect(quote).toMatchObject({ priceUsd: null, priceObservedAt: null });
+    expect(quote.priceAbsentReason).toContain('older than 15 minutes');
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import type { CoinResponse } from '../../../schemas/responses/coin.ts';
+import type { PositionsResponse } from '../../../schemas/responses/positions.ts';
+import { isoMillis, isoTime } from '../../../schemas/units.ts';
+import { NOW } from '../support/api.ts';
+import {
+  configRow,
+  key,
+  mintRow,
+  policyRow,
+  TIME,
+  tokenAccountRow,
+  venueAccountRow,
+} from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const held = useApi(async (api) => {
+  await api.insert('policies', [policyRow('coin', 'usd')]);
+});
+const ASOF = isoTime(TIME);
+const mint = key('coin');
+const policyOf = (name: string) => policyRow(name, 'usd') as Record<string, string>;
+const coin = async () => (await held.api.get<CoinResponse>(`/coins/${mint}`)).body;
+
+describe('venue accounts and balances', () => {
+  test('all four program accounts are there, the base escrow with the decimals of the launched token', async () => {
+    const row = policyOf('coin');
+    await held.api.insert('mints', [mintRow('usd', 8), mintRow('coin', 6)]);
+    await held.api.insert('token_accounts', [
+      tokenAccountRow(row.bankroll as string, '100'),
+      tokenAccountRow(row.base_escrow as string, '0'),
+      tokenAccountRow(row.holder_rewards as string, '9', { exists: 0 }),
+    ]);
+    const source = 'chain:getTokenAccountBalance';
+    const gone = (reason: string) => ({ value: null, source, asOf: null, absent: true, reason });
+    expect((await coin()).pdaBalances).toEqual([
+      {
+        kind: 'bankroll',
+        tokenAccount: row.bankroll,
+        balance: { value: '100', source, asOf: ASOF },
+        decimals: 8,
+      },
+      {
+        kind: 'quote_escrow',
+        tokenAccount: row.quote_escrow,
+        balance: gone(`not read yet: ${row.quote_escrow}`),
+        decimals: 8,
+      },
+      {
+        kind: 'base_escrow',
+        tokenAccount: row.base_escrow,
+        balance: { value: '0', source, asOf: ASOF },
+        decimals: 6,
+      },
+      {
+        kind: 'holder_rewards',
+        tokenAccount: row.holder_rewards,
+        balance: gone(`no account at ${row.holder_rewards}`),
+        decimals: 8,
+      },
+    ]);
+  });
+
+  test('a Local account shows its balance, a Remote one what is attested and what was sent', async () => {
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('coin', 'local', { kind: 'Local', asset_class: 1, revoked: 1 }),
+      venueAccountRow('coin', 'remote', { bridged_out: '70', remote_equity: '65', remote_asof: TIME + 9 }),
+      venueAccountRow('coin', 'fresh', { bridged_out: '1' }),
+      venueAccountRow('other', 'theirs'),
+    ]);
+    await held.api.insert('token_accounts', [tokenAccountRow(key('local'), '5')]);
+    const accounts = (await coin()).venueAccounts;
+    const at = (name: string) => accounts.find((account) => account.tokenAccount === key(name));
+    expect(accounts).toHaveLength(3);
+    expect(at('local')).toEqual({
+      tokenAccount: key('local'),
+      kind: 'Local',
+      assetClass: 1,
+      assetMint: key('usd'),
+      revoked: true,
+      local: { value: '5', source: 'chain:getTokenAccountBalance', asOf: ASOF },
+    });
+    expect(at('remote')).toEqual({
+      tokenAccount: key('remote'),
+      kind: 'Remote',
+      assetClass: 16,
+      assetMint: key('usd'),
+      revoked: false,
+      remote: { value: '65', source: 'chain:VenueAccount.remote_equity', asOf: isoTime(TIME + 9) },
+      bridgedOut: { value: '70', source: 'chain:VenueAccount.bridged_out', asOf: ASOF },
+    });
+    expect(at('fresh')).toMatchObject({ remote: { value: null, absent: true } });
+  });
+});
+
+describe('positions', () => {
+  const positions = async () =>
+    (await held.api.get<PositionsResponse>(`/coins/${mint}/positions`)).body.positions;
+  const asof = (age: number) => Math.floor(NOW / 1000) - age;
+
+  test('an empty list is a real empty list', async () => {
+    expect((await held.api.get(`/coins/${mint}/positions`)).body).toEqual({ mint, positions: [] });
+  });
+
+  test('Remote accounts only, revoked ones skipped, each with its allowlist address and venue', async () => {
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('coin', 'local', { kind: 'Local' }),
+      venueAccountRow('coin', 'gone', { revoked: 1 }),
+      venueAccountRow('coin', 'perp'),
+      venueAccountRow('coin', 'option', { asset_class: 32 }),
+      venueAccountRow('coin', 'stock', { asset_class: 8 }),
+    ]);
+    const found = Object.fromEntries((await positions()).map((row) => [row.venueAccount, row]));
+    expect(Object.keys(found).sort()).toEqual([key('perp'), key('option'), key('stock')].sort());
+    expect(found[key('perp')]).toMatchObject({
+      venue: 'perp_x',
+      venueAccountPda: venueAccountRow('coin', 'perp').address,
+      assetClass: 16,
+      assetMint: key('usd'),
+      onChainAttestation: { equity: { absent: true }, ageSeconds: null, stale: null },
+      livePollerReading: { absent: true, source: 'venue poller' },
+    });
+    expect(found[key('option')]).toMatchObject({
+      venue: 'options_x',
+      livePollerReading: { absent: true, reason: 'the options venue publishes no account equity' },
+    });
+    expect(found[key('stock')]).toMatchObject({ venue: null });
+  });
+
+  test.each([
+    [0, false],
+    [120, false],
+    [121, true],
+    [-120, false],
+    [-121, true],
+  ])('an attestation %i seconds old with a limit of 120 is stale: %s', async (age, stale) => {
+    await held.api.insert('protocol_config', [configRow()]);
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('coin', 'perp', { remote_equity: '5', remote_asof: asof(age) }),
+    ]);
+    expect(await positions()).toMatchObject([{ onChainAttestation: { ageSeconds: age, stale } }]);
+  });
+
+  test('without a configured staleness nothing is stale or fresh', async () => {
+    await held.api.insert('protocol_config', [configRow({ max_remote_staleness: 0 })]);
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp', { remote_asof: asof(9999) })]);
+    expect(await positions()).toMatchObject([{ onChainAttestation: { ageSeconds: 9999, stale: null } }]);
+  });
+
+  test('what the venue itself says stands beside the attestation', async () => {
+    const reading = {
+      token_account: key('perp'),
+      read_at: String(NOW - 60_000),
+      venue: 'perp',
+      reachable: 1,
+      error: null,
+      equity: '123',
+      notional: '456',
+      reason: null,
+      venue_time: String(TIME * 1000 + 7),
+    };
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
+    await held.api.insert('venue_readings', [reading]);
+    const figure = (value: string) => ({ value, source: 'venue poller', asOf: isoMillis(TIME * 1000 + 7) });
+    expect(await positions()).toMatchObject([
+      { livePollerReading: { reachable: true, error: null, equity: figure('123'), notional: figure('456') } },
+    ]);
+    const failed = {
+      ...reading,
+      read_at: String(NOW - 59_999),
+      reachable: 0,
+      error: 'timed out',
+      equity: null,
+      notional: null,
+    };
+    await held.api.insert('venue_readings', [failed]);
+    expect(await positions()).toMatchObject([
+      {
+        livePollerReading: {
+          reachable: false,
+          error: 'timed out',
+          equity: { absent: true, reason: 'timed out' },
+        },
+      },
+    ]);
+    held.api.at(NOW + 2);
+    expect(await positions()).toMatchObject([
+      {
+        livePollerReading: {
+          absent: true,
+          reason: expect.stringMatching(/^the newest reading is older than 60 s/),
+        },
+      },
+    ]);
+    await held.api.truncate('venue_readings');
+    expect(await positions()).toMatchObject([
+      { livePollerReading: { absent: true, reason: 'not polled yet' } },
+    ]);
+  });
+});

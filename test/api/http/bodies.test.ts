@@ -1,0 +1,91 @@
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { clientAddress } from '../../../api/http/client-address.ts';
+import type { Route } from '../../../api/http/route.ts';
+import { useApi } from '../support/use-api.ts';
+
+const echo: Route = {
+  method: 'POST',
+  path: '/api/agent/echo',
+  summary: 'Says what it was told.',
+  body: Type.Unknown(),
+  responses: { 200: Type.Unknown() },
+  cached: false,
+  handler: async ({ body, clientAddress }) => ({
+    status: 200,
+    body: { body: body === undefined ? 'none' : body, clientAddress },
+    headers: { 'X-Kept': 'yes' },
+  }),
+};
+
+const held = useApi(undefined, { agentRoutes: [echo], trustProxy: 1 });
+
+describe('bodies', () => {
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+    held.api.request('POST', '/api/agent/echo', { body, headers });
+
+  test('a POST’s JSON reaches its route, and its headers the client; what is no JSON is undefined', async () => {
+    const reply = await post('{"a":[1]}');
+    expect(reply.body).toMatchObject({ body: { a: [1] } });
+    expect(reply.headers.get('x-kept')).toBe('yes');
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    for (const broken of ['', '{', Uint8Array.of(34, 255, 34)]) {
+      expect((await post(broken)).body).toMatchObject({ body: 'none' });
+    }
+  });
+
+  test('16 KiB pass, one byte more is 413, also without a length in its headers', async () => {
+    expect((await post(`"${'x'.repeat(16 * 1024 - 2)}"`)).status).toBe(200);
+    const reply = await post(`"${'x'.repeat(16 * 1024 - 1)}"`);
+    expect(reply.status).toBe(413);
+    expect(reply.body).toMatchObject({ code: 'too_large' });
+    const chunk = new TextEncoder().encode('x'.repeat(10_000));
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let count = 0; count < 3; count += 1) controller.enqueue(chunk);
+        controller.close();
+      },
+    });
+    const streamed = await held.api.request('POST', '/api/agent/echo', {
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
+  });
+
+  test('a client that goes away in mid-body harms nobody', async () => {
+    const { hostname, port } = new URL(held.api.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write('POST /api/agent/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+        socket.end();
+      });
+      socket.on('data', () => undefined);
+      socket.on('close', () => resolve());
+    });
+    expect((await held.api.get('/health')).status).toBe(200);
+  });
+
+  test.each([
+    ['9.9.9.9, 1.2.3.4', '1.2.3.4'],
+    ['1.2.3.4:5678', '1.2.3.4'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['[2001:db8::1]:443', '2001:db8:0:0::/64'],
+    ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['::ffff:102:304', '1.2.3.4'],
+    ['0:0:0:0:0:FFFF:0102:0304', '1.2.3.4'],
+    ['[::ffff:102:304]:443', '1.2.3.4'],
+    ['garbage', '127.0.0.1'],
+  ])('behind one proxy, a client forwarded as %s counts as %s', async (header, address) => {
+    expect((await post('1', { 'x-forwarded-for': header })).body).toMatchObject({ clientAddress: address });
+  });
+  test.each([
+    [0, '9.9.9.9'],
+    [1, '2.2.2.2'],
+    [2, '1.1.1.1'],
+    [3, '1.1.1.1'],
+  ])('with TRUST_PROXY %i a client counts as %s, whatever it says of itself', (trusted, address) => {
+    expect(clientAddress('9.9.9.9', '1.1.1.1, 2.2.2.2', trusted)).toBe(address);
+  });
+});

@@ -1,0 +1,108 @@
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createApp } from '../../../api/app.ts';
+import { listen } from '../../../api/http/listen.ts';
+import type { Route } from '../../../api/http/route.ts';
+import { createLatest } from '../../../api/latest/latest.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { serveRpc } from '../../../devnet/rpc/server.ts';
+import { serveVenues } from '../../../devnet/venues/server.ts';
+import { createRegistry, serveMetrics } from '../../../runtime/process/metrics.ts';
+import { openStage } from '../../devnet/stage.ts';
+import { SETTINGS } from '../support/api.ts';
+
+const echo: Route = {
+  method: 'POST',
+  path: '/api/agent/echo',
+  summary: 'Says what it was told.',
+  responses: { 200: Type.Unknown() },
+  cached: false,
+  handler: async ({ body }) => ({ status: 200, body: { body } }),
+};
+
+/** Breaks a request off in the middle of its body. */
+function abortedAt(url: string, path: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`, () =>
+        socket.resetAndDestroy(),
+      );
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+  });
+}
+
+describe('requests that are broken off, and floods', () => {
+  const errors: unknown[] = [];
+  let answer = Promise.withResolvers<never[]>();
+  const store = { database: 'x', query: () => answer.promise } as unknown as Store;
+  const serving = listen(
+    createApp({
+      latest: createLatest({ currentStore: () => store, clock: Date.now }),
+      settings: SETTINGS,
+      clock: Date.now,
+      agentRoutes: [echo],
+      trustProxy: 1,
+      readsAtOnce: 2,
+      onError: (error) => errors.push(error),
+    }),
+    '127.0.0.1',
+    0,
+  );
+  afterAll(async () => (await serving).close());
+
+  test('a body that is broken off is no failure and writes nothing', async () => {
+    const url = `http://127.0.0.1:${(await serving).port}`;
+    for (let n = 0; n < 20; n += 1) await abortedAt(url, '/api/agent/echo');
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect(errors).toEqual([]);
+  });
+
+  test('pages beyond what may wait are 503 busy with the seconds to wait; health answers meanwhile', async () => {
+    const url = `http://127.0.0.1:${(await serving).port}`;
+    const page = (n: number, from: string) =>
+      fetch(`${url}/rankings?offset=${n}`, { headers: { 'x-forwarded-for': from } });
+    const flood = Array.from({ length: 600 }, (_, n) => page(n, '192.0.2.1'));
+    const first = await Promise.race(flood);
+    expect(first.status).toBe(503);
+    expect(first.headers.get('retry-after')).toBe('1');
+    expect(await first.json()).toEqual({ error: 'too many reads wait; try again in 1 s', code: 'busy' });
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    answer.reject(new Error('down'));
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([500, 503]));
+    expect(statuses.filter((status) => status === 500).length).toBeGreaterThanOrEqual(500);
+    answer = Promise.withResolvers();
+  });
+
+  test('nobody outside ends a process: broken requests to the local chain, its venues and the metrics', async () => {
+    const stage = await openStage();
+    const rejected = vi.fn();
+    process.on('unhandledRejection', rejected);
+    const [node, venues, metrics] = await Promise.all([
+      serveRpc({ ledger: stage.chain, port: 0 }),
+      serveVenues({ chain: stage.chain, port: 0 }),
+      serveMetrics(createRegistry('x'), () => Promise.reject(new Error('a probe broke')), '127.0.0.1', 0),
+    ]);
+    for (const url of [node.url, venues.catalogueUrl])
+      for (const path of ['/', '/perp/info', '/options/public/get_ticker']) await abortedAt(url, path);
+    const { hostname, port } = new URL(venues.catalogueUrl);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.end('GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      });
+      socket.on('data', () => undefined);
+      socket.on('close', () => resolve());
+    });
+    expect((await fetch(`http://127.0.0.1:${metrics.port}/ready`)).status).toBe(500);
+    expect((await fetch(`${venues.catalogueUrl}/pairs`)).status).toBe(200);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
+    expect((await fetch(node.url, { method: 'POST', body })).status).toBe(200);
+    await Promise.all([node.close(), venues.close(), metrics.close()]);
+    process.off('unhandledRejection', rejected);
+    expect(rejected).not.toHaveBeenCalled();
+  });
+});

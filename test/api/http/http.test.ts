@@ -1,0 +1,193 @@
+import { Type } from 'typebox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AgentParts } from '../../../api/agent/deps.ts';
+import { agentRoutes } from '../../../api/agent/routes.ts';
+import { openApi } from '../../../api/http/openapi.ts';
+import type { Route } from '../../../api/http/route.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { startApi, type TestApi } from '../support/api.ts';
+import { key } from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+const failing: Store = {
+  database: 'gone',
+  query: async () => {
+    throw new Error(
+      'connect ECONNREFUSED http://reader:hunter2@db.internal:8123/x?key=abc with token t0ps3cret',
+    );
+  },
+  insert: async () => undefined,
+  command: async () => undefined,
+  close: async () => undefined,
+};
+
+const echo: Route = {
+  method: 'POST',
+  path: '/api/agent/echo',
+  summary: 'Says yes.',
+  body: Type.Unknown(),
+  responses: { 200: Type.Unknown() },
+  cached: false,
+  handler: async () => ({ status: 200, body: {} }),
+};
+
+const held = useApi(undefined, { agentRoutes: [echo] });
+let down: TestApi;
+
+beforeAll(async () => {
+  down = await startApi(failing, { secrets: ['t0ps3cret'] });
+});
+afterAll(() => down.close());
+
+describe('the form of answers', () => {
+  test('JSON with two spaces and a newline at the end, open to every origin', async () => {
+    const reply = await held.api.get('/health');
+    expect(reply.text).toBe('{\n  "ok": true,\n  "service": "test-indexer"\n}\n');
+    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('every error is JSON of the same form, open to every origin', async () => {
+    for (const path of ['/nowhere', '/coins/x', '/rankings?sort=x']) {
+      const reply = await held.api.request('GET', path);
+      expect(reply.text).toBe(`${JSON.stringify(reply.body, null, 2)}\n`);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    }
+  });
+
+  test('no answer names a version', async () => {
+    const { headers } = await held.api.get('/status');
+    for (const [name, value] of headers)
+      expect(`${name}: ${value}`).not.toMatch(/version|koa|express|x-powered-by/i);
+  });
+});
+
+describe('methods and paths', () => {
+  test.each(['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'QUERY'])('%s is 405 on any path', async (method) => {
+    for (const path of ['/health', '/nowhere', '/api/agent/posts']) {
+      const reply = await held.api.request(method, path);
+      expect(reply.status).toBe(405);
+      expect(reply.body).toEqual({
+        error: 'method not allowed; this API answers GET and the three /api/agent/* POSTs',
+      });
+    }
+  });
+
+  test('HEAD is 405', async () => {
+    expect((await held.api.request('HEAD', '/health')).status).toBe(405);
+  });
+
+  test('OPTIONS is 204 with the methods and headers that are allowed', async () => {
+    const { status, headers, text } = await held.api.request('OPTIONS', '/api/agent/posts');
+    expect([status, text]).toEqual([204, '']);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-allow-methods')).toBe('GET, POST, OPTIONS');
+    expect(headers.get('access-control-allow-headers')).toContain('Authorization');
+    expect(headers.get('access-control-allow-headers')).toContain('Content-Type');
+  });
+
+  test.each([
+    ['GET', '/whatever'],
+    ['GET', '/coins'],
+    ['GET', '/coins/'],
+    ['GET', '/coins/a/b'],
+    ['GET', '/Health'],
+    ['GET', '/health/'],
+    ['GET', '/coins/%E0%A4%A'],
+    ['GET', '/%'],
+    ['GET', '/venues/other/currencies'],
+    ['POST', '/'],
+    ['POST', '/rankings'],
+    ['POST', '/coins/x'],
+  ])('%s %s meets no route', async (method, path) => {
+    const reply = await held.api.request(method, path);
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual({ error: `no route for ${method} ${path}` });
+  });
+
+  test('the path of an unknown route is told without its query', async () => {
+    expect((await held.api.request('GET', '/x?token=1')).body).toEqual({ error: 'no route for GET /x' });
+  });
+});
+
+describe('while the store is down', () => {
+  test('/ and /health answer', async () => {
+    for (const path of ['/', '/health']) {
+      expect((await down.get(path)).body).toEqual({ ok: true, service: 'test-indexer' });
+    }
+  });
+
+  test('a read is 500 with a detail that holds no secret', async () => {
+    const reply = await down.get<{ error: string; detail: string }>(`/coins/${key('coin')}`);
+    expect(reply.status).toBe(500);
+    expect(reply.body.error).toBe('internal error');
+    expect(reply.body.detail).toContain('ECONNREFUSED http://db.internal:8123');
+    for (const secret of ['hunter2', 'reader', 'abc', 't0ps3cret']) expect(reply.text).not.toContain(secret);
+  });
+});
+
+describe('the OpenAPI page', () => {
+  test('describes every route of the table, the agent’s too, with its parameters and answers', async () => {
+    const { body } = await held.api.get<{
+      paths: Record<string, Record<string, { parameters: { name: string }[]; responses: object }>>;
+    }>('/openapi.json');
+    expect(Object.keys(body.paths)).toEqual([
+      '/',
+      '/health',
+      '/status',
+      '/origins',
+      '/models',
+      '/quotes',
+      '/coins/{mint}',
+      '/coins/{mint}/positions',
+      '/coins/{mint}/fees',
+      '/coins/{mint}/loop',
+      '/coins/{mint}/activity',
+      '/coins/{mint}/holders',
+      '/coins/{mint}/posts',
+      '/rankings',
+      '/analytics',
+      '/venues/options_x/currencies',
+      '/stream/activity',
+      '/stream/posts',
+      '/stream/rankings',
+      '/api/agent/echo',
+      '/openapi.json',
+    ]);
+    const parameters = body.paths['/rankings']?.get?.parameters.map((parameter) => parameter.name);
+    expect(parameters).toEqual(known());
+    expect(Object.keys(body.paths['/coins/{mint}']?.get?.responses ?? {})).toEqual([
+      '200',
+      '404',
+      '500',
+      '503',
+    ]);
+    expect(JSON.stringify(body)).not.toContain('$id');
+  });
+
+  test('says which routes take a bearer token', () => {
+    const { paths } = openApi('x', agentRoutes({} as AgentParts)) as {
+      paths: Record<string, Record<string, { security?: unknown }>>;
+    };
+    const secured = Object.entries(paths).filter(([, methods]) =>
+      Object.values(methods).some(({ security }) => security !== undefined),
+    );
+    expect(secured.map(([path]) => path.replace('/api/agent/', ''))).toEqual([
+      ...['posts', 'options/open', 'options/positions', 'options/close'],
+    ]);
+  });
+
+  const known = () => [
+    'sort',
+    'order',
+    'limit',
+    'offset',
+    'mode',
+    'origin',
+    'model',
+    'quote',
+    'locked',
+    'paused',
+    'search',
+  ];
+});

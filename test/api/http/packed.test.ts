@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { preferredEncoding } from '../../../api/http/accept-encoding.ts';
+import { type Answer, answerOf } from '../../../api/http/answers.ts';
+import { createPackedAnswers } from '../../../api/http/packed-answers.ts';
+
+const MAX_BYTES = 1_000_000;
+const LARGE = 20_000;
+
+const answer = (bytes: number, text = 'x'): Answer =>
+  answerOf({ status: 200, body: Buffer.from(text.padEnd(bytes, '.')) });
+
+const unpacked = ({ headers, bytes }: Answer): Buffer => {
+  const encoding = headers['Content-Encoding'];
+  if (encoding === undefined) return bytes;
+  return encoding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes);
+};
+
+describe('what a client prefers', () => {
+  test.each([
+    ['', null],
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['GZIP;Q=0.8 , BR ; q=0.2', 'gzip'],
+    ['br;q=0, gzip;q=0.001', 'gzip'],
+    ['br;q=0.5, gzip;q=0.5', 'br'],
+    ['*', 'br'],
+    ['*, br;q=0', 'gzip'],
+    ['*;q=0', null],
+    ['gzip;q=0, *;q=0', null],
+    ['deflate, zstd', null],
+    ['identity', null],
+    ['identity, gzip', 'gzip'],
+    ['identity;q=1, gzip;q=0.9', null],
+    ['identity;q=0, gzip;q=0.1', 'gzip'],
+    ['identity;q=0', null],
+    ['identity;q=0.5, *;q=0.4', null],
+  ])('of "%s" it is %s', (header, encoding) => {
+    expect(preferredEncoding(header)).toBe(encoding);
+  });
+
+  test.each([
+    [',,;;=,;q=', null],
+    ['br;q=2', null],
+    ['br;q=-1', null],
+    ['br;q=1.5', null],
+    ['br;q=0.1234', null],
+    ['br;q=NaN, gzip', 'gzip'],
+    ['br;level=5', null],
+    ['gzip;q=1;q=0', null],
+    ['constructor, __proto__', null],
+    [`${'br;'.repeat(5_000)}`, null],
+  ])('what is broken counts for nothing: %#', (header, encoding) => {
+    expect(preferredEncoding(header)).toBe(encoding);
+  });
+});
+
+describe('the forms of an answer', () => {
+  test.each(['br', 'gzip'])(
+    'a large one in %s says the same in fewer bytes, under a weak tag',
+    async (encoding) => {
+      const packed = createPackedAnswers(MAX_BYTES);
+      const plain = answer(LARGE);
+      const form = await packed.of(plain, encoding, false);
+      expect(form.headers).toEqual({ 'Content-Encoding': encoding, Vary: 'Accept-Encoding' });
+      expect(form.etag).toBe(`W/${plain.etag}`);
+      expect(form.bytes.length).toBeLessThan(plain.bytes.length);
+      expect(unpacked(form).equals(plain.bytes)).toBe(true);
+    },
+  );
+
+  test('a small one stays as it is, and nobody waits for it', () => {
+    const small = answer(8_000);
+    expect(createPackedAnswers(MAX_BYTES).of(small, 'br', false)).toBe(small);
+  });
+
+  test('a large one as it is says that others get it otherwise', async () => {
+    const plain = answer(LARGE);
+    const form = await createPackedAnswers(MAX_BYTES).of(plain, 'br;q=0', false);
+    expect(form).toEqual({ ...plain, headers: { Vary: 'Accept-Encoding' } });
+  });
+
+  test('each form is made once, whoever asks meanwhile, and is there at once afterwards', async () => {
+    const packed = createPackedAnswers(MAX_BYTES);
+    const plain = answer(LARGE);
+    const forms = await Promise.all([packed.of(plain, 'br', false), packed.of(plain, 'br', false)]);
+    const again = packed.of(answer(LARGE), 'br', false) as Answer;
+    expect(new Set([...forms, again].map((form) => form.bytes)).size).toBe(1);
+  });
+
+  test('where many are being made the next goes as it is; none is refused', async () => {
+    const packed = createPackedAnswers(MAX_BYTES, 2);
+    const plain = ['a', 'b', 'c', 'd'].map((text) => answer(LARGE, text));
+    const forms = await Promise.all(plain.map((one) => packed.of(one, 'gzip', false)));
+    expect(forms.map(({ headers }) => headers['Content-Encoding'])).toEqual([
+      'gzip',
+      'gzip',
+      undefined,
+      undefined,
+    ]);
+    for (const [at, form] of forms.entries())
+      expect(unpacked(form).equals(plain[at]?.bytes as Buffer)).toBe(true);
+    expect((await packed.of(answer(LARGE, 'e'), 'gzip', false)).headers['Content-Encoding']).toBe('gzip');
+  });
+
+  test('what is kept is bounded in bytes: the least recently used is made again', async () => {
+    const packed = createPackedAnswers(40_000);
+    const plain = Array.from({ length: 4 }, () => answerOf({ status: 200, body: randomBytes(16_000) }));
+    for (const one of plain) await packed.of(one, 'gzip', false);
+    const isKept = plain.map((one) => !(packed.of(one, 'gzip', false) instanceof Promise));
+    expect(isKept).toEqual([false, false, true, true]);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { priceOf, rateOf } from '../../../api/figures/price.ts';
+import { logFailedRequests } from '../../../api/http/failed-requests.ts';
+import { publicDetail } from '../../../api/http/public-detail.ts';
+import { usdValue } from '../../../schemas/units.ts';
+
+describe('the log of failed requests', () => {
+  test('has one line a second of those that say the same, with the number of those left out', () => {
+    let now = 0;
+    const lines: Record<string, unknown>[] = [];
+    const failed = logFailedRequests({ error: (line: object) => void lines.push({ ...line }) }, () => now);
+    const down = new Error('the store is down');
+    const other = new Error('something else');
+    for (now = 0; now < 2_500; now += 10) failed(down, `/${now}`);
+    failed(other, '/other');
+    expect(lines).toEqual([
+      { err: down, path: '/0', alike: 0 },
+      { err: down, path: '/1000', alike: 99 },
+      { err: down, path: '/2000', alike: 99 },
+      { err: other, path: '/other', alike: 0 },
+    ]);
+    now = 60_000;
+    failed(down, '/later');
+    expect(lines.at(-1)).toEqual({ err: down, path: '/later', alike: 49 });
+  });
+});
+
+describe('the detail of a 500', () => {
+  test('keeps what went wrong and drops what is secret', () => {
+    const error = new Error(
+      'GET https://u:p@host:1/path/apikey?x=1 failed with Bearer abc.def and s3cret\n at y',
+    );
+    expect(publicDetail(error, ['s3cret', ''])).toBe(
+      'Error: GET https://host:1 failed with Bearer *** and *** at y',
+    );
+  });
+
+  test('is bounded, and says something of whatever is thrown', () => {
+    expect(publicDetail(new Error('x'.repeat(5000)), []).length).toBeLessThan(310);
+    expect(publicDetail('text', [])).toBe('an unknown failure');
+  });
+});
+
+describe('prices', () => {
+  const row = { mint: 'm', source: 'catalogue', read_at: '0', observed_at: null } as const;
+
+  test.each([
+    ['1', 6],
+    ['1.5e2', 9],
+    ['1e-7', 9],
+    ['5e-324', 18],
+    ['0', 6],
+    ['123456789.987654321', 0],
+    ['1e20', 0],
+  ])('the rate of %s at %i decimals ranks exactly as the dollars that are served', (usd, decimals) => {
+    const rate = rateOf('m', decimals, priceOf([{ ...row, usd }], 0));
+    expect(rate).not.toBeNull();
+    if (rate === null) return;
+    for (const amount of [0n, 1n, 999_999n, 2n ** 64n - 1n, 2n ** 128n - 1n]) {
+      const micro = (amount * rate.multiplier) / rate.divisor;
+      const served = usdValue(amount, decimals, usd).replace('.', '');
+      expect(BigInt(served)).toBe(micro);
+      expect(2n ** 129n * rate.multiplier < 2n ** 256n).toBe(true);
+    }
+  });
+
+  test.each(['-1', 'abc', '1e300', 'Infinity', ''])('a price of %j is none', (usd) => {
+    expect(priceOf([{ ...row, usd }], 0).usd).toBeNull();
+  });
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createHandOver } from '../../../api/latest/feed.ts';
+import { createMemory, type Memory } from '../../../api/latest/memory.ts';
+import type { View } from '../../../api/latest/view.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
+
+let store: Store;
+let asked: string[] = [];
+/** Called behind each question for the sums of a policy. */
+let behindSums: () => Promise<void> = async () => {};
+let memory: Memory;
+
+beforeAll(async () => {
+  const real = await freshDatabase();
+  store = {
+    ...real,
+    query: async (sql, params) => {
+      asked.push(sql);
+      const rows = await real.query<never>(sql, params);
+      if (sql.includes('FROM policy_totals')) await behindSums();
+      return rows;
+    },
+  };
+  await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  behindSums = async () => {};
+  memory = createMemory({
+    ...{ store, feed: createHandOver(), clock: Date.now, maxBytes: 1_000_000 },
+    monotonic: () => performance.now(),
+  });
+  await memory.turn();
+  asked = [];
+});
+
+const gap = (fromSlot: string, change: object = {}) => gapRow('999', { from_slot: fromSlot, ...change });
+
+/** What a sum is told with: the state of the index in the same answer. */
+const readSums = async <T>(what: (view: View) => T): Promise<T> => {
+  const { value } = await memory.read((view) => {
+    view.get('totals', key('coin'));
+    return what(view);
+  });
+  return value;
+};
+const historyReason = (view: View) => view.state().historyReason;
+
+/** What was read, and how often, where this happens behind the first `times` reads. */
+async function settledAfter(times: number, happens: () => Promise<void>) {
+  let reads = 0;
+  behindSums = async () => {
+    reads += 1;
+    if (reads <= times) await happens();
+  };
+  const reason = await readSums(historyReason);
+  return { reads, reason };
+}
+
+test('where nothing changes it is read once, and stays in memory', async () => {
+  expect(await readSums(historyReason)).toBeNull();
+  const first = asked.length;
+  expect(await readSums(historyReason)).toBeNull();
+  expect(asked.length).toBe(first);
+});
+
+test('a gap that opens while sums are read makes them absent', async () => {
+  const { reads, reason } = await settledAfter(1, () => store.insert('gaps', [gap('10')]));
+  expect(reads).toBe(2);
+  expect(reason).toContain('slots 10 to 999');
+});
+
+test('a gap that closes meanwhile has them read again, now that they are whole', async () => {
+  const closing = () => store.insert('gaps', [gap('10', { log_offset: '2', closed: 1 })]);
+  expect(await settledAfter(1, closing)).toEqual({ reads: 2, reason: null });
+});
+
+test('a gap that opens and closes meanwhile is noticed too', async () => {
+  const both = async () => {
+    await store.insert('gaps', [gap('20')]);
+    await store.insert('gaps', [gap('20', { log_offset: '3', closed: 1 })]);
+  };
+  expect(await settledAfter(1, both)).toEqual({ reads: 2, reason: null });
+});
+
+test('so is a transaction that becomes incomplete, and the state is the newer one', async () => {
+  const row = {
+    signature: signature('cut'),
+    slot: '5',
+    block_time: TIME,
+    reason: 'cut',
+    policies: [key('p')],
+  };
+  let reads = 0;
+  behindSums = async () => {
+    reads += 1;
+    if (reads === 1) await store.insert('incomplete_transactions', [row]);
+  };
+  const policies = await readSums((view) => view.state().incomplete.policies);
+  expect({ reads, policies }).toEqual({ reads: 2, policies: [[key('p'), 'any']] });
+});
+
+test('where it changes without end, sums are absent with that reason', async () => {
+  let at = 100;
+  const { reads, reason } = await settledAfter(9, () => {
+    at += 1;
+    return store.insert('gaps', [gap(String(at))]);
+  });
+  expect(reads).toBe(4);
+  expect(reason).toMatch(/is changing at this moment$/);
+});
+
+test('many at the same time share what they look at', async () => {
+  await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
+  expect(asked.length).toBeLessThan(15);
+});

@@ -1,0 +1,85 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { watchStateAge } from '../../../api/serve.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { startApi, type TestApi } from '../support/api.ts';
+import { appliedRow, key, policyRow } from '../support/rows.ts';
+
+const WAIT = { timeout: 30_000, interval: 5 };
+const LOST_MS = 1_500;
+
+let store: Store;
+let api: TestApi;
+let isDown = false;
+/** Questions are taken, and not answered until these are called. */
+let hanging: (() => void)[] | null = null;
+const stop = new AbortController();
+
+beforeAll(async () => {
+  store = await freshDatabase();
+  await store.insert('policies', [policyRow('coin', 'usd')]);
+  await store.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+  const mortal: Store = {
+    ...store,
+    aside: () => mortal,
+    query: async (sql, params) => {
+      if (isDown) throw new Error('down');
+      if (hanging === null) return store.query(sql, params);
+      const given = hanging;
+      return new Promise((_, reject) => given.push(() => reject(new Error('timed out'))));
+    },
+  };
+  const times = { everyMs: 5, idleMs: 60_000, lostMs: LOST_MS };
+  api = await startApi(store, { memory: { currentStore: () => mortal, times, signal: stop.signal } });
+});
+afterAll(async () => {
+  stop.abort();
+  await api.close();
+  await store.close();
+});
+
+test('while the store is silent an answer from memory says how old it is, then there is none; health answers', async () => {
+  const ask = () => api.get(`/coins/${key('coin')}`);
+  const first = await ask();
+  expect([first.status, first.headers.get('age')]).toEqual([200, null]);
+  isDown = true;
+  await vi.waitFor(async () => expect((await ask()).headers.get('age')).toBe('1'), WAIT);
+  await vi.waitFor(async () => expect((await ask()).status).toBe(500), WAIT);
+  expect((await api.get('/health')).status).toBe(200);
+  isDown = false;
+  await vi.waitFor(async () => expect((await ask()).status).toBe(200), WAIT);
+  expect((await ask()).text).toBe(first.text);
+});
+
+test('while the store takes questions and answers none nobody waits for ever; health answers, the age is watched', async () => {
+  const registry = new Registry();
+  watchStateAge(api.latest, registry);
+  const watched = async () =>
+    (await registry.getSingleMetric('api_state_age_seconds')?.get())?.values[0]?.value ?? -1;
+  const ask = () => api.get(`/coins/${key('coin')}`);
+  expect((await ask()).status).toBe(200);
+  hanging = [];
+  const cold = [
+    `/coins/${key('other')}`,
+    '/status',
+    '/rankings',
+    '/analytics',
+    `/coins/${key('coin')}/activity`,
+  ];
+  const answers = Promise.all(cold.map((path) => api.get<{ detail: string }>(path)));
+  expect((await api.get('/health')).status).toBe(200);
+  for (const [at, { status, body }] of (await answers).entries())
+    expect([status, body.detail], cold[at]).toEqual([
+      500,
+      'RetryableError: the store has not answered for 1.5 s',
+    ]);
+  await vi.waitFor(async () => expect((await ask()).status).toBe(500), WAIT);
+  expect(await watched()).toBeGreaterThan(LOST_MS / 1000);
+  const questions = hanging;
+  hanging = null;
+  for (const timeOut of questions) timeOut();
+  await vi.waitFor(async () => expect((await api.get('/status')).status).toBe(200), WAIT);
+  await vi.waitFor(async () => expect(await watched()).toBeLessThan(1), WAIT);
+  expect((await ask()).status).toBe(200);
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { switchServing } from '../../../clickhouse/serving.ts';
+import { type Databases, openDatabases } from '../../support/databases.ts';
+import { startApi, type TestApi } from '../support/api.ts';
+import { appliedRow, key, originRow, policyRow } from '../support/rows.ts';
+
+const WAIT = { timeout: 60_000, interval: 20 };
+
+let databases: Databases;
+let former: Store;
+let next: Store;
+let stop: AbortController;
+let ends: (() => Promise<unknown>)[];
+
+beforeEach(async () => {
+  databases = await openDatabases();
+  former = databases.home;
+  next = await databases.openMigrated(`${former.database}_r1`);
+  await fill(former, 'old', '100');
+  await fill(next, 'new', '200');
+  stop = new AbortController();
+  ends = [];
+});
+afterEach(async () => {
+  stop.abort();
+  for (const end of ends) await end();
+  await databases.close();
+});
+
+async function fill(store: Store, name: string, hwm: string): Promise<void> {
+  await store.insert('origins', [originRow(1, name)]);
+  await store.insert('policies', [policyRow('coin', 'usd', { hwm })]);
+  await store.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+}
+
+interface Opened {
+  serving: ServingStore;
+  api: TestApi;
+}
+
+/** The API as its process runs it. @param wrap what is put around each database that it opens */
+async function open(wrap: (store: Store) => Store = (store) => store, times: Partial<ServingTimes> = {}) {
+  const kept = (store: Store): Store => wrap({ ...store, close: async () => {} });
+  const serving = serveFrom({
+    openHome: async () => kept(former),
+    openDatabase: async (name) => kept(await databases.open(name)),
+    signal: stop.signal,
+    onError: (error) => {
+      throw error;
+    },
+    times: { everyMs: 5, ...times },
+  });
+  await vi.waitFor(() => expect(serving.connected()).toBe(true), WAIT);
+  const { currentStore } = serving;
+  const api = await startApi(former, {
+    memory: { currentStore, times: { everyMs: 5 }, signal: stop.signal },
+  });
+  ends.push(api.close, serving.close);
+  return { serving, api } satisfies Opened;
+}
+
+interface CoinAnswer {
+  origin: { name: string };
+  hwm: { value: string };
+}
+const ask = async (api: TestApi): Promise<string> => {
+  const { body, status } = await api.get<CoinAnswer>(`/coins/${key('coin')}`);
+  expect(status).toBe(200);
+  return `${body.origin.name} ${body.hwm.value}`;
+};
+const turn = () => switchServing(former, { from: former.database, to: next.database });
+
+test('readers get the old answers until the switch and the new ones after it, never a mixture of both', async () => {
+  const { api } = await open();
+  const seen: string[][] = Array.from({ length: 8 }, () => []);
+  const readers = seen.map(async (answers) => {
+    while (answers.at(-1) !== 'new 200' && !stop.signal.aborted) answers.push(await ask(api));
+    for (let more = 0; more < 5; more += 1) answers.push(await ask(api));
+  });
+  ends.unshift(() => Promise.allSettled(readers));
+  await vi.waitFor(() => expect(seen.every((answers) => answers.length > 3)).toBe(true), WAIT);
+  expect(new Set(seen.flat())).toEqual(new Set(['old 100']));
+  await turn();
+  await Promise.all(readers);
+  for (const answers of seen) {
+    const first = answers.indexOf('new 200');
+    expect(new Set(answers.slice(0, first))).toEqual(new Set(['old 100']));
+    expect(new Set(answers.slice(first))).toEqual(new Set(['new 200']));
+  }
+});
+
+test('an answer that began before the switch ends in the database it began with, which is open for so long', async () => {
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  let once = true;
+  const { api, serving } = await open((store) => ({
+    ...store,
+    query: async (sql, params) => {
+      if (once && store.database === former.database && sql.includes('FROM origins')) {
+        once = false;
+        reached.resolve();
+        await held.promise;
+      }
+      return store.query(sql, params);
+    },
+  }));
+  const slow = ask(api);
+  await reached.promise;
+  await turn();
+  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  expect(await ask(api)).toBe('new 200');
+  held.resolve();
+  expect(await slow).toBe('old 100');
+});
+
+test('an answer kept for the old database is not given for the new one', async () => {
+  const { api, serving } = await open();
+  const path = `/coins/${key('coin')}`;
+  const { headers } = await api.get(path);
+  await turn();
+  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  const again = await api.get<CoinAnswer>(path, { 'if-none-match': headers.get('etag') ?? '' });
+  expect([again.status, again.body.origin.name]).toEqual([200, 'new']);
+});
+
+test('the new database serves once it has all that the old one has', async () => {
+  await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
+  let looks = 0;
+  const { api, serving } = await open((store) => ({
+    ...store,
+    query: async (sql, params) => {
+      const rows = await store.query<never>(sql, params);
+      if (store.database === next.database && sql.includes('FROM applied')) looks += 1;
+      return rows;
+    },
+  }));
+  await turn();
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), WAIT);
+  expect(await ask(api)).toBe('old 100');
+  await next.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
+  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+});
+
+test('one that never gets there serves after a while all the same', async () => {
+  await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
+  const { serving } = await open(undefined, { catchUpMs: 50 });
+  await turn();
+  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+});
+
+test('a database that serves no more is closed after its grace, home never', async () => {
+  const closed: string[] = [];
+  const { serving } = await open(
+    (store) => ({ ...store, close: async () => void closed.push(store.database) }),
+    { graceMs: 10 },
+  );
+  await turn();
+  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await switchServing(former, { from: next.database, to: former.database });
+  await vi.waitFor(() => expect(closed).toEqual([next.database]), WAIT);
+  expect(serving.currentStore().database).toBe(former.database);
+  expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});

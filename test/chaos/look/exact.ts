@@ -1,0 +1,67 @@
+import { compare } from '../../scenarios/compare.ts';
+import type { Status } from '../../scenarios/harness.ts';
+import { viewOf } from '../../scenarios/oracle/view.ts';
+import { untilExact } from '../../scenarios/until-exact.ts';
+import type { Stage } from '../system/stage.ts';
+import { ask, eventually, getterOf } from './ask.ts';
+
+/** A quiet slot is told a quarter of a second late; while history waits for slots to go by they come at once. */
+const SLOT_EVERY_MS = { settling: 2_000, closing: 100 };
+/** Shorter than a stream without slots is taken to be dead. */
+const STATUS_WITHIN_MS = 5_000;
+
+export interface ExactOptions {
+  /** For the index to be at the tip and whole. */
+  settleMs: number;
+  /** For a difference to go away, from the first one on. */
+  exactMs: number;
+}
+
+/** Every API at the tip with nothing of the past missing; empty slots go on meanwhile. */
+export async function settle(stage: Stage, limitMs: number): Promise<void> {
+  const { chain } = stage.world;
+  let produced = performance.now();
+  let seen = '';
+  const settled = async () => {
+    const states = await Promise.all(stage.apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
+    seen = JSON.stringify(states.map((state) => (state?.body as Status | undefined)?.indexer ?? state?.body));
+    if (states.every((state) => isAtTip(state?.body))) return true;
+    const isClosing = states.some((state) => !isWhole(state?.body));
+    if (performance.now() - produced > SLOT_EVERY_MS[isClosing ? 'closing' : 'settling']) {
+      await chain.produce([]);
+      produced = performance.now();
+      await stopClocks(stage);
+    }
+    return false;
+  };
+  const indexerOf = (body: unknown) => ((body ?? {}) as Partial<Status>).indexer;
+  const isWhole = (body: unknown) => indexerOf(body)?.history.complete === true;
+  const isAtTip = (body: unknown) =>
+    isWhole(body) && indexerOf(body)?.lastProcessedSlot === String(chain.tip().slot);
+  await stopClocks(stage);
+  try {
+    await eventually('the index is at the tip and whole', limitMs, settled);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; the tip is ${chain.tip().slot}, served is ${seen}`);
+  }
+}
+
+/** The APIs' clocks stand at the chain's last block: ages are compared to the second. */
+async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
+  const atMillis = chain.timeOf(chain.tip().slot) * 1000;
+  await Promise.all(apis.map((api) => api.stopClock(atMillis)));
+}
+
+/** Every route of every API equals the ledger. @throws AssertionError with the first difference that stays */
+export async function expectExact(stage: Stage, { settleMs, exactMs }: ExactOptions): Promise<void> {
+  const { chain } = stage.world;
+  await untilExact({
+    settle: () => settle(stage, settleMs),
+    nextSlot: () => chain.produce([]),
+    compare: async () => {
+      const view = viewOf(chain, false);
+      for (const api of stage.apis) await compare(getterOf(api), view);
+    },
+    limitMs: exactMs,
+  });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { type GapPlace, gapAfter, gapRows } from '../../../ingest/materialise/gap-rows.ts';
+import type { GapRecord } from '../../../schemas/records.ts';
+
+const FROM = 10n;
+const record = (toSlot: bigint, closed: boolean): GapRecord => ({
+  kind: 'gap',
+  fromSlot: FROM,
+  toSlot,
+  toTime: null,
+  closed,
+});
+const open = (toSlot: bigint) => record(toSlot, false);
+/** By whoever opened it. */
+const end = record(FROM, true);
+/** By a backfill that has read up to there. */
+const readTo = (toSlot: bigint) => record(toSlot, true);
+
+function placeAfter(...records: GapRecord[]): GapPlace {
+  let place: GapPlace | undefined;
+  for (const next of records) place = gapAfter(place, next);
+  return place as GapPlace;
+}
+
+describe('a gap', () => {
+  test('is narrowed, ended, and opened again by those who stream', () => {
+    expect(placeAfter(open(99n), open(50n))).toMatchObject({ toSlot: 50n, closed: false });
+    expect(placeAfter(open(99n), open(50n), end).closed).toBe(true);
+    expect(placeAfter(open(99n), end, open(120n))).toMatchObject({ toSlot: 120n, closed: false });
+    expect(placeAfter(open(99n), end, open(50n)).closed).toBe(false);
+  });
+
+  test('is closed by a backfill that has read as far as it reaches', () => {
+    expect(placeAfter(open(99n), readTo(99n)).closed).toBe(true);
+    expect(placeAfter(open(99n), open(50n), readTo(60n)).closed).toBe(true);
+  });
+
+  test('stays open where it was opened again further than a backfill has read', () => {
+    expect(placeAfter(open(99n), open(200n), readTo(150n))).toMatchObject({ toSlot: 200n, closed: false });
+  });
+
+  test('is not opened again by its owner who still narrows what a backfill has closed', () => {
+    expect(placeAfter(open(99n), readTo(150n), open(40n)).closed).toBe(true);
+    expect(placeAfter(open(99n), readTo(150n), open(40n), end).closed).toBe(true);
+    expect(placeAfter(open(99n), readTo(150n), end, open(120n)).closed).toBe(true);
+  });
+
+  test('is opened again behind what a backfill has read', () => {
+    expect(placeAfter(open(99n), readTo(150n), open(151n))).toMatchObject({ toSlot: 151n, closed: false });
+  });
+
+  test('that two backfills have read is closed as far as the one that read further', () => {
+    expect(placeAfter(open(99n), readTo(150n), readTo(120n), open(140n)).closed).toBe(true);
+  });
+});
+
+test('a record that opens or widens a gap is written before the facts behind it, the rest after them', () => {
+  const records = [open(99n), open(50n), open(120n), end];
+  const { opened, progressed } = gapRows(
+    records.map((gap, at) => ({ offset: BigInt(at), gap })),
+    new Map(),
+    3,
+  );
+  expect(opened.map(({ log_offset, to_slot }) => [log_offset, to_slot])).toEqual([
+    ['0', '99'],
+    ['2', '120'],
+  ]);
+  expect(progressed.map(({ log_offset, closed }) => [log_offset, closed])).toEqual([
+    ['1', 0],
+    ['3', 1],
+  ]);
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeRecord, encodeRecord, UnreadableRecordError } from '../../../ingest/log/record-codec.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+
+const SEED = Number(process.env.SEED ?? 20_261_121);
+
+const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
+const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const time = fc.option(fc.integer({ min: -1, max: 2 ** 40 }));
+const key = bytes(32).map(encodeBase58);
+const kind = <T extends string>(value: T) => fc.constant(value);
+
+const account = fc.record({
+  kind: kind('account'),
+  source: fc.constantFrom('stream' as const, 'rpc' as const),
+  slot: u64,
+  blockTime: time,
+  address: bytes(32),
+  owner: bytes(32),
+  lamports: u64,
+  data: fc.uint8Array({ maxLength: 2_000 }),
+  writeVersion: u64,
+  signature: fc.option(bytes(64)),
+  expected: fc.constantFrom(null, 'program', 'token_account', 'mint', 'metadata', 'pool', 'curve_config'),
+});
+const transaction = fc.record({
+  kind: kind('transaction'),
+  source: fc.constantFrom('stream' as const, 'rpc' as const),
+  slot: u64,
+  blockTime: time,
+  signature: bytes(64),
+  index: fc.option(fc.nat()),
+  order: fc.nat(),
+  format: fc.constantFrom('geyser' as const, 'json' as const),
+  payload: fc.uint8Array({ maxLength: 2_000 }),
+});
+const marker = fc.record({ kind: kind('marker'), slot: u64, parent: u64, blockTime: time });
+const plainGap = { kind: kind('gap'), fromSlot: u64, toSlot: u64, toTime: time, closed: fc.boolean() };
+const gap = fc.oneof(
+  fc.record(plainGap),
+  fc.record({ ...plainGap, before: key, obstacle: fc.constant(null) }),
+  fc.record({
+    ...plainGap,
+    before: fc.option(key),
+    obstacle: fc.oneof(
+      fc.record({ type: kind('unread'), signature: key }),
+      fc.record({ type: kind('pruned'), firstSlot: u64 }),
+    ),
+  }),
+);
+const reading = fc.record({
+  kind: kind('reading'),
+  readAt: fc.nat(),
+  reading: fc.record({
+    type: kind('metadata'),
+    mint: key,
+    uri: fc.string({ unit: 'grapheme' }),
+    imageUrl: fc.option(fc.string()),
+    error: fc.option(fc.string()),
+  }),
+});
+const deadLetter = fc.record({
+  kind: kind('dead-letter'),
+  source: fc.constantFrom('stream' as const, 'rpc' as const, 'poll' as const),
+  what: fc.string(),
+  where: key,
+  reason: fc.string({ unit: 'grapheme' }),
+  slot: fc.option(u64),
+  bytes: fc.uint8Array({ maxLength: 500 }),
+});
+const recompute = fc.record({
+  kind: kind('recompute'),
+  partition: fc.nat(),
+  mints: fc.array(key, { maxLength: 5 }),
+  slots: fc.array(u64, { maxLength: 5 }),
+});
+const verified = fc.record({
+  kind: kind('verified'),
+  slot: u64,
+  struck: fc.array(
+    fc.record({ signature: key, slot: u64, policies: fc.array(key), events: fc.constant([]) }),
+    { maxLength: 3 },
+  ),
+});
+const record = fc.oneof(
+  account,
+  transaction,
+  marker,
+  gap,
+  reading,
+  recompute,
+  verified,
+  deadLetter,
+) as fc.Arbitrary<LogRecord>;
+
+/** Bytes of a record as plain lists, so that a view of a buffer equals what it shows. */
+const plain = (value: LogRecord) =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, field instanceof Uint8Array ? [...field] : field]),
+  );
+
+test(`every record comes back from its bytes as it was (seed ${SEED})`, () => {
+  fc.assert(
+    fc.property(record, (value) => {
+      expect(plain(decodeRecord(encodeRecord(value)))).toEqual(plain(value));
+    }),
+    { seed: SEED, numRuns: 2_000 },
+  );
+});
+
+test(`bytes that are cut, longer or of another version are no record (seed ${SEED})`, () => {
+  fc.assert(
+    fc.property(record, fc.nat(), (value, place) => {
+      const encoded = encodeRecord(value);
+      expect(() => decodeRecord(encoded.subarray(0, place % encoded.length))).toThrow(UnreadableRecordError);
+      expect(() => decodeRecord(Buffer.concat([encoded, Buffer.of(0)]))).toThrow(UnreadableRecordError);
+      expect(() => decodeRecord(Buffer.concat([Buffer.of(99), encoded.subarray(1)]))).toThrow('version 99');
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});

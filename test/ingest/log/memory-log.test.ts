@@ -1,0 +1,127 @@
+import { expect, test, vi } from 'vitest';
+import { createMemoryLog } from '../../../ingest/log/in-process.ts';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+
+const account = (slot: bigint, size = 10): AccountRecord => ({
+  kind: 'account',
+  source: 'stream',
+  slot,
+  blockTime: null,
+  address: new Uint8Array(32),
+  owner: new Uint8Array(32),
+  lamports: 1n,
+  data: new Uint8Array(size),
+  writeVersion: slot,
+  signature: null,
+  expected: null,
+});
+const marker = (slot: bigint): LogRecord => ({ kind: 'marker', slot, parent: slot - 1n, blockTime: null });
+
+/** Reads a log until `enough` says so, and answers the batches. */
+async function read(
+  log: ReturnType<typeof createMemoryLog>,
+  enough: (batches: LogBatch[]) => boolean,
+  apply: (batch: LogBatch) => Promise<void> = async () => {},
+): Promise<LogBatch[]> {
+  const batches: LogBatch[] = [];
+  const stop = new AbortController();
+  const running = log.run(async (batch) => {
+    await apply(batch);
+    batches.push(batch);
+  }, stop.signal);
+  await vi.waitFor(() => expect(enough(batches)).toBe(true));
+  stop.abort();
+  await running;
+  return batches;
+}
+
+const count = (batches: readonly LogBatch[]) => batches.reduce((sum, { entries }) => sum + entries.length, 0);
+
+test('offsets go on from the stored ones, and markers reach both topics', async () => {
+  const log = createMemoryLog({ startOffsets: { accounts: 7n } });
+  await log.append([account(1n), marker(1n)]);
+  const batches = await read(log, (all) => count(all) === 3);
+  const accounts = batches.filter(({ topic }) => topic === 'accounts').flatMap(({ entries }) => entries);
+  expect(accounts.map(({ offset, record }) => [offset, record.kind])).toEqual([
+    [7n, 'account'],
+    [8n, 'marker'],
+  ]);
+  const transactions = batches
+    .filter(({ topic }) => topic === 'transactions')
+    .flatMap(({ entries }) => entries);
+  expect(transactions.map(({ offset }) => offset)).toEqual([0n]);
+});
+
+test('a batch ends behind a marker where one is inside the limit, else at the limit', async () => {
+  const log = createMemoryLog({ startOffsets: {}, maxBatch: 4 });
+  await log.append([
+    account(1n),
+    account(1n),
+    marker(1n),
+    account(2n),
+    account(2n),
+    account(2n),
+    account(2n),
+    account(2n),
+  ]);
+  const batches = await read(log, (all) => count(all.filter(({ topic }) => topic === 'accounts')) === 8);
+  const sizes = batches.filter(({ topic }) => topic === 'accounts').map(({ entries }) => entries.length);
+  expect(sizes).toEqual([3, 4, 1]);
+});
+
+test('a full log makes the writer wait until there is room again', async () => {
+  const log = createMemoryLog({ startOffsets: {}, maxBytes: 1_000 });
+  await log.append([account(1n, 2_000)]);
+  let appended = false;
+  const waiting = log.append([account(2n)]).then(() => {
+    appended = true;
+  });
+  await Promise.resolve();
+  expect(appended).toBe(false);
+  await read(log, (all) => count(all) === 2);
+  await waiting;
+  expect(log.waitingBytes()).toBe(0);
+});
+
+test('a batch that fails is handed out again, whole', async () => {
+  const failures: unknown[] = [];
+  const log = createMemoryLog({ startOffsets: {}, onFailure: (error) => failures.push(error) });
+  await log.append([account(1n), marker(1n)]);
+  let tries = 0;
+  const batches = await read(
+    log,
+    (all) => count(all) === 3,
+    async ({ topic }) => {
+      if (topic !== 'accounts') return;
+      tries += 1;
+      if (tries < 3) throw new Error('not now');
+    },
+  );
+  expect(failures).toHaveLength(2);
+  expect(batches.find(({ topic }) => topic === 'accounts')?.entries.map(({ offset }) => offset)).toEqual([
+    0n,
+    1n,
+  ]);
+});
+
+test('where nobody waits for it, what comes behind a batch goes together, and at once when somebody does', async () => {
+  let held = 3_600_000;
+  const log = createMemoryLog({ startOffsets: {}, gatherMs: () => held });
+  const stop = new AbortController();
+  const slots: bigint[][] = [];
+  const running = log.run(async ({ topic, entries }) => {
+    if (topic === 'accounts') slots.push(entries.map(({ record }) => (record as AccountRecord).slot));
+  }, stop.signal);
+  await log.append([account(1n), marker(1n)]);
+  await vi.waitFor(() => expect(slots).toEqual([[1n, 1n]]));
+  await log.append([account(2n), marker(2n)]);
+  await log.append([account(3n), marker(3n)]);
+  held = 0;
+  log.hurry();
+  await vi.waitFor(() => expect(slots.slice(1)).toEqual([[2n, 2n, 3n, 3n]]));
+  await log.append([marker(4n)]);
+  await vi.waitFor(() => expect(slots.slice(2)).toEqual([[4n]]));
+  stop.abort();
+  await running;
+});

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { followServing } from '../../../clickhouse/follow-serving.ts';
+import { switchServing } from '../../../clickhouse/serving.ts';
+import { aborted } from '../../../runtime/process/lifecycle.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { type Databases, openDatabases } from '../../support/databases.ts';
+
+const WAIT = { timeout: 60_000, interval: 20 };
+const logger = createLogger('silent', 'test');
+let databases: Databases;
+let home: Store;
+let next: string;
+beforeEach(async () => {
+  databases = await openDatabases();
+  ({ home } = databases);
+  next = `${home.database}_r1`;
+  await databases.openMigrated(next);
+});
+afterEach(() => databases.close());
+
+const noted = () => {
+  const notes: string[] = [];
+  const openDatabase = async (name: string): Promise<Store> => ({
+    ...(await databases.open(name)),
+    close: async () => void notes.push(`closed ${name}`),
+  });
+  return { notes, openDatabase };
+};
+
+test('work goes over to the database that serves, one after the other, until it is stopped', async () => {
+  const { notes, openDatabase } = noted();
+  const stop = new AbortController();
+  const following = followServing(
+    { home, openDatabase, logger, signal: stop.signal },
+    async ({ database }, signal) => {
+      notes.push(`begins ${database}`);
+      await aborted(signal);
+      notes.push(`ends ${database}`);
+    },
+  );
+  await vi.waitFor(() => expect(notes).toContain(`begins ${home.database}`), WAIT);
+  await switchServing(home, { from: home.database, to: next });
+  await vi.waitFor(() => expect(notes).toContain(`begins ${next}`), WAIT);
+  stop.abort();
+  await following;
+  expect(notes).toEqual([
+    ...[`begins ${home.database}`, `ends ${home.database}`],
+    ...[`begins ${next}`, `ends ${next}`, `closed ${next}`],
+  ]);
+});
+
+test('work that fails is not begun again, and its database is closed', async () => {
+  const { notes, openDatabase } = noted();
+  await switchServing(home, { from: home.database, to: next });
+  const options = { home, openDatabase, logger, signal: new AbortController().signal };
+  const failing = followServing(options, async () => {
+    throw new Error('no use');
+  });
+  await expect(failing).rejects.toThrow('no use');
+  expect(notes).toEqual([`closed ${next}`]);
+});
+
+test('a serving database of an older schema is waited for', async () => {
+  const old = `${home.database}_r2`;
+  await databases.open(old);
+  await switchServing(home, { from: home.database, to: old });
+  const stop = new AbortController();
+  const begun: string[] = [];
+  const following = followServing(
+    { home, openDatabase: databases.open, logger, signal: stop.signal },
+    async ({ database }, signal) => {
+      begun.push(database);
+      await aborted(signal);
+    },
+  );
+  await databases.openMigrated(old);
+  await vi.waitFor(() => expect(begun).toEqual([old]), WAIT);
+  stop.abort();
+  await following;
+});

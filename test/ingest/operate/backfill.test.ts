@@ -1,0 +1,230 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openServer, type Store } from '../../../clickhouse/client.ts';
+import { migrate } from '../../../clickhouse/migrate.ts';
+import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import { openGaps } from '../../../clickhouse/queries/progress/stream-store.ts';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
+import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import type { LogWriter } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { endsOf } from '../../../ingest/operate/backfill/cursor.ts';
+import { lockDataDir } from '../../../runtime/process/data-lock.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { freshDatabaseUrl } from '../../support/database.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
+import { readTables } from '../materialise/support/tables.ts';
+import { startBackfill } from '../support/backfill-child.ts';
+import { ledgerTransactions } from '../support/ledger-facts.ts';
+
+const missing = brokerMissing();
+const LIMIT_MS = 240_000;
+const WAIT = { timeout: 120_000, interval: 50 };
+const dataDir = mkdtempSync(path.join(tmpdir(), 'backfill-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const backfill = (env: Record<string, string>, args: string[] = []) =>
+  startBackfill({ DATA_DIR: dataDir, ...env }, args);
+
+describe('without servers backfill stops with a sentence', () => {
+  test('that names the variable', async () => {
+    const servers = {
+      KAFKA_BROKERS: '127.0.0.1:1',
+      CLICKHOUSE_URL: 'http://127.0.0.1:1/x',
+      SOLANA_RPC_URL: 'http://127.0.0.1:1',
+    };
+    for (const name of Object.keys(servers)) {
+      const { code, err } = await backfill({ ...servers, [name]: '' }).ended;
+      expect(code).toBe(1);
+      expect(err).toMatch(new RegExp(`^${name} is not set: [^\n]+\n$`));
+    }
+  });
+
+  test('that names the process which holds DATA_DIR', async () => {
+    const unlock = lockDataDir(dataDir);
+    const { code, err } = await backfill({}).ended;
+    unlock();
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
+  });
+
+  test('that says what is wrong with a flag', async () => {
+    expect((await backfill({}, ['--from-slot', 'x']).ended).err).toBe(
+      '--from-slot must be a whole number from 0, not "x"\n',
+    );
+    expect((await backfill({}, ['--until', '5']).ended).err).toContain("Unknown option '--until'");
+  });
+});
+
+describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : ` (${missing})`}`, () => {
+  const prefix = `backfill-${process.pid}-${Date.now()}`;
+  const clickhouseUrl = freshDatabaseUrl();
+  const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+  const stop = new AbortController();
+  let client: KafkaClient;
+  let writer: LogWriter;
+  let store: Store;
+  let chain: Chain;
+  let rpc: RpcServer;
+  let reading: Promise<void>;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    const brokers = await sharedBrokers();
+    client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+    await ensureTopics(client, { prefix, partitions: 2, replication: null, retentionMs: '-1' });
+    writer = createKafkaWriter(client, prefix);
+    store = await openServer(clickhouseUrl);
+    await migrate(store);
+    chain = createChain({ dir: null, seed: 'backfill', genesisTime: 1_760_000_000_000 });
+    const life = createLife(chain, { seed: 'backfill', policies: 20, rate: 6 });
+    for (let block = 0; block < 250; block += 1) await chain.produce(life.next());
+    // What is newer than 32 slots is not a backfill's to read.
+    for (let block = 0; block < 40; block += 1) await chain.produce([]);
+    rpc = await serveRpc({ ledger: chain, port: 0 });
+    const materialise = createMaterialiser({ store, programId: decodeKey(chain.programId) as Uint8Array });
+    reading = createKafkaReader(client, { prefix, group: `${prefix}-all`, logger }).run(
+      materialise,
+      stop.signal,
+    );
+    env = {
+      KAFKA_BROKERS: brokers.join(','),
+      KAFKA_TOPIC_PREFIX: prefix,
+      CLICKHOUSE_URL: clickhouseUrl,
+      SOLANA_RPC_URL: rpc.url,
+      PROGRAM_ID: chain.programId,
+    };
+  }, LIMIT_MS);
+
+  afterAll(async () => {
+    stop.abort();
+    await reading;
+    await writer.close();
+    await client.close();
+    await rpc.close();
+    chain.close();
+    await store.command(`DROP DATABASE ${store.database} SYNC`);
+    await store.close();
+  }, LIMIT_MS);
+
+  /** Resolves once all that the log holds is applied. */
+  async function applied(): Promise<void> {
+    const target = new Map<string, bigint>();
+    for (const topic of ['accounts', 'transactions'] as const) {
+      for (const [at, end] of await endsOf(client, topicName(prefix, topic))) {
+        if (end > 0n) target.set(`${topic}/${at}`, end - 1n);
+      }
+    }
+    await vi.waitFor(async () => {
+      if (!reaches(await appliedOffsets(store), target)) throw new Error('not all is applied');
+    }, WAIT);
+  }
+
+  const storedSignatures = async () =>
+    new Set(
+      (await store.query<{ signature: string }>('SELECT signature FROM transactions FINAL')).map(
+        ({ signature }) => signature,
+      ),
+    );
+  const cursors = () => readdirSync(dataDir).filter((name) => /^backfill-.*\.json$/.test(name));
+  const succeeded = () => ledgerTransactions(chain);
+
+  test(
+    'a run that was killed goes on where it was, brings every transaction and closes the gap of the stream',
+    async () => {
+      const tip = chain.tip().slot;
+      await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 35n, toTime: null, closed: false }]);
+      await applied();
+      const first = backfill(env);
+      await vi.waitFor(() => {
+        if (cursors().length === 0) throw new Error('no place is kept yet');
+      }, WAIT);
+      first.child.kill('SIGKILL');
+      expect((await first.ended).signal).toBe('SIGKILL');
+      await applied();
+      const before = await storedSignatures();
+      expect(before.size).toBeGreaterThan(0);
+      expect(before.size).toBeLessThan(succeeded().length);
+      expect(await openGaps(store)).toHaveLength(1);
+
+      const { code, out, err } = await backfill(env).ended;
+      expect(code, err).toBe(0);
+      expect(out).toMatch(/^\d+ accounts, \d+ transactions; gaps closed: 0 to \d+\n$/);
+      expect(err).toMatch(/^transactions 100 %, \d+ of \d+ slots, (.+, )?\d+ read$/m);
+      expect(Number(/ (\d+) transactions/.exec(out)?.[1])).toBeLessThan(succeeded().length);
+      expect(cursors()).toEqual([]);
+      await applied();
+      const stored = await storedSignatures();
+      expect(succeeded().filter(({ signature }) => !stored.has(signature))).toEqual([]);
+      expect(await openGaps(store)).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'brings every account of the program and what they lead to, as the chain has them',
+    async () => {
+      const rows = await store.query<{ address: string }>(
+        `SELECT address FROM policies FINAL WHERE exists UNION ALL SELECT address FROM venue_accounts FINAL WHERE exists
+         UNION ALL SELECT address FROM origins FINAL WHERE exists UNION ALL SELECT address FROM models FINAL WHERE exists
+         UNION ALL SELECT address FROM protocol_config FINAL WHERE exists`,
+      );
+      const owned = chain.accountsByOwner(decodeKey(chain.programId) as Uint8Array);
+      expect(new Set(rows.map(({ address }) => address))).toEqual(
+        new Set(owned.map(({ address }) => encodeBase58(address))),
+      );
+      const [balances] = await store.query<{ count: string }>(
+        'SELECT toString(count()) AS count FROM token_accounts FINAL WHERE exists AND address IN (SELECT bankroll FROM policies FINAL)',
+      );
+      const [policies] = await store.query<{ count: string }>(
+        'SELECT toString(count()) AS count FROM policies FINAL WHERE exists',
+      );
+      expect(balances).toEqual(policies);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a second run, whole or in part, changes no figure and no gap',
+    async () => {
+      const before = await readTables(store);
+      expect((await backfill(env).ended).code).toBe(0);
+      const from = String(chain.tip().slot - 90n);
+      const { code, out } = await backfill(env, ['--from-slot', from]).ended;
+      expect(code).toBe(0);
+      const read = Number(/ (\d+) transactions/.exec(out)?.[1]);
+      expect(read).toBeGreaterThanOrEqual(succeeded().filter(({ slot }) => slot >= BigInt(from)).length);
+      expect(read).toBeLessThan(succeeded().length);
+      await applied();
+      expect(await readTables(store)).toEqual(before);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a gap that begins before what was read stays open',
+    async () => {
+      const tip = chain.tip().slot;
+      await writer.append([
+        { kind: 'gap', fromSlot: tip - 100n, toSlot: tip - 60n, toTime: null, closed: false },
+        { kind: 'gap', fromSlot: tip - 50n, toSlot: tip - 45n, toTime: null, closed: false },
+      ]);
+      await applied();
+      const { out } = await backfill(env, ['--from-slot', String(tip - 70n)]).ended;
+      expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\n$`));
+      await applied();
+      expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 100n]);
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
+import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
+import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
+import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+
+let chain: Chain;
+let geyser: GeyserServer;
+
+beforeEach(async () => {
+  chain = createChain({ dir: null, seed: 'doctor', genesisTime: 1_760_000_000_000 });
+  for (let made = 0; made < 40; made += 1) await chain.produce([]);
+  geyser = await serveGeyser({ ledger: chain, port: 0, xToken: 'secret' });
+});
+
+afterEach(async () => {
+  await geyser.close();
+  chain.close();
+});
+
+/** The lines about the stream, while slots go on. */
+async function diagnose(modes: Partial<ProviderModes>, token = 'secret'): Promise<string[]> {
+  geyser.become(modes);
+  const lines: string[] = [];
+  const slots = setInterval(() => void chain.produce([]), 50);
+  const config = readConfig({
+    YELLOWSTONE_ENDPOINT: `127.0.0.1:${geyser.port}`,
+    YELLOWSTONE_X_TOKEN: token,
+  });
+  const checks = checksOf(config).filter(({ variable }) => variable === 'YELLOWSTONE_ENDPOINT');
+  await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+  clearInterval(slots);
+  return lines;
+}
+
+test('of a provider that has everything three lines are ok', async () => {
+  const lines = await diagnose({});
+  expect(lines).toHaveLength(3);
+  for (const line of lines) expect(line).toMatch(/^ok/);
+  expect(lines[1]).toMatch(/replay: 8 slots back, kept from slot \d+/);
+});
+
+test.each([
+  ['off', /^note.*replay: none \(from_slot is not supported\): .*SOLANA_RPC_URL/],
+  ['failed', /^note.*replay: none \(failed to get replay response\)/],
+  ['silent', /^note.*replay: none \(the server ended the stream\)/],
+  ['data-loss', /^note.*replay: none/],
+  ['empty', /^note.*replay: taken, and nothing of the past comes/],
+] as const)('a replay that is %s has one line with what to do', async (replay, line) => {
+  expect((await diagnose({ replay }))[1]).toMatch(line);
+});
+
+test('a cap is told with the number that the provider takes', async () => {
+  expect((await diagnose({ addresses: 10 }))[2]).toMatch(/^note.*takes 10 addresses .*account_max/);
+  expect((await diagnose({ terse: true }))[2]).toMatch(/^note.*takes 7 addresses/);
+  expect((await diagnose({ addresses: 0 }))[2]).toMatch(/^note.*takes no addresses/);
+});
+
+test('a wrong token names its variable', async () => {
+  expect(await diagnose({}, 'wrong')).toEqual([expect.stringMatching(/^failed.*YELLOWSTONE_X_TOKEN/)]);
+});

@@ -1,0 +1,96 @@
+import net from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
+import { checkKafka } from '../../../ingest/operate/doctor/kafka.ts';
+import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { type AnsweringServer, deadUrl, serveAnswers } from '../../support/answering.ts';
+
+let server: AnsweringServer | null = null;
+afterEach(() => server?.close());
+
+const { signal } = new AbortController();
+
+async function diagnose(env: Record<string, string>): Promise<{ failed: number; lines: string[] }> {
+  const lines: string[] = [];
+  const failed = await runChecks(checksOf(readConfig(env)), (line) => lines.push(line), signal);
+  return { failed, lines };
+}
+
+test('without configuration every endpoint is unset and nothing fails', async () => {
+  const { failed, lines } = await diagnose({});
+  expect(failed).toBe(0);
+  expect(lines).toHaveLength(10);
+  for (const line of lines) expect(line).toMatch(/^unset {3}[A-Z_]+$/);
+});
+
+test('each endpoint has its line: what answers soundly is ok, what does not says why, and no secret shows', async () => {
+  server = await serveAnswers(({ path }) => {
+    if (path === '/perp/info') {
+      return { body: { marginSummary: { accountValue: '0.0', totalNtlPos: '0.0' }, time: 1 } };
+    }
+    if (path === '/options/public/get_all_currencies') return { body: { id: 1, result: [] } };
+    if (path === '/catalogue/pairs') return { body: '<html>\u001b[2J</html>' };
+    return { status: 503, body: 'busy' };
+  });
+  const dead = await deadUrl();
+  const { failed, lines } = await diagnose({
+    PERP_VENUE_URL: `${server.url}/perp`,
+    OPTIONS_VENUE_URL: `${server.url}/options`,
+    LAUNCHPAD_CATALOGUE_URL: `${server.url}/catalogue`,
+    PRICE_URL: `${server.url}/price`,
+    SOLANA_RPC_URL: dead.replace('http://', 'http://user:hunter2@'),
+    CLICKHOUSE_URL: `${dead.replace('http://', 'http://user:hunter2@')}/x`,
+    POSTGRES_URL: `${dead.replace('http://', 'postgres://user:hunter2@')}/x`,
+    YELLOWSTONE_ENDPOINT: dead,
+  });
+  const of = (variable: string) => lines.find((line) => line.includes(` ${variable} `));
+  expect(of('PERP_VENUE_URL')).toMatch(/^ok .*answers an account state$/);
+  expect(of('OPTIONS_VENUE_URL')).toMatch(/^ok .*0 currencies with options$/);
+  expect(of('LAUNCHPAD_CATALOGUE_URL')).toMatch(/^failed .*not JSON$/);
+  expect(of('PRICE_URL')).toMatch(/^failed .*answered 503$/);
+  for (const variable of ['SOLANA_RPC_URL', 'CLICKHOUSE_URL', 'POSTGRES_URL', 'YELLOWSTONE_ENDPOINT']) {
+    expect(of(variable)).toMatch(/^failed /);
+  }
+  expect(failed).toBe(6);
+  expect(lines.join('\n')).not.toContain('hunter2');
+});
+
+test('TRUST_PROXY that makes all clients one has a line that says so', async () => {
+  const { failed, lines } = await diagnose({ PUBLIC_URL: 'https://api.example' });
+  expect(failed).toBe(1);
+  expect(lines.at(-1)).toMatch(/^failed {2}TRUST_PROXY .*all clients count as one address/);
+});
+
+test('what comes from outside cannot draw on the terminal', async () => {
+  const lines: string[] = [];
+  const run = async () => {
+    throw new Error('a\u001b[2Jb\nok      FAKE');
+  };
+  await runChecks([{ variable: 'X', run }], (line) => lines.push(line), signal);
+  expect(lines).toEqual(['failed  X  a [2Jb ok      FAKE']);
+});
+
+test('something else that listens is told from a broker', async () => {
+  const answers: Record<string, (socket: net.Socket) => void> = {
+    web: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    broker: (socket) => socket.write(Buffer.from([0, 0, 0, 10, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0])),
+    closing: (socket) => socket.destroy(),
+  };
+  const outcome: Record<string, string> = {};
+  for (const [name, answer] of Object.entries(answers)) {
+    const listener = net.createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => answer(socket));
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${(listener.address() as net.AddressInfo).port}`;
+    outcome[name] = await checkKafka([address], false, signal).catch((error: Error) => error.message);
+    listener.close();
+  }
+  expect(outcome).toEqual({
+    web: expect.stringContaining('is no Kafka broker'),
+    broker: '1 of 1 brokers answer',
+    closing: expect.stringMatching(/closed the connection|ECONNRESET/),
+  });
+});

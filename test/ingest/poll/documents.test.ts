@@ -1,0 +1,160 @@
+import { createSocket } from 'node:dgram';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDocument } from '../../../ingest/poll/venues/document.ts';
+import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
+import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
+import { documentUrl } from '../../../schemas/venues/metadata.ts';
+
+const { signal } = new AbortController();
+let base = '';
+let hits = 0;
+
+const server = http.createServer((request, response) => {
+  hits += 1;
+  const answers: Record<string, () => void> = {
+    '/good': () => response.end(JSON.stringify({ image: 'https://images.example/a.png' })),
+    '/large': () => response.end(`{"image":"${'x'.repeat(10_000_000)}"}`),
+    '/loop': () => response.writeHead(302, { location: '/loop' }).end(),
+    '/text': () => response.end('<html>'),
+    '/control': () => response.end(JSON.stringify({ image: 'java\u0000script:alert(1)' })),
+    '/script': () => response.end(JSON.stringify({ image: 'javascript:alert(1)' })),
+    '/long': () => response.end(JSON.stringify({ image: `https://x.example/${'a'.repeat(1_000_000 / 8)}` })),
+    '/list': () => response.end('[1,2,3]'),
+    '/null': () => response.end('null'),
+    '/drip': () => response.writeHead(200).write('{"image":'),
+    '/hang': () => {},
+    '/cut': () =>
+      response.writeHead(200, { 'content-length': '100' }).write('{', () => request.socket.destroy()),
+    '/named': () =>
+      response.end(JSON.stringify({ name: 'x'.repeat(1_000_000), image: 'https://x.example/a' })),
+    '/gone': () => response.writeHead(404).end(),
+    '/to-file': () => response.writeHead(301, { location: 'file:///etc/passwd' }).end(),
+  };
+  (answers[request.url ?? ''] ?? answers['/gone'])?.();
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const read = async (uri: string, allowPrivate = true) => {
+  const options = { ipfsGateway: null, allowPrivate, signal, timeoutMs: 500 };
+  const { reading } = await readDocument('mint', uri, options);
+  if (reading.type !== 'metadata') throw new Error('no metadata reading');
+  return reading;
+};
+
+describe('a metadata document', () => {
+  test('gives its image', async () => {
+    expect(await read(`${base}/good`)).toMatchObject({
+      imageUrl: 'https://images.example/a.png',
+      error: null,
+    });
+  });
+
+  test.each([
+    ['/large', /over 262144 bytes/],
+    ['/loop', /over 3 redirects/],
+    ['/text', /not JSON/],
+    ['/control', /image is no URL|scheme/],
+    ['/script', /scheme javascript:/],
+    ['/long', /image is no URL/],
+    ['/list', /no object/],
+    ['/null', /no object/],
+    ['/gone', /answered 404/],
+    ['/named', /over 262144 bytes/],
+    ['/drip', /^timed out$/],
+    ['/hang', /^timed out$/],
+    ['/cut', /^connection lost$/],
+    ['/to-file', /scheme file:/],
+  ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
+    const { imageUrl, error } = await read(base + path);
+    expect(imageUrl).toBeNull();
+    expect(error).toMatch(reason);
+  });
+
+  test.each([
+    'https://127.0.0.1/x.json',
+    'https://[::1]/x.json',
+    'https://[::ffff:10.0.0.1]/x.json',
+    'https://localhost/x.json',
+    'https://[::ffff:7f00:1]/x.json',
+    'https://metadata.google.internal/computeMetadata/v1/',
+    'https://168.63.129.16/machine',
+    'https://169.254.169.254/latest',
+  ])('at a private address (%s) is not asked for', async (uri) => {
+    const before = hits;
+    expect((await read(uri, false)).error).toMatch(/private address|no such host/);
+    expect(hits).toBe(before);
+  });
+
+  test('over plain http is refused where private addresses are', async () => {
+    expect((await read(`${base}/good`, false)).error).toBe('the metadata uri has the scheme http:');
+  });
+
+  test('on ipfs without a gateway says so', async () => {
+    expect((await read('ipfs://bafy')).error).toBe('the metadata is on ipfs and IPFS_GATEWAY is not set');
+  });
+});
+
+test('names of the machine and of clouds have no public address, and nobody is asked for them', async () => {
+  const lookup = nameLookup({ publicOnly: true, signal, nameServers: ['127.0.0.1:9'] });
+  for (const name of ['localhost', 'a.localhost', 'metadata.google.internal', 'metadata', 'printer.local'])
+    for (const options of [{}, { all: true }])
+      expect(await new Promise((resolve) => lookup(name, options, (error) => resolve(error?.message)))).toBe(
+        `${name} has no public address`,
+      );
+});
+
+test('a lookup ends with its signal', async () => {
+  const stop = new AbortController();
+  const silent = createSocket('udp4');
+  await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+  const nameServers = [`127.0.0.1:${silent.address().port}`];
+  const lookup = nameLookup({ publicOnly: true, signal: stop.signal, nameServers });
+  const ended = new Promise((resolve) => lookup('x.example', {}, (error) => resolve(error?.code)));
+  silent.once('message', () => stop.abort());
+  expect(await ended).toBe('ENOTFOUND');
+  silent.close();
+});
+
+test.each([
+  'ipfs://../admin',
+  'ipfs://bafy/../../admin',
+  'ipfs://bafy/%2e%2e/%2e%2e/admin',
+  'ipfs://bafy/..%2f..%2fadmin',
+  'ipfs://bafy/%252e%252e/%252e%252e/admin',
+  'ipfs://bafy/..\\..\\admin',
+  'ipfs://ipfs/../../admin',
+  'ar://../x',
+])('a path does not leave its gateway’s prefix: %s', (uri) => {
+  expect(documentUrl(uri, 'https://user:mark@gateway.example/key', true)).toEqual({
+    reason: 'the metadata uri leaves the content it names',
+  });
+});
+
+test('addresses of the public internet are told from the others', () => {
+  expect(['8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true]);
+  expect(
+    [
+      ...['10.1.2.3', '192.168.0.1', '::', 'fe80::1', '::ffff:127.0.0.1', '::127.0.0.1', 'x'],
+      ...[
+        '::ffff:7f00:1',
+        '::ffff:0:a00:1',
+        '5f00::1',
+        '3fff::1',
+        '3fff:fff::1',
+        '192.88.99.1',
+        '168.63.129.16',
+      ],
+      ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192'],
+    ].filter(isPublicAddress),
+  ).toEqual([]);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createPatientRead } from '../../../ingest/history/patient-read.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { account } from '../materialise/support/records.ts';
+
+const options = () => ({ signal: new AbortController().signal, logger: createLogger('silent', 'test') });
+const named = (address: string): AccountRecord => account(address, new Uint8Array(32), new Uint8Array(0));
+
+test('one account that cannot be read keeps none of its hundred from being read', async () => {
+  const addresses = Array.from({ length: 100 }, (_, at) => `account ${at}`);
+  let requests = 0;
+  const read = createPatientRead(async (some) => {
+    requests += 1;
+    if (some.includes('account 61')) throw new Error('too large');
+    return some.map(named);
+  }, options());
+  const found = await read(addresses, 5n);
+  const expected = addresses.filter((address) => address !== 'account 61').map(named);
+  const keys = (records: readonly AccountRecord[] | null) =>
+    records?.map(({ address }) => encodeBase58(address)).sort();
+  expect(keys(found)).toEqual(keys(expected));
+  expect(requests).toBeLessThan(40);
+});
+
+test('a node that answers nothing at all is waited for, with all that was asked', async () => {
+  const asked: number[] = [];
+  const read = createPatientRead(async (some) => {
+    asked.push(some.length);
+    if (asked.length < 7) throw new Error('refused');
+    return some.map(named);
+  }, options());
+  expect(await read(['a', 'b'], 5n)).toHaveLength(2);
+  expect(asked.filter((length) => length === 2)).toHaveLength(5);
+});

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Update } from '../../../ingest/stream/geyser/update.ts';
+import { Slots, type SlotsOutput } from '../../../ingest/stream/slots/machine.ts';
+
+const SEED = Number(process.env.SEED ?? 20_261_121);
+
+const account = (slot: bigint, name: number, writeVersion: bigint): Update => ({
+  type: 'account',
+  slot,
+  address: new Uint8Array(32).fill(name),
+  owner: new Uint8Array(32),
+  lamports: 1n,
+  data: Uint8Array.of(Number(writeVersion & 0xffn)),
+  writeVersion,
+  signature: null,
+});
+const meta = (slot: bigint, parent: bigint): Update => ({
+  type: 'blockMeta',
+  slot,
+  parent,
+  blockTime: 1_000 + Number(slot),
+});
+const status = (slot: bigint, state: 'processed' | 'confirmed' | 'finalized' | 'dead'): Update => ({
+  type: 'slot',
+  slot,
+  parent: null,
+  state,
+});
+
+const slotsOf = (outputs: readonly SlotsOutput[]) =>
+  outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
+
+function feed(slots: Slots, updates: readonly Update[]): SlotsOutput[] {
+  return updates.flatMap((update) => slots.take(update));
+}
+
+describe('a slot', () => {
+  test('is released once its block meta is here and it is confirmed, whichever comes last', () => {
+    for (const order of [
+      [meta(11n, 10n), status(11n, 'confirmed')],
+      [status(11n, 'confirmed'), meta(11n, 10n)],
+    ]) {
+      expect(slotsOf(feed(new Slots('confirmed', 10n), order))).toEqual([11n]);
+    }
+  });
+
+  test('is confirmed by a confirmed descendant', () => {
+    const slots = new Slots('confirmed', 10n);
+    const outputs = feed(slots, [meta(11n, 10n), meta(13n, 11n), status(13n, 'confirmed')]);
+    expect(slotsOf(outputs)).toEqual([11n, 13n]);
+  });
+
+  test('waits for finalized where finalized is asked for', () => {
+    const slots = new Slots('finalized', 10n);
+    expect(feed(slots, [meta(11n, 10n), status(11n, 'confirmed')])).toEqual([]);
+    expect(slotsOf(feed(slots, [status(11n, 'finalized')]))).toEqual([11n]);
+  });
+
+  test('of a fork that lost is dropped', () => {
+    const slots = new Slots('confirmed', 10n);
+    const fork = [account(11n, 1, 1n), meta(11n, 10n), status(11n, 'processed')];
+    const outputs = feed(slots, [...fork, meta(12n, 10n), status(12n, 'confirmed'), status(11n, 'dead')]);
+    expect(slotsOf(outputs)).toEqual([12n]);
+    expect(slots.overflowing).toBe(false);
+  });
+
+  test('waits for its parent, and the interval in between is told as missing', () => {
+    const slots = new Slots('confirmed', 10n);
+    expect(feed(slots, [meta(14n, 13n), status(14n, 'confirmed')])).toEqual([]);
+    expect(slots.missing()).toEqual({ fromSlot: 11n, toSlot: 13n, toTime: 1_014, waiting: 1 });
+    expect(slotsOf(slots.skipTo(13n))).toEqual([14n]);
+  });
+
+  test('that begins a stream without replay is not released: it may have begun before', () => {
+    const slots = new Slots('confirmed', null);
+    const outputs = feed(slots, [
+      meta(50n, 49n),
+      status(50n, 'confirmed'),
+      meta(51n, 50n),
+      status(51n, 'confirmed'),
+    ]);
+    expect(slotsOf(outputs)).toEqual([51n]);
+    expect(slots.timeOf(50n)).toBe(1_050);
+  });
+
+  test('that was released brings late updates at once, with its block time', () => {
+    const slots = new Slots('confirmed', 10n);
+    feed(slots, [meta(11n, 10n), status(11n, 'confirmed')]);
+    const update = account(11n, 3, 9n);
+    expect(slots.take(update)).toEqual([{ type: 'late', update, blockTime: 1_011 }]);
+  });
+
+  test('keeps the newest write_version of an account', () => {
+    const slots = new Slots('confirmed', 10n);
+    const outputs = feed(slots, [
+      account(11n, 1, 7n),
+      account(11n, 1, 9n),
+      account(11n, 1, 8n),
+      meta(11n, 10n),
+      status(11n, 'confirmed'),
+    ]);
+    const [released] = outputs;
+    expect(released?.type === 'released' && released.slot.accounts.map((one) => one.writeVersion)).toEqual([
+      9n,
+    ]);
+  });
+});
+
+test('too much that waits is an overflow, and a restart forgets it', () => {
+  const slots = new Slots('confirmed', 10n, { maxPendingBytes: 2_000 });
+  for (let name = 0; name < 10; name += 1) slots.take(account(12n, name, 1n));
+  expect(slots.overflowing).toBe(true);
+  slots.restart();
+  expect(slots.overflowing).toBe(false);
+  expect(slots.last).toBe(10n);
+});
+
+test(`any order, any repetition and any forks release the same chain (seed ${SEED})`, () => {
+  const chain = fc.array(fc.record({ skipped: fc.nat(2), fork: fc.boolean(), accounts: fc.nat(3) }), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(chain, fc.infiniteStream(fc.nat(1_000_000)), (plan, noise) => {
+      const updates: Update[] = [];
+      const expected: { slot: bigint; accounts: number }[] = [];
+      let parent = 10n;
+      for (const { skipped, fork, accounts } of plan) {
+        const slot = parent + 2n + BigInt(skipped);
+        if (fork)
+          updates.push(account(slot - 1n, 99, 1n), meta(slot - 1n, parent), status(slot - 1n, 'processed'));
+        for (let name = 0; name < accounts; name += 1) updates.push(account(slot, name, BigInt(name)));
+        updates.push(status(slot, 'processed'));
+        expected.push({ slot, accounts });
+        parent = slot;
+      }
+      // What a slot holds comes before its meta and its notice; among slots anything goes, twice too.
+      const records = [...updates, ...updates].map((update) => ({
+        update,
+        at: noise.next().value as number,
+      }));
+      records.sort((a, b) => a.at - b.at);
+      let before = 10n;
+      const ends = expected.flatMap(({ slot }) => {
+        const pair = [meta(slot, before), status(slot, 'confirmed')];
+        before = slot;
+        return pair;
+      });
+      const closing = [...ends, ...ends].map((update) => ({ update, at: noise.next().value as number }));
+      closing.sort((a, b) => a.at - b.at);
+      const slots = new Slots('confirmed', 10n);
+      const outputs = feed(
+        slots,
+        [...records, ...closing].map(({ update }) => update),
+      );
+      const released = outputs.flatMap((output) =>
+        output.type === 'released' ? [{ slot: output.slot.slot, accounts: output.slot.accounts.length }] : [],
+      );
+      expect(released).toEqual(expected);
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
+});

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ProviderModes, REPLAYS } from '../../../devnet/geyser/modes.ts';
+import { createRandom, type Random } from '../../../devnet/program/state/random.ts';
+import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
+
+const SEED = process.env.SEED ?? 'providers-1';
+const MIXED = process.env.NIGHTLY === undefined ? 3 : 40;
+let stage: StreamStage;
+
+async function open(modes: Partial<ProviderModes>, options: Partial<StageOptions> = {}): Promise<void> {
+  stage = await openStreamStage({ seed: SEED, policies: 10, modes, ...options });
+}
+
+afterEach(() => stage.close());
+
+/** Everything that happened is in the log, gaps are closed, and the newest state of every account is the ledger's. */
+async function expectWhole(): Promise<void> {
+  const { chain, model } = stage;
+  await stage.settled();
+  const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
+  expect(missing).toEqual([]);
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await stage.settled();
+}
+
+const followedIn = (events: readonly StreamEvent[]) => events.findLast(({ type }) => type === 'followed');
+
+/** Streams, is dropped in the middle, and streams again. */
+async function liveThrough(): Promise<StreamEvent[]> {
+  await stage.live(30);
+  const { events } = stage.start({ silenceMs: 500 });
+  const released = () => events.filter(({ type }) => type === 'released').length;
+  await stage.liveUntil('it streams', () => released() > 5);
+  await stage.live(25);
+  stage.geyser.faults.drop();
+  await stage.live(10);
+  const before = released();
+  await stage.liveUntil('it streams again', () => released() > before + 5);
+  await stage.live(15);
+  return events;
+}
+
+const MODES: [string, Partial<ProviderModes>][] = [
+  ...REPLAYS.map((replay): [string, Partial<ProviderModes>] => [`replay ${replay}`, { replay }]),
+  ['one named filter of a kind', { named: 1 }],
+  ['a cap on addresses that it names', { addresses: 10 }],
+  ['a cap on addresses without a number', { addresses: 10, terse: true }],
+  ['no address at all', { addresses: 0 }],
+  ['requests of at most 1 kB', { requestBytes: 1_024 }],
+  ['a stream that lags and is cut', { lag: 400 }],
+  ['updates behind their block meta', { late: true }],
+  ['three servers with write versions of their own', { servers: 3 }],
+];
+
+describe(`a provider with (seed ${SEED})`, () => {
+  test.each(MODES)('%s: the ledger in the end, with the gaps closed', async (_, modes) => {
+    await open(modes);
+    await liveThrough();
+    await expectWhole();
+  });
+
+  test.each(Array.from({ length: MIXED }, (_, at) => `${SEED}-${at}`))(
+    'what lots give it (%s)',
+    async (seed) => {
+      const modes = drawn(createRandom(`modes:${seed}`));
+      await open(modes, { seed }).catch((error) => {
+        throw new Error(JSON.stringify(modes), { cause: error });
+      });
+      await liveThrough();
+      await expectWhole();
+    },
+  );
+
+  test('a cap says how many addresses are read over RPC, and why', async () => {
+    await open({ addresses: 10 });
+    const events = await liveThrough();
+    await expectWhole();
+    const total = stage.model.accounts.size;
+    expect(followedIn(events)).toMatchObject({ overRpc: expect.any(Number) });
+    const followed = followedIn(events) as Extract<StreamEvent, { type: 'followed' }>;
+    expect(followed.overRpc).toBe(followed.addresses - 10);
+    expect(followed.addresses).toBeLessThanOrEqual(total);
+    expect(followed.reason).toBe('the provider takes 10 (the provider refuses the request)');
+  });
+
+  test('nothing but pings is not connected, with the reason, until more comes', async () => {
+    await open({ pings: true });
+    const { events } = stage.start({ silenceMs: 200 });
+    await stage.live(20);
+    await until('the silence is told', () => events.some(({ type }) => type === 'disconnected'));
+    expect(events.find(({ type }) => type === 'disconnected')).toMatchObject({
+      reason: 'no new slot for 200 ms',
+    });
+    expect(events.some(({ type }) => type === 'connected')).toBe(false);
+    stage.geyser.become({ pings: false });
+    await expectWhole();
+  });
+
+  test('nothing to refuse has no rewrite that ends a stream, while policies come up all the time', async () => {
+    await open({}, { policies: 40 });
+    await stage.live(5);
+    const { events } = stage.start();
+    await stage.live(300);
+    await expectWhole();
+    expect(events.filter(({ type }) => type === 'followed').length).toBeGreaterThan(20);
+    expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
+    expect(followedIn(events)).toMatchObject({ overRpc: 0, reason: null });
+  });
+});
+
+function drawn(random: Random): Partial<ProviderModes> {
+  const some = <T>(value: T): T | null => (random.chance(0.5) ? value : null);
+  return {
+    replay: random.pick(REPLAYS),
+    named: some(1),
+    addresses: some(random.int(0, 60)),
+    terse: random.chance(0.5),
+    lag: some(random.int(300, 900)),
+    late: random.chance(0.5),
+    servers: random.int(1, 3),
+  };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import { createStateTeller, stateAfter, streamWords, unconnected } from '../../../ingest/stream/state.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import type { StreamState } from '../../../schemas/stream-state.ts';
+
+const refused = { type: 'followed', addresses: 12, overRpc: 2, reason: 'only 10 allowed' } as const;
+
+function after(events: readonly StreamEvent[]): StreamState {
+  return events.reduce((state, event, at) => stateAfter(state, event, 1_000 * (at + 1)), unconnected(0));
+}
+
+test('the state says since when it is so, and not connected says why', () => {
+  expect(after([{ type: 'connected' }, { type: 'connected' }])).toMatchObject({
+    connected: true,
+    since: 1_000,
+  });
+  const down = after([
+    { type: 'connected' },
+    { type: 'disconnected', reason: 'gone' },
+    { type: 'disconnected', reason: 'refused' },
+  ]);
+  expect(down).toMatchObject({ connected: false, since: 2_000, reason: 'refused' });
+  expect(streamWords(down)).toBe('not connected since 1970-01-01T00:00:02.000Z: refused');
+  expect(streamWords(after([{ type: 'connected' }]))).toBeNull();
+});
+
+test('what the provider does not take is told while the stream goes on, with its words', () => {
+  const state = after([{ type: 'connected' }, refused]);
+  expect(state).toMatchObject({ connected: true, since: 2_000, addresses: 12, overRpc: 2 });
+  expect(streamWords(state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
+  expect(stateAfter(state, refused, 9_000)).toBe(state);
+  expect(stateAfter(state, { ...refused, overRpc: 0, reason: null }, 9_000)).toMatchObject({ reason: null });
+});
+
+test('each change goes into the log, the newest last, and one that fails is told again', async () => {
+  const told: StreamState[] = [];
+  const stop = new AbortController();
+  let failures = 1;
+  const append = async ([record]: readonly LogRecord[]) => {
+    if (failures-- > 0) throw new Error('away');
+    if (record?.kind === 'reading' && record.reading.type === 'stream') told.push(record.reading);
+  };
+  const teller = createStateTeller({
+    log: { append },
+    logger: createLogger('silent', 'test'),
+    signal: stop.signal,
+  });
+  const running = teller.run();
+  for (const event of [{ type: 'connected' }, { type: 'disconnected', reason: 'gone' }] as const) {
+    teller.onEvent(event);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  stop.abort();
+  await running;
+  expect(told.at(-1)).toMatchObject({ connected: false, reason: 'gone' });
+});

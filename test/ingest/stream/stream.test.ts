@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import { createMemoryLog } from '../../../ingest/log/in-process.ts';
+import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
+
+const SEED = process.env.SEED ?? 'stream-1';
+let stage: StreamStage;
+
+async function open(options: Partial<StageOptions> = {}): Promise<StreamStage> {
+  stage = await openStreamStage({ seed: SEED, policies: 12, ...options });
+  return stage;
+}
+
+afterEach(() => stage.close());
+
+/** Everything that happened is in the log, and the newest state of every account is the ledger's. */
+async function expectWhole(): Promise<void> {
+  const { chain, model } = stage;
+  await stage.settled();
+  const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
+  expect(missing).toEqual([]);
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  // Of the blocks that were made meanwhile, too.
+  await stage.settled();
+}
+
+/** Slots of a topic's markers without those that a restart sent again. */
+const firstMarkers = (slots: readonly bigint[]) =>
+  slots.filter((slot, at) => slots.slice(0, at).every((before) => before < slot));
+
+describe(`the stream (seed ${SEED})`, () => {
+  test('of an empty store opens a gap down to the first slot, sweeps the accounts and closes the gap from history', async () => {
+    await open();
+    await stage.live(120);
+    stage.start();
+    await stage.liveUntil('it streams', () => stage.model.order.length > 0);
+    await expectWhole();
+    const { order } = stage.model;
+    expect(order[0]).toMatchObject({ kind: 'gap', fromSlot: 0n, closed: false });
+    const base = (order[0] as { toSlot: bigint }).toSlot;
+    expect(firstMarkers(stage.model.markers.transactions)).toEqual(blocksBehind(stage.chain, base));
+  });
+
+  test('follows policies that come up on the way, whose accounts were written before', async () => {
+    await open({ policies: 30 });
+    await stage.live(5);
+    stage.start();
+    await stage.live(250);
+    expect(stage.chain.state().policies.size).toBeGreaterThan(15);
+    await expectWhole();
+  });
+
+  test('marks every slot once and in order while the stream is dropped again and again', async () => {
+    await open();
+    await stage.live(30);
+    const { events } = stage.start();
+    const released = () => events.filter(({ type }) => type === 'released').length;
+    for (let times = 0; times < 6; times += 1) {
+      const before = released();
+      await stage.liveUntil('it streams', () => released() > before);
+      await stage.live(20);
+      stage.geyser.faults.drop();
+      await stage.live(5);
+    }
+    await expectWhole();
+    const { accounts, transactions } = stage.model.markers;
+    expect(transactions).toEqual(blocksBehind(stage.chain, (transactions[0] as bigint) - 1n));
+    expect(accounts).toEqual(transactions);
+    expect(stage.model.gaps.size).toBe(1);
+  });
+
+  test('takes updates twice and in another order', async () => {
+    await open();
+    const random = createRandom(`scramble:${SEED}`);
+    stage.geyser.faults.scramble(random.next);
+    stage.start();
+    await stage.live(150);
+    await expectWhole();
+  });
+
+  test('starts again where the server has gone silent', async () => {
+    await open();
+    const { events } = stage.start({ silenceMs: 200 });
+    await stage.live(20);
+    await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
+    stage.geyser.faults.stall(true);
+    await stage.live(20);
+    await until('the silence is noticed', () => events.some(({ type }) => type === 'disconnected'));
+    stage.geyser.faults.stall(false);
+    await expectWhole();
+  });
+
+  test('goes on from the last marker after a restart, without a gap where the replay reaches, and reads every account anew', async () => {
+    await open();
+    const first = stage.start();
+    await stage.live(60);
+    await stage.settled();
+    await first.stop();
+    const end = (await stage.model.position()) as bigint;
+    const known = [...stage.model.accounts.keys()];
+    await stage.live(60);
+    stage.start();
+    await stage.live(10);
+    await expectWhole();
+    expect(stage.model.gaps.size).toBe(1);
+    // A column that was added meanwhile is filled by that.
+    const isRead = (address: string) => (stage.model.readings.get(address) ?? -1n) >= end;
+    await stage.restUntil('every account was read', () => known.every(isRead));
+  });
+
+  test('opens a gap before any later transaction where the replay reaches back too little, and stays live', async () => {
+    await open({ retentionSlots: 20 });
+    const first = stage.start();
+    await stage.live(40);
+    await stage.settled();
+    await first.stop();
+    const end = (await stage.model.position()) as bigint;
+    const held = stage.model.order.length;
+    await stage.live(80);
+    stage.rpc.faults.down('busy');
+    const { events } = stage.start();
+    await until('it streams', () => events.some(({ type }) => type === 'disconnected'));
+    await stage.liveUntil('live goes on', () => events.some(({ type }) => type === 'released'));
+    expect(stage.model.gaps.get(end + 1n)?.closed).toBe(false);
+    const opening = stage.model.order.slice(held).findIndex(({ kind }) => kind === 'gap');
+    const gap = stage.model.order[held + opening] as { toSlot: bigint };
+    const early = stage.model.order
+      .slice(held, held + opening)
+      .filter((record) => record.kind === 'transaction' && record.slot > gap.toSlot);
+    expect(early).toEqual([]);
+    stage.rpc.faults.down(null);
+    await expectWhole();
+    expect(stage.model.gaps.get(end + 1n)?.closed).toBe(true);
+  });
+
+  test('gives slots up that the replay does not bring either, and history brings them', async () => {
+    await open({ skipChance: 0 });
+    const { events } = stage.start();
+    await stage.live(30);
+    await stage.settled();
+    const tip = stage.chain.tip().slot;
+    stage.geyser.faults.hide(new Set([tip + 5n, tip + 6n]));
+    await stage.live(60);
+    await until('the stream is tried again', () => events.some(({ type }) => type === 'disconnected'));
+    await until('the gap is opened', () => stage.model.gaps.has(tip + 5n));
+    await expectWhole();
+    expect(stage.model.gaps.get(tip + 5n)).toMatchObject({ closed: true });
+    expect(stage.model.markers.transactions).toContain(tip + 7n);
+  });
+
+  test('reads transactions with cut logs again and keeps the index that the stream told', async () => {
+    await open({ cutLogs: { onStream: 0.5 } });
+    stage.start();
+    await stage.live(80);
+    await stage.settled();
+    const cut = ledgerTransactions(stage.chain).filter(({ slot, signature }) => {
+      const records = stage.model.transactions.get(signature) ?? [];
+      const tx = stage.chain.block(slot)?.transactions.find(({ index }) => records[0]?.index === index);
+      return records[0]?.source === 'stream' && tx?.streamLogs.includes('Log truncated');
+    });
+    expect(cut.length).toBeGreaterThan(5);
+    const again = (signature: string) =>
+      stage.model.transactions.get(signature)?.find(({ source }) => source === 'rpc') ?? null;
+    await until('all are read again', () => cut.every(({ signature }) => again(signature) !== null));
+    for (const { signature, index } of cut) expect(again(signature)?.index).toBe(index);
+  });
+
+  test('opens the first gap again, larger, where an earlier run ended before its first marker', async () => {
+    await open();
+    await stage.live(80);
+    const gap = { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false } as const;
+    stage.model.gaps.set(0n, gap);
+    stage.start();
+    await stage.liveUntil('it streams', () => stage.model.markers.transactions.length > 0);
+    await expectWhole();
+    expect([...stage.model.gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
+  });
+
+  test('holds the stream back while the log takes nothing, and loses nothing', async () => {
+    await open();
+    let held = true;
+    const wait = Promise.withResolvers<void>();
+    const log = createMemoryLog({ startOffsets: {}, maxBytes: 100_000 });
+    const run: typeof log.run = (apply, signal) =>
+      log.run(async (batch) => {
+        if (held) await wait.promise;
+        await apply(batch);
+      }, signal);
+    stage.start({ log: { append: log.append, close: log.close, run } });
+    await stage.liveUntil('the log is full', () => log.waitingBytes() > 100_000);
+    await stage.live(100);
+    // What one append of the outbox holds may come on top.
+    expect(log.waitingBytes()).toBeLessThan(5_000_000);
+    held = false;
+    wait.resolve();
+    await expectWhole();
+  });
+
+  test('reads what it needs once the RPC node is back, whatever is asked of it meanwhile', async () => {
+    await open();
+    await stage.live(40);
+    stage.rpc.faults.down('refuse');
+    stage.start();
+    await stage.liveUntil('it streams', () => stage.model.markers.transactions.length > 0);
+    await stage.live(20);
+    expect(stage.model.gaps.get(0n)?.closed).toBe(false);
+    stage.rpc.faults.down(null);
+    stage.rpc.faults.lag(15);
+    await stage.restUntil('history is read', () => stage.model.transactions.size > 50);
+    stage.rpc.faults.lag(0);
+    await expectWhole();
+  });
+
+  test('at finalized brings the same', async () => {
+    await open();
+    stage.start({ commitment: 'finalized' });
+    await stage.live(150);
+    const shown = stage.chain.tip().slot - 32n;
+    await until(
+      'it has come to what is final',
+      () => (stage.model.markers.accounts.at(-1) ?? 0n) >= shown - 3n,
+    );
+    const seen = ledgerTransactions(stage.chain).filter(({ slot }) => slot <= shown - 3n);
+    await until('history is whole', () =>
+      seen.every(({ signature }) => stage.model.transactions.has(signature)),
+    );
+  });
+});

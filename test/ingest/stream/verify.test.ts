@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { POLITE } from '../../../devnet/rpc/manners.ts';
+import { type VerificationStore, type VerifyOptions, verifyNext } from '../../../ingest/history/verify.ts';
+import type { PlacedTransaction } from '../../../ingest/history/verify-window.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+let stage: StreamStage;
+let rpc: Rpc;
+let listed: PlacedTransaction[];
+
+beforeAll(async () => {
+  stage = await openStreamStage({ seed: 'verify', policies: 10 });
+  await stage.live(120);
+  for (let made = 0; made < 70; made += 1) await stage.chain.produce([]);
+  rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+  listed = (await rpc.getSignaturesForAddress(stage.chain.programId, null, 1000)).filter(
+    ({ failed }) => !failed,
+  );
+});
+afterEach(() => stage.rpc.faults.behave(POLITE));
+afterAll(() => stage.close());
+
+const GHOST = { signature: encodeBase58(new Uint8Array(64).fill(9)), slot: 40n };
+
+async function verify(stored: readonly PlacedTransaction[], changed: Partial<VerifyOptions> = {}) {
+  const records: LogRecord[] = [];
+  const store: VerificationStore = {
+    verifiedSlot: async () => null,
+    nextSlot: async () => stored.at(-1)?.slot ?? null,
+    signatureBehind: async () => null,
+    storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
+    tracesOf: async (ghosts) => ghosts.map((ghost) => ({ ...ghost, policies: [], events: [] })),
+  };
+  const found = await verifyNext(
+    {
+      ...{ rpc, store, programId: stage.chain.programId, startSlot: 0n },
+      log: { append: async (added) => void records.push(...added) },
+      applied: async () => stage.chain.tip().slot,
+      openGaps: async () => [],
+      logger: createLogger('silent', 'verify'),
+      signal: new AbortController().signal,
+      ...changed,
+    },
+    null,
+  );
+  return { found, records };
+}
+const signaturesIn = (records: readonly LogRecord[]) =>
+  records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
+
+describe('what is stored, beside what is final on the chain', () => {
+  test('is verified where both say the same, up to 32 slots before what is final', async () => {
+    const slot = stage.chain.tip().slot - 64n;
+    const { found, records } = await verify(listed);
+    expect(found).toEqual({ slot, read: 0, struck: 0 });
+    expect(records).toEqual([{ kind: 'verified', slot, struck: [] }]);
+  });
+
+  test('gets what it lacks, and loses what the chain does not have, in this order', async () => {
+    const lost = listed[5] as PlacedTransaction;
+    const moved = { ...(listed[9] as PlacedTransaction), slot: 3n };
+    const stored = [...listed.filter((one) => one !== lost), moved, GHOST];
+    const { found, records } = await verify(stored);
+    expect(found).toMatchObject({ read: 1, struck: 2 });
+    expect(signaturesIn(records)).toEqual([lost.signature]);
+    expect(records.at(-1)).toMatchObject({ kind: 'verified', struck: [moved, GHOST] });
+  });
+
+  test('ends before a gap that is open, and at what is applied', async () => {
+    const gap = { fromSlot: 50n, toSlot: 60n, toTime: null };
+    expect((await verify(listed, { openGaps: async () => [gap] })).found?.slot).toBe(49n);
+    expect((await verify(listed, { applied: async () => 30n })).found?.slot).toBe(30n);
+    expect((await verify(listed, { applied: async () => null })).found).toBeNull();
+  });
+
+  test('is struck out by no node that lacks it itself', async () => {
+    const last = listed[5] as PlacedTransaction;
+    const lacking: Partial<Rpc> = {
+      getSignaturesForAddress: async (...args) =>
+        (await rpc.getSignaturesForAddress(...args)).filter(({ signature }) => signature !== last.signature),
+    };
+    await expect(verify(listed, { rpc: { ...rpc, ...lacking } })).rejects.toThrow('lacks');
+    stage.rpc.faults.behave({ firstBlock: 60n });
+    await expect(verify(listed)).rejects.toThrow('first block is 60');
+    stage.rpc.faults.behave(POLITE);
+    const many = Array.from({ length: 400 }, (_, at) => ({
+      signature: encodeBase58(new Uint8Array(64).fill(9).fill(at % 250, 0, 1 + (at % 40))),
+      slot: 40n,
+    }));
+    await expect(verify([...many, ...listed.slice(-1)])).rejects.toThrow('it is another');
+  });
+});
