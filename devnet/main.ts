@@ -1,7 +1,10 @@
+import { letAgentsPost } from './agents/agents.ts';
 import { createChain } from './chain/chain.ts';
 import { serveGeyser } from './geyser/server.ts';
 import { writeKeyFile } from './key-file.ts';
+import { SPEAKER } from './life/cast.ts';
 import { createLife } from './life/life.ts';
+import { launchMint } from './life/profile.ts';
 import { residentOf } from './life/resident.ts';
 import { type DevnetOptions, HELP, readOptions } from './options.ts';
 import { keepProducing, makeHistory } from './pace.ts';
@@ -47,10 +50,17 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
     programId: chain.programId,
     seed: chain.seed,
     agent: { mint, address: keypair.key, keyFile },
+    speaker: policies > SPEAKER ? launchMint(seed, SPEAKER) : null,
     slot: String(chain.tip().slot),
   };
   process.stdout.write(`${JSON.stringify({ devnet })}\n`);
+  const { api } = options;
+  const posting =
+    api === null
+      ? null
+      : letAgentsPost({ chain, policies, api, optionsVenue: venues.remote.options, signal });
   await keepProducing(chain, life, options.slotMs, signal);
+  await posting;
   await Promise.all([geyser.close(), rpc.close(), venues.close()]);
   chain.close();
 }

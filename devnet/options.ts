@@ -24,6 +24,8 @@ export interface DevnetOptions {
   /** How the stream differs from a provider that has everything. */
   provider: ProviderModes;
   rpcManners: RpcMannersName[];
+  /** Base URL of the service that the agents post to; null: they are silent. */
+  api: string | null;
   parentPid: number | null;
 }
 
@@ -46,6 +48,7 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         off|failed|out-of-range|invalid|data-loss|silent|empty, named=N, addresses=N, terse,
                         requestBytes=N, pings, lag=N, late, servers=N
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
+  --api URL             the agents of its policies post to the service there, as they act (default: they are silent)
   --parent-pid PID      ends when that process ends
   --help                this text
 
@@ -66,6 +69,7 @@ const FLAGS = {
   retention: { type: 'string', default: '600' },
   provider: { type: 'string', default: '' },
   'rpc-manners': { type: 'string' },
+  api: { type: 'string' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -93,6 +97,13 @@ function mannersOf(text: string | undefined): RpcMannersName[] {
   });
 }
 
+function apiOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new RangeError(`--api is no http address: "${text}"`);
+  return text.replace(/\/+$/, '');
+}
+
 /** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
 export function readOptions(args: readonly string[], nowMs: number): DevnetOptions | null {
   const { values } = parseArgs({ args: [...args], options: FLAGS, strict: true, allowPositionals: false });
@@ -117,6 +128,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
     provider: readModes(values.provider),
     rpcManners: mannersOf(values['rpc-manners']),
+    api: apiOf(values.api),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };
 }

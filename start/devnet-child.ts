@@ -13,6 +13,8 @@ export interface DevnetAddresses extends Record<RemoteVenue, string> {
   programId: string;
   /** An agent to try the agents' routes with: its policy's token, and its key. */
   agent: { mint: string; keyFile: string };
+  /** The token of a policy whose agent posts by itself; null where there is none. */
+  speaker: string | null;
 }
 
 export interface DevnetChild {
@@ -24,8 +26,15 @@ export interface DevnetChild {
 
 const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
 
-/** Starts the local chain and venues as a child that ends with this process, and waits until it serves. */
-export async function startDevnet(dataDir: string, flags: readonly string[]): Promise<DevnetChild> {
+/**
+ * Starts the local chain and venues as a child that ends with this process, and waits until it serves.
+ * @param api where its agents will find the service.
+ */
+export async function startDevnet(
+  dataDir: string,
+  api: string,
+  flags: readonly string[],
+): Promise<DevnetChild> {
   const ports = String(await devnetPortBase(dataDir));
   const args = [
     MAIN,
@@ -35,6 +44,8 @@ export async function startDevnet(dataDir: string, flags: readonly string[]): Pr
     ports,
     '--parent-pid',
     String(process.pid),
+    '--api',
+    api,
   ];
   const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -1,5 +1,6 @@
 import '../runtime/process/node-version.ts';
 import path from 'node:path';
+import { bind } from '../api/http/listen.ts';
 import { type Config, loadConfig, required } from '../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
 import { secretsOf } from '../runtime/config/secrets.ts';
@@ -10,6 +11,7 @@ import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/pro
 import { createReadiness, type Probe } from '../runtime/process/readiness.ts';
 import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
+import { localUrl } from './local-url.ts';
 import { showProgress } from './screen.ts';
 import { startSystem } from './system.ts';
 
@@ -47,11 +49,17 @@ await runMain(async (signal) => {
   try {
     if (config.metricsPort !== null)
       metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort);
+    // Whether the address can be had is told before anything is begun.
+    const api = await bind(config.host, config.port);
     if (config.yellowstoneEndpoint === null)
-      devnet = await startDevnet(path.resolve(config.dataDir), devnetFlags(flags));
+      devnet = await startDevnet(
+        path.resolve(config.dataDir),
+        localUrl(config.host, api.port),
+        devnetFlags(flags),
+      );
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const needs = (what: string, probe: Probe) => void probes.set(what, probe);
-    const system = await startSystem(settings, { logger, signal, registry, needs });
+    const system = await startSystem(settings, { api, logger, signal, registry, needs });
     await showProgress(system, settings, signal, devnet);
     await system.stop();
   } finally {

@@ -4,11 +4,15 @@ import type { Config } from '../runtime/config/config.ts';
 import { shownHost } from '../runtime/config/secrets.ts';
 import { pause } from '../runtime/process/lifecycle.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
+import { localUrl } from './local-url.ts';
 import type { System } from './system.ts';
 
 const EVERY_MS = 1_000;
 /** Without a terminal a line is a record: fewer of them. */
 const LINES_EVERY_MS = 10_000;
+/** How long the screen waits for what it names. */
+const SERVED_MS = 20_000;
+const ASK_MS = 100;
 
 /** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
 export async function showProgress(
@@ -17,9 +21,10 @@ export async function showProgress(
   signal: AbortSignal,
   devnet: DevnetChild | null,
 ): Promise<void> {
-  const base = `http://${config.host}:${system.api.port}`;
-  const mint = await firstMint(system, signal);
-  process.stdout.write(firstScreen(base, config, mint, devnet?.addresses.agent ?? null));
+  const base = localUrl(config.host, system.api.port);
+  const mint =
+    devnet === null ? await firstMint(system, signal) : await castServed(base, devnet.addresses, signal);
+  process.stdout.write(firstScreen(base, config, mint, devnet?.addresses ?? null));
   const terminal = process.stdout.isTTY === true;
   let before = { updates: system.counters.updates, at: performance.now() };
   const ended = Promise.race([
@@ -39,7 +44,7 @@ export async function showProgress(
   if (terminal) process.stdout.write('\n');
 }
 
-/** The mint of an indexed policy, waited for a short while. */
+/** The mint of an indexed policy of a chain that is not ours, waited for a short while. */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
   for (let attempt = 0; attempt < 20 && !signal.aborted; attempt += 1) {
     const [row] = await store.query<{ mint: string }>(
@@ -51,17 +56,38 @@ async function firstMint({ store }: System, signal: AbortSignal): Promise<string
   return null;
 }
 
+/** The policy to look at on a local chain, once what the screen names is served; a chain without a past takes a while. */
+async function castServed(
+  base: string,
+  { agent, speaker }: DevnetAddresses,
+  signal: AbortSignal,
+): Promise<string> {
+  const until = performance.now() + SERVED_MS;
+  for (const mint of [agent.mint, ...(speaker === null ? [] : [speaker])])
+    while (!signal.aborted && performance.now() < until) {
+      const answer = await fetch(`${base}/coins/${mint}`, {
+        signal: AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]),
+      }).catch(() => null);
+      await answer?.body?.cancel();
+      if (answer?.status === 200) break;
+      await pause(ASK_MS, signal);
+    }
+  return speaker ?? agent.mint;
+}
+
 function firstScreen(
   base: string,
   config: Config,
   mint: string | null,
-  agent: DevnetAddresses['agent'] | null,
+  devnet: DevnetAddresses | null,
 ): string {
   const chain =
-    agent !== null ? 'local chain with its venues (devnet)' : shownHost(config.yellowstoneEndpoint ?? '');
+    devnet !== null ? 'local chain with its venues (devnet)' : shownHost(config.yellowstoneEndpoint ?? '');
+  const policy = mint ?? '<mint>';
+  const posts = devnet?.speaker === mint ? '   its agent posts while you look' : '';
   return `
 The explorer:  ${base}/explorer/
-A policy:      ${base}/explorer/coins/${mint ?? '<mint>'}
+A policy:      ${base}/explorer/coins/${policy}${posts}
 
 ${config.serviceName} is serving ${base}
 
@@ -72,10 +98,10 @@ ${config.serviceName} is serving ${base}
   Postgres    ${config.postgresUrl === null ? `embedded, in ${config.dataDir}` : 'server of POSTGRES_URL'}
 
   as JSON     ${base}/rankings?sort=profit
-              ${base}/coins/${mint ?? '<mint>'}
+              ${base}/coins/${policy}
               ${base}/status
               ${base}/openapi.json
-${agent === null ? '' : agentLine(agent)}
+${devnet === null ? '' : agentLine(devnet.agent)}
 Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 
 `;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { openAgentSide } from '../api/agent/side.ts';
-import { bind, type Listening } from '../api/http/listen.ts';
+import type { Bound, Listening } from '../api/http/listen.ts';
 import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
@@ -32,6 +32,8 @@ export interface System {
 }
 
 export interface SystemOptions {
+  /** The address that it serves at, taken already. */
+  api: Bound;
   logger: Logger;
   signal: AbortSignal;
   registry: Registry;
@@ -42,9 +44,16 @@ export interface SystemOptions {
 /** What readers ask is answered beside ingestion, not before it. */
 const READ_CONNECTIONS = 4;
 
+/**
+ * Nobody has asked for so long: what comes is written together then, so much later at most, since to write a few rows of
+ * two slots costs as much as those of one. Who asks hurries it.
+ */
+const UNASKED_MS = 10_000;
+const GATHER_MS = 800;
+
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
-  const { logger, signal, registry, needs } = options;
+  const { api, logger, signal, registry, needs } = options;
   const { programId } = config;
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
@@ -52,7 +61,6 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const api = await bind(config.host, config.port);
   const store =
     config.clickhouseUrl === null
       ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))
@@ -69,7 +77,9 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   // Others may write to a server too: there the table of changes is read.
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
-  const log = await openLog(config, store, logger);
+  let unasked = () => 0;
+  const gatherMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
+  const log = await openLog(config, store, logger, gatherMs);
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
@@ -106,8 +116,10 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     clock: Date.now,
     signal,
     ...(handOver && { handOver }),
+    onAsked: () => log.hurry?.(),
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
+  unasked = latest.unasked;
   serveApi({ config, latest, agents, logger, registry, bound: api });
   return {
     store,

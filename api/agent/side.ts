@@ -1,4 +1,5 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
+import { agentChangedBehind } from '../../clickhouse/queries/activity/agent-changes.ts';
 import { policiesAt } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -52,15 +53,13 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   // Whoever starts the process may wait for it; nobody must.
   ready.catch(() => undefined);
   const db = deferred(opening);
+  const ownStore = () => asideOf(currentStore(), 'agents', STORE_CONNECTIONS);
   const parts = createAgentParts({
     db,
     rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
-    storedSlot: async (address) =>
-      BigInt(
-        (await policiesAt(asideOf(currentStore(), 'agents', STORE_CONNECTIONS), [address])).get(address)
-          ?.slot ?? 0,
-      ),
+    storedSlot: async (address) => BigInt((await policiesAt(ownStore(), [address])).get(address)?.slot ?? 0),
+    agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

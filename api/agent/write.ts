@@ -1,6 +1,6 @@
 import type { Transaction } from '../postgres/port.ts';
 import type { LivePolicy } from './chain/chain.ts';
-import { decided, policyOfAgent } from './chain/reading.ts';
+import { decided, policyOfSession } from './chain/reading.ts';
 import type { AgentParts } from './deps.ts';
 import { Refusal } from './refusal.ts';
 import type { AgentCall } from './session/authenticated.ts';
@@ -23,7 +23,7 @@ export function inOneWrite<Prepared, T>(
 ): Promise<T> {
   const read = async (least: bigint) => {
     const fresh = policy.slot >= least && performance.now() - readAt < FRESH_MS;
-    const now = fresh ? policy : await policyOfAgent(parts, session, least, 'session');
+    const now = fresh ? policy : await policyOfSession(parts, session, least);
     return { policy: now, prepared: await prepare(now) };
   };
   return decided(parts, session.decidedSlot, read, async (tx, now, { prepared }) => {

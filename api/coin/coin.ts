@@ -1,7 +1,7 @@
+import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import { type CamelCase, type PlainField, plainFields } from '../../schemas/program/account-fields.ts';
-import { camelCase } from '../../schemas/program/idl.ts';
+import { plainFields } from '../../schemas/program/account-fields.ts';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -10,6 +10,7 @@ import { quotesAt } from '../figures/quotes.ts';
 import { newest } from '../figures/times.ts';
 import type { Coin } from './find.ts';
 import { pdaBalances } from './pda-balances.ts';
+import { plainView } from './plain-view.ts';
 import { venueAccountView } from './venue-account.ts';
 
 /** `GET /coins/:mint` (spec 2.2) */
@@ -32,7 +33,7 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
     mint,
     name: token?.name ?? null,
     symbol: token?.symbol ?? null,
-    imageUrl: token?.image_url ?? null,
+    ...imageOf(token),
     metadataUri: token?.uri ?? null,
     metadataAsOf: token?.has_metadata === 1 ? timeOf(token.metadata_time) : null,
     quoteMint: policy.quote_mint,
@@ -58,7 +59,7 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
       toHoldersBps: policy.profit_to_holders_bps,
       toBankrollBps: policy.profit_to_bankroll_bps,
     },
-    ...plainView(policy),
+    ...plainView(policy, plainFields()),
     protocolPaused,
     moneyPathsFrozen: policy.paused === 1 ? true : protocolPaused,
     counters: counters(policy),
@@ -68,13 +69,20 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
   };
 }
 
-/** The policy's fields that are shown as they are. */
-function plainView(policy: StoredPolicy): Pick<CoinResponse, CamelCase<PlainField>> {
-  const fields = plainFields().map(({ column, kind }) => {
-    const value = policy[column];
-    return [camelCase(column), kind === 'flag' ? value === 1 : value];
-  });
-  return Object.fromEntries(fields);
+function imageOf(token: MintRow | undefined): Pick<CoinResponse, 'imageUrl' | 'imageReason'> {
+  const imageUrl = token?.image_url ?? null;
+  const reason = token?.document_error ?? (imageUrl === null ? noImage(token) : null);
+  return { imageUrl, ...(reason === null ? {} : { imageReason: reason }) };
+}
+
+/** Where nothing failed. */
+function noImage(token: MintRow | undefined): string {
+  if (token === undefined) return 'the mint is not read yet';
+  if (token.has_metadata !== 1) return 'the mint has no metadata';
+  if (token.uri === null || token.uri === '') return 'the metadata names no document';
+  return token.document_read === 1
+    ? 'the metadata document names no image'
+    : 'the metadata document is not read yet';
 }
 
 function decimalsOf(token: { exists: number; decimals: number } | undefined): number | null {

@@ -1,5 +1,5 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import { lacks, UNDECODED } from '../../schemas/lacks.ts';
+import { lacks, UNDECODED, UNREADABLE } from '../../schemas/lacks.ts';
 import type { EventKind } from '../../schemas/program/events.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
@@ -42,6 +42,7 @@ export function dayIncompleteReason(state: IndexState, day: string, amount: Amou
 
 function lackReason(missing: readonly string[], amount: Amount, which: string): string | null {
   if (!lacks(missing, amount)) return null;
+  if (missing.includes(UNREADABLE)) return `${which} cannot be read`;
   return missing.includes(UNDECODED)
     ? `an event of ${which} does not decode`
     : `the logs of ${which} were cut, and the transaction itself does not tell this amount`;

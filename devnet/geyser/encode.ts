@@ -42,7 +42,8 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-function field(number: number, message: Uint8Array): Buffer {
+/** A field of a message that has a length. */
+export function field(number: number, message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(message.length)]), message]);
 }
 

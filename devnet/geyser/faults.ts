@@ -1,5 +1,6 @@
 import type { Block } from '../chain/ledger.ts';
 import { type EncodedTransaction, encodeTransaction } from './encode.ts';
+import { SPOILS, spoilt } from './spoilt.ts';
 
 /** What a test may do to the stream. */
 export interface GeyserFaults {
@@ -18,6 +19,8 @@ export interface GeyserFaults {
    * the chain does not have, and some that it has left out. Seeded.
    */
   haunt(random: (() => number) | null): void;
+  /** Has some transactions come in a form that cannot be read, in every way there is. Seeded. */
+  spoil(random: (() => number) | null): void;
   /** The transactions of a block as they are sent. */
   transactions(block: Block, encoded: readonly EncodedTransaction[]): readonly EncodedTransaction[];
   shape(bytes: Buffer): Buffer[];
@@ -28,6 +31,7 @@ export function createFaults(dropAll: () => void): GeyserFaults {
   let stalled = false;
   let random: (() => number) | null = null;
   let haunted: (() => number) | null = null;
+  let spoiling: (() => number) | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
   return {
     drop: dropAll,
@@ -45,9 +49,12 @@ export function createFaults(dropAll: () => void): GeyserFaults {
     haunt: (next) => {
       haunted = next;
     },
+    spoil: (next) => {
+      spoiling = next;
+    },
     transactions: (block, encoded) => {
-      const next = haunted;
-      return next === null ? encoded : withGhosts(block, encoded, next);
+      const all = haunted === null ? encoded : withGhosts(block, encoded, haunted);
+      return spoiling === null ? all : withSpoilt(all, spoiling);
     },
     shape: (bytes) => (random !== null && random() < 0.3 ? [bytes, bytes] : [bytes]),
     order: (updates) => {
@@ -59,6 +66,16 @@ export function createFaults(dropAll: () => void): GeyserFaults {
         .map(({ update }) => update);
     },
   };
+}
+
+const SPOILT = 0.1;
+
+function withSpoilt(encoded: readonly EncodedTransaction[], next: () => number): EncodedTransaction[] {
+  return encoded.map((one) => {
+    if (next() >= SPOILT) return one;
+    const how = SPOILS[Math.floor(next() * SPOILS.length)];
+    return how === undefined ? one : spoilt(one, how);
+  });
 }
 
 const GHOSTS = 0.05;

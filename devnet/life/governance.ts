@@ -2,8 +2,9 @@ import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import { venueOfClass } from '../../schemas/venues/remote.ts';
 import { keyOf, seededKey, ZERO_KEY } from '../program/state/keys.ts';
 import { seededBytes } from '../program/state/random.ts';
-import { AGENT, LOCAL, REMOTE } from '../program/state/state.ts';
+import { AGENT, LOCAL, REMOTE, type VenueAccount } from '../program/state/state.ts';
 import { AGENT_GENERATIONS, agentKeypair } from './agent-keys.ts';
+import { CAST_CLASSES, isCast } from './cast.ts';
 import { type Choice, deploy } from './money.ts';
 import { drawTerms } from './profile.ts';
 import { MODELS } from './setup.ts';
@@ -14,6 +15,9 @@ const CLASSES: readonly number[] = Object.values(CLASS_BITS);
 /** Classes whose accounts a venue may hold. */
 const isRemoteClass = (bit: number) => venueOfClass(bit) !== null;
 
+const holds = (venues: readonly VenueAccount[], bit: number) =>
+  venues.some(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
+
 /** A 20-byte address in the right of 32 bytes. */
 function evmAddress(label: string): string {
   const bytes = new Uint8Array(32);
@@ -22,17 +26,20 @@ function evmAddress(label: string): string {
 }
 
 export function registerVenue(world: World, subject: Subject): Choice {
-  const { policy, venues } = subject;
+  const { policy, venues, profile } = subject;
   if (venues.length >= MAX_VENUES) return deploy(world, subject);
   const { random, state } = world;
   const mask = state.origins.get(policy.origin)?.assetClassMask ?? 0;
   const allowed = CLASSES.filter((bit) => random.chance(0.04) || (mask & bit) !== 0);
   const favourite = allowed.filter(isRemoteClass);
+  const own = isCast(profile.number) ? CAST_CLASSES.find((bit) => !holds(venues, bit)) : undefined;
   const assetClass =
-    favourite.length > 0 && random.chance(0.6)
-      ? random.pick(favourite)
-      : random.pick(allowed.length > 0 ? allowed : CLASSES);
-  const remote = random.chance(isRemoteClass(assetClass) ? 0.93 : 0.05);
+    own !== undefined
+      ? own
+      : favourite.length > 0 && random.chance(0.6)
+        ? random.pick(favourite)
+        : random.pick(allowed.length > 0 ? allowed : CLASSES);
+  const remote = random.chance(isRemoteClass(assetClass) ? 0.93 : 0.05) || own !== undefined;
   const tokenAccount = seededKey(`venue:${policy.mint}:${venues.length}:${random.int(1, 99)}`);
   return [
     {
@@ -50,7 +57,9 @@ export function registerVenue(world: World, subject: Subject): Choice {
 
 export function revokeVenue(world: World, subject: Subject): Choice {
   const { policy } = subject;
-  const live = subject.venues.filter((venue) => !venue.revoked);
+  const keeps = ({ kind, assetClass }: VenueAccount) =>
+    isCast(subject.profile.number) && kind === REMOTE && CAST_CLASSES.includes(assetClass);
+  const live = subject.venues.filter((venue) => !venue.revoked && !keeps(venue));
   if (live.length === 0) return registerVenue(world, subject);
   const { tokenAccount } = world.random.pick(live);
   return [{ kind: 'revoke_venue_account', mint: policy.mint, by: policy.authority, tokenAccount }];
@@ -67,8 +76,8 @@ export function lock(_: World, { policy }: Subject): Choice {
 }
 
 export function setAgent(world: World, subject: Subject): Choice {
-  const { policy } = subject;
-  if (policy.mode !== AGENT || policy.mint === world.resident) return setPolicy(world, subject);
+  const { policy, profile } = subject;
+  if (policy.mode !== AGENT || isCast(profile.number)) return setPolicy(world, subject);
   const generation = world.random.int(0, AGENT_GENERATIONS - 1);
   const agent = world.random.chance(0.1) ? ZERO_KEY : agentKeypair(world.seed, policy.mint, generation).key;
   return [{ kind: 'set_agent', mint: policy.mint, by: policy.authority, agent }];

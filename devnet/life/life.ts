@@ -18,7 +18,6 @@ import {
 } from './money.ts';
 import { launchMint, type Profile, profileOf } from './profile.ts';
 import { classicQuoteAsset, refusedAction } from './refused-actions.ts';
-import { residentOf } from './resident.ts';
 import { officials, setupActions } from './setup.ts';
 import { createVenueLists, type Subject, type World } from './world.ts';
 
@@ -78,12 +77,17 @@ function drawn(random: Random): Weighted[1] {
   return fees;
 }
 
+/** The model drawn for a policy, or another where that one is not enabled now: growth does not wait for the admin. */
+function enabledModel({ state }: World, drawn: number): number {
+  const enabled = [...state.models.values()].filter((model) => model.enabled).map(({ id }) => id);
+  return enabled.includes(drawn) ? drawn : (enabled[0] ?? drawn);
+}
+
 /** Seeded life on a chain: launches, policies, and everything that happens to them. */
 export function createLife(chain: Chain, options: LifeOptions): Life {
   const seed = String(options.seed);
   const { policies, rate = 2, metadataBase = 'http://127.0.0.1:8900' } = options;
   const who = officials(seed);
-  const resident = residentOf(seed).mint;
   const venueLists = createVenueLists();
   const profiles: Profile[] = [];
   const profile = (number: number): Profile => {
@@ -103,7 +107,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
     // The oldest launch without a policy; the policies of a world are made in the order of their launches.
     const next = profile(created);
     if (world.random.chance(0.04)) return classicQuoteAsset(world, next);
-    return [{ kind: 'init_policy', ...next.init }];
+    return [{ kind: 'init_policy', ...next.init, modelId: enabledModel(world, next.init.modelId) }];
   };
 
   const live = (world: World): Choice => {
@@ -134,7 +138,6 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         state,
         random,
         seed,
-        resident,
         now: BigInt(chain.timeOf(tip.slot + 1n)),
         who,
         venuesOf,

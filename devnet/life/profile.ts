@@ -5,6 +5,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/state/known-progra
 import { createRandom, type Random } from '../program/state/random.ts';
 import { AGENT, type Key, PASSIVE, type TokenMetadata } from '../program/state/state.ts';
 import { agentKeypair } from './agent-keys.ts';
+import { CAST_ORIGIN, CAST_RISK, isCast } from './cast.ts';
 import { type QuoteAsset, quoteAssets } from './quote-assets.ts';
 import { CURVE_TYPES, curveAddress, MODELS } from './setup.ts';
 
@@ -33,6 +34,8 @@ const WORDS = [
   'Ünïcode',
   '猫',
 ];
+/** What anyone can read amounts of. */
+const CAST_QUOTE = 'USDX';
 const enabledModels = MODELS.filter((model) => model.enabled);
 
 /** The mint of the n-th launch of a seed's world. */
@@ -41,7 +44,7 @@ export function launchMint(seed: string | number, number: number): Key {
 }
 
 function metadataOf(random: Random, number: number, base: string): TokenMetadata | null {
-  if (random.chance(0.08)) return null;
+  if (random.chance(0.08) && !isCast(number)) return null;
   const name = `${random.pick(WORDS)} ${random.pick(WORDS)} ${number}`;
   const symbol = `${name
     .replace(/[^A-Za-z]/g, '')
@@ -79,9 +82,12 @@ export function profileOf(seed: string, number: number, metadataBase: string): P
   const random = createRandom(`profile:${seed}:${number}`);
   const mint = launchMint(seed, number);
   const quotes = quoteAssets(seed).filter((asset) => asset.program !== TOKEN_PROGRAM);
-  const quote = random.pick(quotes);
+  const drawnQuote = random.pick(quotes);
+  const quote = isCast(number)
+    ? (quotes.find(({ symbol }) => symbol === CAST_QUOTE) ?? drawnQuote)
+    : drawnQuote;
   const decimals = random.chance(0.9) ? 6 : random.pick([0, 4, 9]);
-  const mode = random.chance(0.5) ? AGENT : PASSIVE;
+  const mode = random.chance(0.5) || isCast(number) ? AGENT : PASSIVE;
   const authority = seededKey(`authority:${seed}:${number}`);
   const curveType = random.chance(0.7) ? 0 : random.pick(CURVE_TYPES);
   const pool = random.chance(0.06)
@@ -121,6 +127,7 @@ export function profileOf(seed: string, number: number, metadataBase: string): P
       originId: random.int(1, 6),
       mode,
       targetAsset: quotes[random.int(0, quotes.length - 1)]?.mint ?? quote.mint,
+      ...(isCast(number) ? { originId: CAST_ORIGIN, risk: CAST_RISK } : {}),
     },
   };
 }

@@ -12,8 +12,6 @@ export interface World {
   state: ChainState;
   random: Random;
   seed: string;
-  /** Mint of the policy whose agent stays. */
-  resident: Key;
   /** Unix seconds of the coming slot, or a little before it. */
   now: bigint;
   who: ReturnType<typeof officials>;

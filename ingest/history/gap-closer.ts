@@ -13,6 +13,8 @@ export interface GapCloser {
    * is known already, opened or closed by this process, is left as it is.
    */
   add(gap: Gap, opened?: Promise<void>): void;
+  /** Whether a gap with this first slot was opened or closed by this process. */
+  knows(fromSlot: bigint): boolean;
   /** Resolves when no gap is left or the signal was given. */
   idle(): Promise<void>;
 }
@@ -128,6 +130,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       options.onGap?.(gap, true);
       void opened.then(() => put(gap));
     },
+    knows: (fromSlot) => known.has(fromSlot),
     idle: async () => {
       while (running !== null) await running;
     },

@@ -4,6 +4,7 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
+import { legibility } from '../../schemas/transaction/legibility.ts';
 import { HistoryUnavailableError } from './gap.ts';
 
 /** Over some seconds: a node that lists a transaction may have it a moment later. */
@@ -26,7 +27,7 @@ export async function readTransaction(
   const { blockTime, transactionIndex, meta, transaction } = result;
   if (!isObject(meta) || !isObject(transaction))
     throw new HistoryUnavailableError(`the node tells half of transaction ${info.signature}`);
-  return {
+  const record: TransactionRecord = {
     kind: 'transaction',
     source: 'rpc',
     slot: info.slot,
@@ -37,6 +38,10 @@ export async function readTransaction(
     format: 'json',
     payload: Buffer.from(JSON.stringify(result)),
   };
+  // Whom it is about has to be known, or nothing could say what is missing once it is in the log.
+  if (legibility(record) === 'none')
+    throw new HistoryUnavailableError(`what the node tells of transaction ${info.signature} is none`);
+  return record;
 }
 
 /**

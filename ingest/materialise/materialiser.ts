@@ -9,14 +9,14 @@ import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
-import { settleDerived } from './derived.ts';
+import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
-import { type Facts, factsOf } from './rows/facts.ts';
+import { type Facts, factsOf, undatedRows } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { createStates, type Insert } from './states.ts';
 import { struckRows, verifiedRows } from './struck.ts';
@@ -54,6 +54,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
   const live = createLiveSums(options.store);
+  const settleDerived = createDerived(options.store);
   const writeStates = createStates(store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
@@ -103,13 +104,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
-    const derived = await settleDerived(store, facts);
+    const derived = await settleDerived(facts, struck.takenBack, goesOn);
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
     await Promise.all([
       insert('events', [...facts.events, ...derived.events, ...struck.events]),
-      insert('derived_events', [...derived.takenBack, ...struck.takenBack]),
+      insert('derived_events', derived.takenBack),
       insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
     const touched = touchedBy(
@@ -172,13 +173,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   }
-}
-
-/** Of a day that is not known, which the days' sums have to say. */
-function undatedRows(events: readonly EventRow[]): object[] {
-  return events
-    .filter(({ block_time, kind }) => block_time === null && kind !== '')
-    .map(({ slot, signature, position }) => ({ slot, signature, position }));
 }
 
 function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {

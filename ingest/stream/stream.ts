@@ -9,7 +9,7 @@ import { createGapCloser } from '../history/gap-closer.ts';
 import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
-import { createCutLogsReader, mayBeCut } from './cut-logs.ts';
+import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
 import { readMetadataInTurns } from './following/metadata.ts';
@@ -22,6 +22,7 @@ import { recordsOf } from './slots/records.ts';
 import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
+import { createUnreadable } from './unreadable.ts';
 
 export interface StreamOptions {
   endpoint: string;
@@ -89,6 +90,11 @@ export async function runStream(options: StreamOptions): Promise<void> {
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
   });
 
+  const unreadable = createUnreadable({
+    ...{ gaps, sweeper, reread, send },
+    warn: (what, sentence) => logger.warn(what, sentence),
+  });
+
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
   let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
@@ -120,17 +126,15 @@ export async function runStream(options: StreamOptions): Promise<void> {
       return;
     }
     if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
-    const records = recordsOf(output, learn, following);
-    const sent = send(records);
     if (output.type === 'late') {
-      if (output.update.type === 'transaction' && mayBeCut(output.update.payload)) {
-        reread.add(output.update, output.blockTime);
-      }
+      if (output.update.type === 'transaction') unreadable.transaction(output.update, output.blockTime);
+      void send(recordsOf(output, learn, following));
       report({ type: 'late' });
       return;
     }
     const { slot, blockTime, accounts, transactions } = output.slot;
-    for (const update of transactions) if (mayBeCut(update.payload)) reread.add(update, blockTime);
+    for (const update of transactions) unreadable.transaction(update, blockTime);
+    const sent = send(recordsOf(output, learn, following));
     const counts = { accounts: accounts.length, transactions: transactions.length };
     void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
   };
@@ -175,6 +179,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ client, slots, outbox, logger, signal, ...limits },
     subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {
+      if (update.type === 'unreadable') unreadable.update(update);
       for (const output of outputs) handle(output);
       if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
     },

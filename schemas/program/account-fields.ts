@@ -25,7 +25,16 @@ export type FieldKind = keyof FieldKinds;
  * some answer, or nowhere. What is nowhere to be seen may also be `not stored`.
  */
 export type Served = 'as it is' | 'by hand' | 'nowhere' | 'not stored';
-type Field = readonly [kind: FieldKind, served: Served];
+
+/**
+ * Of a field whose column was added to tables that had rows: null in every row that was written before, until the
+ * account is read anew. Kinds whose columns cannot say that, or say something else by it, are stored as another:
+ * a key that may be none as `key`, a list as `hex`.
+ */
+export type AddedKind = Exclude<FieldKind, 'keyOrNone' | 'numbers'>;
+type Field =
+  | readonly [kind: FieldKind, served: Served]
+  | readonly [kind: AddedKind, served: Served, since: 'added'];
 
 /**
  * The fields of the program's accounts by the names that the IDL and the columns have for them, and what becomes of
@@ -124,15 +133,23 @@ export type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
 
 type KindOf<T extends AccountType, F extends keyof Fields[T]> = Fields[T][F] extends readonly [
   infer Kind extends FieldKind,
-  Served,
+  ...unknown[],
 ]
   ? Kind
   : never;
 type ServedOf<T extends AccountType, F extends keyof Fields[T]> = Fields[T][F] extends readonly [
   FieldKind,
   infer S,
+  ...unknown[],
 ]
   ? S
+  : never;
+type NullIfAdded<T extends AccountType, F extends keyof Fields[T]> = Fields[T][F] extends readonly [
+  FieldKind,
+  Served,
+  'added',
+]
+  ? null
   : never;
 
 /** An account as decoded: keys are 32 raw bytes, u64 and i64 bigint, times unix seconds. */
@@ -142,10 +159,9 @@ export type Account<T extends AccountType> = { type: T } & {
 
 /** The columns that hold an account's fields. */
 export type AccountColumns<T extends AccountType> = {
-  [F in keyof Fields[T] as ServedOf<T, F> extends 'not stored' ? never : F]: FieldKinds[KindOf<
-    T,
-    F
-  >]['column'];
+  [F in keyof Fields[T] as ServedOf<T, F> extends 'not stored' ? never : F]:
+    | FieldKinds[KindOf<T, F>]['column']
+    | NullIfAdded<T, F>;
 };
 
 /** The policy's fields that an answer shows as they are: kinds by column. */
@@ -153,13 +169,25 @@ export type PlainField = {
   [F in keyof Fields['Policy']]: ServedOf<'Policy', F> extends 'as it is' ? F : never;
 }[keyof Fields['Policy']];
 export type PlainKind<F extends PlainField> = KindOf<'Policy', F>;
+/** Those of them that a row may lack. */
+export type AddedPlainField = {
+  [F in PlainField]: null extends AccountColumns<'Policy'>[F] ? F : never;
+}[PlainField];
 
-/** Name and kind of each stored field, in order. */
-export function storedFields(type: AccountType): { column: string; kind: FieldKind }[] {
-  return Object.entries<Field>(ACCOUNT_FIELDS[type])
-    .filter(([, [, served]]) => served !== 'not stored')
-    .map(([column, [kind]]) => ({ column, kind }));
+export interface StoredField {
+  column: string;
+  kind: FieldKind;
+  added: boolean;
 }
+
+const fieldsThat = (type: AccountType, is: (served: Served) => boolean): StoredField[] =>
+  Object.entries<Field>(ACCOUNT_FIELDS[type])
+    .filter(([, [, served]]) => is(served))
+    .map(([column, [kind, , since]]) => ({ column, kind, added: since === 'added' }));
+
+/** The stored fields, in order. */
+export const storedFields = (type: AccountType): StoredField[] =>
+  fieldsThat(type, (served) => served !== 'not stored');
 
 /** The names of the stored fields, as a list of columns. */
 export const columnList = (type: AccountType): string =>
@@ -167,10 +195,13 @@ export const columnList = (type: AccountType): string =>
     .map(({ column }) => column)
     .join(', ');
 
-export const plainFields = () =>
-  Object.entries<Field>(ACCOUNT_FIELDS.Policy)
-    .filter(([, [, served]]) => served === 'as it is')
-    .map(([column, [kind]]) => ({ column: column as PlainField, kind: kind as PlainKind<PlainField> }));
+export interface Plain extends StoredField {
+  column: PlainField;
+  kind: PlainKind<PlainField>;
+}
+
+/** The policy's fields that an answer shows as they are. */
+export const plainFields = (): Plain[] => fieldsThat('Policy', (served) => served === 'as it is') as Plain[];
 
 /** @throws Error where an IDL lacks a field that is read. */
 export function mustHaveFields(type: AccountType, given: readonly IdlField[]): void {

@@ -1,8 +1,32 @@
-import { type Static, Type } from 'typebox';
+import {
+  type Static,
+  type TNull,
+  type TOptional,
+  type TSchema,
+  type TString,
+  type TUnion,
+  Type,
+} from 'typebox';
 import { Figure } from '../figure.ts';
-import { type CamelCase, type PlainField, type PlainKind, plainFields } from '../program/account-fields.ts';
+import {
+  type AddedPlainField,
+  type CamelCase,
+  type Plain,
+  type PlainField,
+  type PlainKind,
+  plainFields,
+} from '../program/account-fields.ts';
 import { camelCase } from '../program/idl.ts';
-import { BooleanOrNull, closed, Mode, ModelRef, NumberOrNull, TextOrNull, TimeOrNull } from './parts.ts';
+import {
+  BooleanOrNull,
+  closed,
+  Mode,
+  ModelRef,
+  NumberOrNull,
+  orNull,
+  TextOrNull,
+  TimeOrNull,
+} from './parts.ts';
 
 /** Spec 2.3. Each figure is absent for a reason of its own. */
 export const MarketCap = Type.Object(
@@ -66,14 +90,25 @@ export const PdaBalance = Type.Object(
 export type PdaBalance = Static<typeof PdaBalance>;
 
 const PLAIN = { key: Type.String(), text: Type.String(), number: Type.Number(), flag: Type.Boolean() };
+type PlainSchema<F extends PlainField> = (typeof PLAIN)[PlainKind<F> & keyof typeof PLAIN];
+type PlainSchemas = {
+  [F in PlainField as CamelCase<F>]: F extends AddedPlainField
+    ? TUnion<[PlainSchema<F>, TNull]>
+    : PlainSchema<F>;
+} & { [F in AddedPlainField as `${CamelCase<F>}AbsentReason`]: TOptional<TString> };
 
-/** Of the policy's fields that are shown as they are. */
-function plainSchemas() {
-  const schemas = plainFields().map(({ column, kind }) => [camelCase(column), PLAIN[kind]]);
-  return Object.fromEntries(schemas) as {
-    [F in PlainField as CamelCase<F>]: (typeof PLAIN)[PlainKind<F> & keyof typeof PLAIN];
-  };
-}
+/** Of the policy's fields that are shown as they are; a reason is there only where the value beside it is null. */
+export const plainSchemas = (fields: readonly Plain[]): PlainSchemas =>
+  Object.fromEntries(
+    fields.flatMap(({ column, kind, added }): [string, TSchema][] => {
+      const name = camelCase(column);
+      if (!added) return [[name, PLAIN[kind]]];
+      return [
+        [name, orNull(PLAIN[kind])],
+        [`${name}AbsentReason`, Type.Optional(Type.String())],
+      ];
+    }),
+  ) as PlainSchemas;
 
 /** `GET /coins/:mint` */
 export const CoinResponse = Type.Object(
@@ -82,6 +117,8 @@ export const CoinResponse = Type.Object(
     name: TextOrNull,
     symbol: TextOrNull,
     imageUrl: TextOrNull,
+    /** Why there is no image, or why the one that is known could not be read again. */
+    imageReason: Type.Optional(Type.String()),
     metadataUri: TextOrNull,
     metadataAsOf: TimeOrNull,
     quoteMint: Type.String(),
@@ -104,7 +141,7 @@ export const CoinResponse = Type.Object(
       { toLpBps: Type.Number(), toHoldersBps: Type.Number(), toBankrollBps: Type.Number() },
       closed,
     ),
-    ...plainSchemas(),
+    ...plainSchemas(plainFields()),
     protocolPaused: BooleanOrNull,
     moneyPathsFrozen: BooleanOrNull,
     counters: Type.Object(

@@ -26,6 +26,19 @@ export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
   };
 }
 
+/** The accounts that it names, lookup tables' included; null where they are not all told. @throws MalformedError */
+export function geyserKeys(payload: Uint8Array): Uint8Array[] | null {
+  const { transaction, meta } = decode(payload);
+  const message = transaction?.message;
+  if (message === undefined || message.accountKeys.length === 0) return null;
+  const loaded = [...(meta?.loadedWritableAddresses ?? []), ...(meta?.loadedReadonlyAddresses ?? [])];
+  const lookedUp = message.addressTableLookups.reduce(
+    (sum, { writableIndexes, readonlyIndexes }) => sum + writableIndexes.length + readonlyIndexes.length,
+    0,
+  );
+  return loaded.length < lookedUp ? null : [...message.accountKeys, ...loaded].map(key);
+}
+
 function decode(payload: Uint8Array): SubscribeUpdateTransactionInfo {
   try {
     return SubscribeUpdateTransactionInfo.decode(payload);

@@ -60,6 +60,48 @@ const JsonTransaction = Type.Object({
 
 const shape = Compile(JsonTransaction);
 
+const Keys = Type.Array(Type.String());
+/** What of it tells which accounts it is about. */
+const JsonKeys = Type.Object({
+  transaction: Type.Object({
+    message: Type.Object({
+      accountKeys: Keys,
+      addressTableLookups: Type.Optional(
+        Type.Union([
+          Type.Array(Type.Object({ writableIndexes: Type.Array(Index), readonlyIndexes: Type.Array(Index) })),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  }),
+  meta: Type.Optional(
+    Type.Union([
+      Type.Object({
+        loadedAddresses: Type.Optional(
+          Type.Union([Type.Object({ writable: Keys, readonly: Keys }), Type.Null()]),
+        ),
+      }),
+      Type.Null(),
+    ]),
+  ),
+});
+
+const keysShape = Compile(JsonKeys);
+
+/** The accounts that it names, lookup tables' included; null where they are not all told. @throws MalformedError */
+export function jsonKeys(payload: Uint8Array): Uint8Array[] | null {
+  const value = json(payload);
+  if (!keysShape.Check(value)) return null;
+  const { accountKeys, addressTableLookups } = value.transaction.message;
+  const loaded = value.meta?.loadedAddresses;
+  const all = [...accountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])];
+  const lookedUp = (addressTableLookups ?? []).reduce(
+    (sum, { writableIndexes, readonlyIndexes }) => sum + writableIndexes.length + readonlyIndexes.length,
+    0,
+  );
+  return accountKeys.length === 0 || all.length < accountKeys.length + lookedUp ? null : all.map(key);
+}
+
 /**
  * Reads the UTF-8 JSON of a getTransaction result.
  * @throws MalformedError where it is no JSON, has another shape, or holds a key or data that is no base58.
@@ -84,13 +126,16 @@ export function readJsonTransaction(payload: Uint8Array): TransactionParts {
   };
 }
 
-function parse(payload: Uint8Array): Static<typeof JsonTransaction> {
-  let value: unknown;
+function json(payload: Uint8Array): unknown {
   try {
-    value = JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8'));
+    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('utf8'));
   } catch {
     throw malformed('not JSON');
   }
+}
+
+function parse(payload: Uint8Array): Static<typeof JsonTransaction> {
+  const value = json(payload);
   if (!shape.Check(value)) throw malformed('not the shape of a getTransaction result');
   return value;
 }

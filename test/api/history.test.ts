@@ -109,6 +109,10 @@ describe('while a transaction is incomplete', () => {
     expect((await fees()).quoteLeg.lifetimeFromEvents.reason).toBe(
       'an event of a transaction of this policy does not decode',
     );
+    await held.api.insert('incomplete_transactions', [{ ...incomplete, policies, missing: ['unreadable'] }]);
+    expect((await fees()).quoteLeg.lifetimeFromEvents.reason).toBe(
+      'a transaction of this policy cannot be read',
+    );
     await held.api.insert('incomplete_transactions', [{ ...incomplete, policies: [], missing: [] }]);
     expect((await fees()).baseLeg.lifetime).toEqual(figure('0', CLAIMS, MARKER));
   });

@@ -42,7 +42,11 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
     const expected = [...STATE, ...(BESIDE[type] ?? []), ...fields.map(({ column }) => column)];
     expect(columns.map(({ name }) => name).sort()).toEqual(expected.sort());
     const typeOf = new Map(columns.map(({ name, type: given }) => [name, given]));
-    for (const { column, kind } of fields) expect(typeOf.get(column), column).toMatch(COLUMN_TYPES[kind]);
+    for (const { column, kind, added } of fields) {
+      const given = typeOf.get(column) ?? '';
+      const inner = /^Nullable\((.*)\)$/.exec(given)?.[1] ?? 'not nullable';
+      expect(added ? inner : given, column).toMatch(COLUMN_TYPES[kind]);
+    }
   },
 );
 

@@ -71,7 +71,16 @@ const ROOMS: Record<string, readonly string[]> = {
   'devnet/geyser': ['devnet/program', 'devnet/bytes', 'devnet/chain'],
   'devnet/rpc': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/geyser'],
   'devnet/venues': ['devnet/http', 'devnet/program', 'devnet/bytes', 'devnet/chain', 'devnet/life'],
-  devnet: ['devnet/program', 'devnet/chain', 'devnet/life', 'devnet/geyser', 'devnet/rpc', 'devnet/venues'],
+  'devnet/agents': ['devnet/program', 'devnet/chain', 'devnet/life'],
+  devnet: [
+    'devnet/program',
+    'devnet/chain',
+    'devnet/life',
+    'devnet/geyser',
+    'devnet/rpc',
+    'devnet/venues',
+    'devnet/agents',
+  ],
 };
 
 /** The packages that only one file, or one folder, may know. */

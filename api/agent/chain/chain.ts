@@ -33,6 +33,11 @@ export interface ChainReader {
   policy(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy>;
   /** The model that the policy points at. @throws Refusal chain_unreachable, busy */
   model(policy: LivePolicy): Promise<ModelRef>;
+  /**
+   * The slot of the newest change of the policy's agent behind another slot, where the index holds one by now.
+   * @throws Refusal chain_unreachable
+   */
+  agentChanged(mint: string, after: bigint): Promise<bigint | null>;
   /** Whether the policy's origin carries the OPTION bit. @throws Refusal chain_unreachable, busy */
   tradesOptions(policy: LivePolicy): Promise<boolean>;
 }
@@ -42,6 +47,8 @@ export interface ChainOptions {
   programId: string;
   /** The slot at which the index holds the policy at this address; 0 where it holds none. */
   storedSlot(address: string): Promise<bigint>;
+  /** The slot of the newest change of the policy's agent behind another slot that the index holds. */
+  agentChanged(mint: string, after: bigint): Promise<bigint | null>;
   /** Readings a second, and at once, of all sessions together; of all who have none likewise. */
   perSecond?: number;
   burst?: number;
@@ -50,7 +57,7 @@ export interface ChainOptions {
 const ATTEMPTS = 3;
 /** A node one slot behind has caught up after one. */
 const BEHIND_WAIT_MS = 400;
-const STORED_SLOT_MS = 2_000;
+const INDEX_MS = 2_000;
 /** How long a reading waits for its place in the budget. */
 const BUDGET_WAIT_MS = 1_000;
 const PER_SECOND = 100;
@@ -58,7 +65,7 @@ const BURST = 400;
 const never = new AbortController().signal;
 
 export function createChainReader(options: ChainOptions): ChainReader {
-  const { rpc, programId, storedSlot, perSecond = PER_SECOND, burst = BURST } = options;
+  const { rpc, programId, storedSlot, agentChanged, perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
   const decided = new LRUCache<string, { slot: bigint }>({ max: 100_000 });
@@ -101,6 +108,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   return {
     policy: (mint, decidedSlot, asker) =>
       shared(`${asker} ${mint}`, decidedSlot, (least) => policyOf(mint, least, asker)),
+    agentChanged: (mint, after) => inTime(agentChanged(mint, after)),
     model: async ({ account: policy, slot }) => {
       const address = encodeBase58(modelAddress(program, policy.modelId));
       const { account: model } = await account('Model', address, slot, 'session');
@@ -176,15 +184,15 @@ async function newEnough(rpc: Rpc, address: string, least: bigint) {
 }
 
 /** Without the index there is no telling what is too old, so an answer does not count. */
-async function inTime(slot: Promise<bigint>): Promise<bigint> {
+async function inTime<T>(answer: Promise<T>): Promise<T> {
   const late = new AbortController();
-  const limit = pause(STORED_SLOT_MS, late.signal).then(() => {
-    throw new Error(`no answer in ${STORED_SLOT_MS} ms`);
+  const limit = pause(INDEX_MS, late.signal).then(() => {
+    throw new Error(`no answer in ${INDEX_MS} ms`);
   });
   try {
-    return await Promise.race([slot, limit]);
+    return await Promise.race([answer, limit]);
   } catch (error) {
-    throw unreachable('the index does not say which slot it holds', error);
+    throw unreachable('the index does not say what it holds', error);
   } finally {
     late.abort();
     limit.catch(() => undefined);

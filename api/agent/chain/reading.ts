@@ -1,7 +1,7 @@
 import type { Transaction } from '../../postgres/port.ts';
 import type { AgentParts } from '../deps.ts';
 import { takeTurn } from '../limits/limits.ts';
-import { endRotatedOut, type Key } from '../session/sessions.ts';
+import { endRotatedOut, endStartedBefore, type Key, type LiveSession } from '../session/sessions.ts';
 import { type Asker, isAgent, type LivePolicy, notTheAgent, unreachable } from './chain.ts';
 import { decideBy, hasFormerSessions, OlderReadingError } from './decided.ts';
 
@@ -32,6 +32,29 @@ export function policyOfAgent(
     if (!trusted) throw notTheAgent(mint, agent);
     return policy;
   });
+}
+
+/**
+ * The same for a session, which ends also where its key was rotated out and back since it was started: a reading of now
+ * does not show that, the index does once it has come as far.
+ * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
+ */
+export async function policyOfSession(
+  parts: AgentParts,
+  session: LiveSession,
+  least: bigint,
+): Promise<LivePolicy> {
+  const [policy, changedAt] = await Promise.all([
+    policyOfAgent(parts, session, least, 'session'),
+    parts.chain.agentChanged(session.mint, session.slot),
+  ]);
+  if (changedAt === null) return policy;
+  const { mint, agent } = session;
+  await parts.db.transaction(async (tx) => {
+    await takeTurn(tx, mint);
+    await endStartedBefore(tx, session, changedAt);
+  });
+  throw notTheAgent(mint, agent);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { RouteContext, RouteReply } from '../../http/route.ts';
 import { type LivePolicy, notTheAgent } from '../chain/chain.ts';
-import { policyOfAgent } from '../chain/reading.ts';
+import { policyOfSession } from '../chain/reading.ts';
 import type { AgentParts } from '../deps.ts';
 import { FAILED, noteRefused, REFUSED } from '../limits/limits.ts';
 import { Refusal, rateLimited, replyOf } from '../refusal.ts';
@@ -55,7 +55,7 @@ export function authenticated(
       throw rateLimited(`${REFUSED} refused attempts a minute are the most for a policy`, session.wait);
     try {
       return await parts.budget(session.mint, async () => {
-        const policy = await policyOfAgent(parts, session, session.decidedSlot, 'session');
+        const policy = await policyOfSession(parts, session, session.decidedSlot);
         return handle(parts, { context, session, policy, readAt: performance.now() });
       });
     } catch (error) {

@@ -42,8 +42,8 @@ export async function session(parts: AgentParts, { body }: RouteContext): Promis
   await parts.inTurn(`nonce ${nonceHash}`, () => spend(parts, nonceHash, expiresAt));
   const key = { mint, agent: agent.text };
   const read = async (least: bigint) => ({ policy: await policyOfAgent(parts, key, least, 'session') });
-  const start = decided(parts, await decidedSlot(db, mint), read, (tx, now) =>
-    startSession(tx, mint, agent.text, now),
+  const start = decided(parts, await decidedSlot(db, mint), read, (tx, now, { policy }) =>
+    startSession(tx, mint, agent.text, policy.slot, now),
   );
   return { status: 200, body: await start };
 }

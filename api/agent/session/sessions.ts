@@ -21,6 +21,8 @@ export interface LiveSession extends Key {
   tokenHash: string;
   /** A reading has shown another agent since it was started. */
   rotatedOut: boolean;
+  /** Of the reading that it was started by. */
+  slot: bigint;
   /** Slot of the newest reading of the policy that decided, in any process. */
   decidedSlot: bigint;
   /** Seconds that the policy must wait because of its refused attempts; null where it need not. */
@@ -32,8 +34,15 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new Refusal('invalid_session', 'this route needs a bearer token');
   const [row] = TOKEN.test(token)
-    ? await db.query<{ mint: string; agent: string; rotated: boolean; decided: string; wait: number | null }>(
-        `SELECT mint, agent, rotated_out AS rotated, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
+    ? await db.query<{
+        mint: string;
+        agent: string;
+        slot: string;
+        rotated: boolean;
+        decided: string;
+        wait: number | null;
+      }>(
+        `SELECT mint, agent, s.slot::text AS slot, rotated_out AS rotated, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
            (SELECT ceil(extract(epoch FROM at + interval '60 seconds' - now()))::int FROM attempts
             WHERE subject = 'refused:' || s.mint AND at > now() - interval '60 seconds'
             ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
@@ -48,6 +57,7 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
     mint: row.mint,
     agent: row.agent,
     rotatedOut: row.rotated,
+    slot: BigInt(row.slot),
     decidedSlot: BigInt(row.decided),
     wait: row.wait,
   };
@@ -66,19 +76,23 @@ export async function mustStillLive(tx: Transaction, session: LiveSession, now: 
   if (row === undefined) throw ended();
 }
 
-/** A new session of 30 minutes; its token is in the answer and nowhere else. */
+/**
+ * A new session of 30 minutes; its token is in the answer and nowhere else.
+ * @param slot of the reading that shows the key to be the agent.
+ */
 export async function startSession(
   tx: Transaction,
   mint: string,
   agent: string,
+  slot: bigint,
   now: string,
 ): Promise<Session> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const [row] = await tx.query<{ expires_at: string }>(
-    `INSERT INTO sessions (token_hash, mint, agent, created_at, expires_at)
-     VALUES ($1, $2, $3, $4::timestamptz, $4::timestamptz + interval '${SESSION_MINUTES} minutes')
+    `INSERT INTO sessions (token_hash, mint, agent, slot, created_at, expires_at)
+     VALUES ($1, $2, $3, $5::text::bigint, $4::timestamptz, $4::timestamptz + interval '${SESSION_MINUTES} minutes')
      RETURNING ${iso('expires_at')} AS expires_at`,
-    [hashOf(token), mint, agent, now],
+    [hashOf(token), mint, agent, now, slot.toString()],
   );
   return { token, tokenType: 'Bearer', expiresAt: (row as { expires_at: string }).expires_at };
 }
@@ -86,6 +100,15 @@ export async function startSession(
 /** Ends every session of a key that was the agent; those that it started after it came back go on. */
 export async function endRotatedOut(db: Queries, { mint, agent }: Key): Promise<void> {
   await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND rotated_out', [mint, agent]);
+}
+
+/** Ends every session of the key that was started before its policy had another agent in this slot. */
+export async function endStartedBefore(db: Queries, { mint, agent }: Key, slot: bigint): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND slot < $3::text::bigint', [
+    mint,
+    agent,
+    slot.toString(),
+  ]);
 }
 
 /** Whether the texts hold a token of a live session, wherever it stands in them. */

@@ -1,4 +1,4 @@
-import { ANYTHING, UNDECODED } from '../../../schemas/lacks.ts';
+import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
 import type { Sort } from '../../../schemas/responses/rankings.ts';
 import { STANDING } from '../activity/derived.ts';
 
@@ -19,7 +19,7 @@ const TOTALS = `LEFT JOIN (
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
        SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_transactions FINAL
-       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', 'Routed', 'Routed.amount']) AND signature NOT IN (
+       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', 'Routed', 'Routed.amount']) AND signature NOT IN (
          SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
      ) AS i ON i.policy = p.address`;
 

@@ -13,6 +13,9 @@ export interface MintRow {
   metadata_time: string | null;
   /** Of the document at `uri`; null where that was not read or names none. */
   image_url: string | null;
+  /** Of that document: whether it was read, and what failed when it was read last. */
+  document_read: number;
+  document_error: string | null;
 }
 
 /** The mints at these addresses that were read, by address. */
@@ -24,7 +27,9 @@ export const mintsAt = sharedRows<MintRow>('address', (store, addresses) =>
        if(x.found, x.symbol, m.symbol) AS symbol,
        if(x.found, x.uri, m.uri) AS uri,
        if(x.found, x.block_time, m.block_time) AS metadata_time,
-       if(d.found AND d.uri = if(x.found, x.uri, m.uri), d.image_url, NULL) AS image_url
+       (d.found AND ifNull(d.uri = if(x.found, x.uri, m.uri), 0)) AS document_read,
+       if(document_read, d.image_url, NULL) AS image_url,
+       if(document_read, d.error, NULL) AS document_error
      FROM (SELECT * FROM mints FINAL WHERE address IN {addresses:Array(String)}) AS m
      LEFT JOIN (
        SELECT address, mint, name, symbol, uri, block_time, toUInt8(1) AS found
@@ -33,7 +38,7 @@ export const mintsAt = sharedRows<MintRow>('address', (store, addresses) =>
          AND address IN (SELECT metadata_pointer FROM mints WHERE address IN {addresses:Array(String)})
      ) AS x ON x.address = ifNull(m.metadata_pointer, '') AND x.mint = m.address
      LEFT JOIN (
-       SELECT mint, uri, image_url, toUInt8(1) AS found
+       SELECT mint, uri, image_url, error, toUInt8(1) AS found
        FROM metadata_documents FINAL
        WHERE mint IN {addresses:Array(String)}
      ) AS d ON d.mint = m.address`,

@@ -6,11 +6,12 @@ import type {
   TransactionRow,
 } from '../../../clickhouse/tables.ts';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
-import { UNDECODED } from '../../../schemas/lacks.ts';
+import { UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { namedAccounts } from '../../../schemas/transaction/legibility.ts';
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 import { intervalOf } from '../rollups/slot-intervals.ts';
 
@@ -50,10 +51,22 @@ export function factsOf(
       addTransaction(facts, record, programId, partition);
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
-      facts.deadLetters.push(deadLetter(record, 'transaction', error.message, record.payload));
+      addUnreadable(facts, record, error.message);
     }
   }
   return facts;
+}
+
+/** Whatever it did is missing of the accounts that it names. Where not even those can be read its slot is a gap. */
+function addUnreadable(facts: Facts, record: TransactionRecord, reason: string): void {
+  const { slot, blockTime: block_time, payload } = record;
+  facts.deadLetters.push(deadLetter(record, 'transaction', reason, payload));
+  facts.incomplete.push({
+    signature: encodeBase58(record.signature),
+    ...{ slot: slot.toString(), block_time, reason },
+    policies: (namedAccounts(record) ?? []).map(encodeBase58),
+    missing: [UNREADABLE],
+  });
 }
 
 function addTransaction(
@@ -130,6 +143,13 @@ function eventRow(event: KnownEvent): EventColumns {
     amount_c: c.toString(),
     amount_d: d.toString(),
   };
+}
+
+/** Of a day that is not known, which the days' sums have to say. */
+export function undatedRows(events: readonly EventRow[]): object[] {
+  return events
+    .filter(({ block_time, kind }) => block_time === null && kind !== '')
+    .map(({ slot, signature, position }) => ({ slot, signature, position }));
 }
 
 function deadLetter(

@@ -122,6 +122,7 @@ export function createBeside(options: BesideOptions): Beside {
         onUpdate: (update) => {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
+          if (update.type === 'unreadable') options.read(streamed, update.slot);
           const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
           const reached = slots.reached();

@@ -30,11 +30,14 @@ export type Update =
   | { type: 'slot'; slot: bigint; parent: bigint | null; state: SlotState }
   /** `filter`: name of the filter that it came by, which tells the request that the server works by. */
   | { type: 'blockMeta'; slot: bigint; parent: bigint; blockTime: number | null; filter?: string }
+  /** It says of which slot it is, and nothing else that can be read. */
+  | { type: 'unreadable'; of: 'account' | 'transaction'; slot: bigint }
   | { type: 'ping' }
   | { type: 'other' };
 
 const ACCOUNT = 2;
 const TRANSACTION = 4;
+const SLOT = 2;
 
 const STATES: Partial<Record<SlotStatus, SlotState>> = {
   [SlotStatus.SLOT_PROCESSED]: 'processed',
@@ -45,12 +48,13 @@ const STATES: Partial<Record<SlotStatus, SlotState>> = {
 
 /**
  * Reads a SubscribeUpdate. Accounts and transactions, the bulk, are read by hand and stay views of the bytes.
- * @throws Error where the bytes are no message.
+ * @throws Error where the bytes are no message, or none that says its slot.
  */
 export function readUpdate(bytes: Uint8Array): Update {
   for (const { number, value } of wireFields(bytes)) {
-    if (number === ACCOUNT && value instanceof Uint8Array) return readAccount(value);
-    if (number === TRANSACTION && value instanceof Uint8Array) return readTransaction(value);
+    if (!(value instanceof Uint8Array)) continue;
+    if (number === ACCOUNT) return legible('account', value, readAccount);
+    if (number === TRANSACTION) return legible('transaction', value, readTransaction);
   }
   const update = SubscribeUpdate.decode(bytes);
   if (update.slot !== undefined) {
@@ -80,6 +84,22 @@ const NONE = new Uint8Array(0);
 const bytesOf = (value: bigint | Uint8Array) => (value instanceof Uint8Array ? value : NONE);
 const numberOf = (value: bigint | Uint8Array) => (typeof value === 'bigint' ? value : 0n);
 
+/** Both messages have their slot in the same field, beside what it is of. */
+function legible(
+  of: 'account' | 'transaction',
+  message: Uint8Array,
+  read: (message: Uint8Array) => Update,
+): Update {
+  try {
+    return read(message);
+  } catch (error) {
+    for (const { number, value } of wireFields(message)) {
+      if (number === SLOT && typeof value === 'bigint') return { type: 'unreadable', of, slot: value };
+    }
+    throw error;
+  }
+}
+
 function readAccount(message: Uint8Array): AccountUpdate {
   const update: AccountUpdate = {
     type: 'account',
@@ -92,7 +112,7 @@ function readAccount(message: Uint8Array): AccountUpdate {
     signature: null,
   };
   for (const outer of wireFields(message)) {
-    if (outer.number === 2) update.slot = numberOf(outer.value);
+    if (outer.number === SLOT) update.slot = numberOf(outer.value);
     if (outer.number !== 1) continue;
     for (const { number, value } of wireFields(bytesOf(outer.value))) {
       if (number === 1) update.address = bytesOf(value);
@@ -118,7 +138,7 @@ function readTransaction(message: Uint8Array): TransactionUpdate {
   };
   for (const { number, value } of wireFields(message)) {
     if (number === 1) update.payload = bytesOf(value);
-    else if (number === 2) update.slot = numberOf(value);
+    else if (number === SLOT) update.slot = numberOf(value);
   }
   for (const { number, value } of wireFields(update.payload)) {
     if (number === 1) update.signature = bytesOf(value);

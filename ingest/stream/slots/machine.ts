@@ -126,7 +126,7 @@ export class Slots {
 
   /** Takes one update; answers what it sets free, in order. */
   take(update: Update): SlotsOutput[] {
-    if (update.type === 'ping' || update.type === 'other') return [];
+    if (update.type === 'ping' || update.type === 'other' || update.type === 'unreadable') return [];
     const isRelease = update.type !== 'slot' || this.#reaches(update.state);
     if (isRelease && update.slot > this.#highest) this.#highest = update.slot;
     if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);

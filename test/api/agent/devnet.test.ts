@@ -56,6 +56,7 @@ describe('an agent on the local chain', () => {
       rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 1000 }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
+      agentChanged: async () => null,
       venue: { url: venues.remote.options },
     });
     const app = createApp({

@@ -51,6 +51,41 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect(counted).toEqual([]);
   });
 
+  test('a key that was rotated out and back while nobody asked loses its sessions once the index tells of it', async () => {
+    const { mint, agent } = stage.policy();
+    const before = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
+    stage.rpc.slot += 10;
+    expect((await stage.api.call('POST', 'posts', POST, before[0])).status).toBe(201);
+    stage.api.agentChanges.set(mint, 1000n);
+    expect((await stage.api.call('POST', 'posts', POST, before[0])).status).toBe(201);
+    const between = await stage.api.login(mint, agent);
+    const { posts } = await rowCounts(stage.db);
+    stage.api.agentChanges.set(mint, 1010n);
+    const told = await stage.api.call('POST', 'posts', POST, before[0]);
+    expect([told.status, told.body.code]).toEqual([403, 'not_the_agent']);
+    expect((await stage.api.call('POST', 'posts', POST, before[0])).status).toBe(401);
+    expect((await stage.api.call('POST', 'posts', POST, before[1])).status).toBe(401);
+    expect((await rowCounts(stage.db)).posts).toBe(posts);
+    expect((await stage.api.call('POST', 'posts', POST, between)).status).toBe(201);
+    expect(await stage.db.query('SELECT 1 FROM attempts WHERE subject = $1', [`refused:${mint}`])).toEqual(
+      [],
+    );
+  });
+
+  test('… also where the index tells of it while the venue is asked', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const { exposures } = await rowCounts(stage.db);
+    stage.venue.beforeTicker = async () => {
+      stage.rpc.slot += 10;
+      stage.api.agentChanges.set(mint, 1005n);
+      await stage.api.login(mint, agent);
+    };
+    const reply = await stage.api.call('POST', 'options/open', OPEN, token);
+    expect([reply.status, reply.body.code]).toEqual([403, 'not_the_agent']);
+    expect((await rowCounts(stage.db)).exposures).toBe(exposures);
+  });
+
   test('a challenge for the new key ends the sessions of the old one', async () => {
     const { mint, agent, token } = await rotated();
     const another = await stage.api.login(mint, next);

@@ -35,7 +35,7 @@ describe('names and images', () => {
   test('all are null without metadata', async () => {
     await held.api.insert('mints', [mintRow('coin', 6)]);
     const none = { name: null, symbol: null, imageUrl: null, metadataUri: null, metadataAsOf: null };
-    expect(await coin()).toMatchObject(none);
+    expect(await coin()).toMatchObject({ ...none, imageReason: 'the mint has no metadata' });
   });
 
   test('the launched mint names itself, its document the image', async () => {
@@ -50,6 +50,25 @@ describe('names and images', () => {
       metadataUri: 'https://m/1',
       metadataAsOf: ASOF,
     });
+  });
+
+  test('what keeps a document from being read is served, beside the image that was known before too', async () => {
+    await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/1' })]);
+    const served = async () => {
+      const { imageUrl, imageReason } = await coin();
+      return { imageUrl, imageReason };
+    };
+    const reading = { mint, read_at: '1', uri: 'https://m/1', image_url: null, error: 'timed out' };
+    expect(await served()).toEqual({ imageUrl: null, imageReason: 'the metadata document is not read yet' });
+    await held.api.insert('metadata_documents', [reading]);
+    expect(await served()).toEqual({ imageUrl: null, imageReason: 'timed out' });
+    const image_url = 'https://m/i.png';
+    await held.api.insert('metadata_documents', [
+      { ...reading, read_at: '2', image_url, error: 'answered 502' },
+    ]);
+    expect(await served()).toEqual({ imageUrl: image_url, imageReason: 'answered 502' });
+    await held.api.insert('metadata_documents', [{ ...reading, read_at: '3', image_url, error: null }]);
+    expect(await served()).toEqual({ imageUrl: image_url });
   });
 
   test('the image of an older document is not served for a new uri', async () => {

@@ -1,6 +1,8 @@
+import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { undatedEvents } from '../../../clickhouse/queries/analytics/undated.ts';
+import { incompleteState } from '../../../clickhouse/queries/progress/index-state.ts';
 import {
   lowestMarker,
   openGaps,
@@ -89,6 +91,23 @@ describe('a transaction', () => {
     expect(await eventsOf('t')).toEqual([]);
     expect(await store.query('SELECT failed FROM transactions FINAL')).toEqual([{ failed: 1 }]);
     expect(await store.query('SELECT * FROM policy_transactions')).toEqual([]);
+  });
+
+  test('that cannot be read is missing of the accounts that it names, until a reading that is whole', async () => {
+    const { meta: _, ...bare } = SubscribeUpdateTransactionInfo.decode(
+      transaction('t', 5n, [routed(1n)]).payload,
+    );
+    const payload = SubscribeUpdateTransactionInfo.encode(
+      SubscribeUpdateTransactionInfo.fromPartial(bare),
+    ).finish();
+    await apply('transactions', [transaction('t', 5n, [], { payload })]);
+    expect(await incompleteState(store)).toMatchObject({
+      count: 1,
+      policies: expect.arrayContaining([[encodeBase58(PROGRAM), 'unreadable']]),
+      days: [[expect.any(String), 'unreadable']],
+    });
+    await apply('transactions', [transaction('t', 5n, [routed(1n)], { source: 'rpc' })]);
+    expect(await incompleteState(store)).toMatchObject({ count: 0, policies: [], days: [] });
   });
 
   test('whose bytes are none is a dead letter, and the others of its batch count', async () => {

@@ -91,17 +91,22 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('goes on from the last marker after a restart, without a gap where the replay reaches', async () => {
+  test('goes on from the last marker after a restart, without a gap where the replay reaches, and reads every account anew', async () => {
     await open();
     const first = stage.start();
     await stage.live(60);
     await stage.settled();
     await first.stop();
+    const end = (await stage.model.position()) as bigint;
+    const known = [...stage.model.accounts.keys()];
     await stage.live(60);
     stage.start();
     await stage.live(10);
     await expectWhole();
     expect(stage.model.gaps.size).toBe(1);
+    // A column that was added meanwhile is filled by that.
+    const isRead = (address: string) => (stage.model.readings.get(address) ?? -1n) >= end;
+    await stage.restUntil('every account was read', () => known.every(isRead));
   });
 
   test('opens a gap before any later transaction where the replay reaches back too little, and stays live', async () => {

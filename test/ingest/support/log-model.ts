@@ -9,6 +9,8 @@ export interface LogModel extends StreamStore {
   apply(batch: LogBatch): Promise<void>;
   /** Newest state by address, base58. */
   accounts: Map<string, AccountRecord>;
+  /** Slot of the newest reading over RPC by address, base58. */
+  readings: Map<string, bigint>;
   /** Every record of a transaction by signature, base58. */
   transactions: Map<string, TransactionRecord[]>;
   gaps: Map<bigint, GapRecord>;
@@ -26,6 +28,7 @@ const versionOf = (record: AccountRecord) => (record.slot << 64n) | record.write
 export function createLogModel(partitions = 1): LogModel {
   const model: Omit<LogModel, keyof StreamStore | 'apply'> = {
     accounts: new Map(),
+    readings: new Map(),
     transactions: new Map(),
     gaps: new Map(),
     order: [],
@@ -40,6 +43,8 @@ export function createLogModel(partitions = 1): LogModel {
       const address = encodeBase58(record.address);
       const known = model.accounts.get(address);
       if (known === undefined || versionOf(record) >= versionOf(known)) model.accounts.set(address, record);
+      if (record.source === 'rpc' && record.slot > (model.readings.get(address) ?? -1n))
+        model.readings.set(address, record.slot);
     } else if (record.kind === 'transaction') {
       const signature = encodeBase58(record.signature);
       model.transactions.set(signature, [...(model.transactions.get(signature) ?? []), record]);

@@ -17,6 +17,8 @@ export const PUBLIC_URL = 'https://agents.example/api';
 export interface AgentApi extends ApiAt {
   /** Slot at which the index holds every policy. */
   storedSlot: bigint;
+  /** Slots of changes of agents that the index holds, by mint. */
+  agentChanges: Map<string, bigint>;
   /** `down` fails and `hang` never answers when the index is asked. */
   index: 'up' | 'down' | 'hang';
   close(): Promise<void>;
@@ -45,9 +47,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs }),
     programId: SETTINGS.programId,
     ...(options.chainBudget ?? unbounded),
-    storedSlot: async () => {
-      if (api.index === 'down') throw new Error('the index is down');
-      return api.index === 'hang' ? new Promise<never>(() => {}) : api.storedSlot;
+    storedSlot: () => indexed(api.storedSlot),
+    agentChanged: (mint, after) => {
+      const slot = api.agentChanges.get(mint);
+      return indexed(slot !== undefined && slot > after ? slot : null);
     },
     serviceName: SETTINGS.serviceName,
     publicUrl,
@@ -57,6 +60,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
         ? null
         : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, ...(options.venueBudget ?? unbounded) },
   });
+  const indexed = async <T>(answer: T): Promise<T> => {
+    if (api.index === 'down') throw new Error('the index is down');
+    return api.index === 'hang' ? new Promise<never>(() => {}) : answer;
+  };
   const app = createApp({
     latest: createLatest({
       currentStore: () => {
@@ -73,7 +80,10 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     trustProxy: 1,
   });
   const { port, close } = await listen(app, '127.0.0.1', 0);
-  const api: AgentApi = { ...apiAt(`http://127.0.0.1:${port}`), storedSlot: 0n, index: 'up', close };
+  const api: AgentApi = {
+    ...apiAt(`http://127.0.0.1:${port}`),
+    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', close },
+  };
   return api;
 }
 

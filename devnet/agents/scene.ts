@@ -1,0 +1,62 @@
+import type { Chain } from '../chain/chain.ts';
+import { profileOf } from '../life/profile.ts';
+import type { Random } from '../program/state/random.ts';
+import { type Key, LOCAL, type Policy, type VenueAccount } from '../program/state/state.ts';
+
+/** What an agent looks at before it writes: its policy as it stands after what just happened. */
+export interface Scene {
+  policy: Policy;
+  /** The account that something happened to; null where nothing did, or it is gone. */
+  venue: VenueAccount | null;
+  /** What the venue's account held at the report before this one; null where there was none. */
+  before: bigint | null;
+  bankroll: bigint;
+  /** At venues, on chain and attested. */
+  deployed: bigint;
+  unit: Unit;
+  random: Random;
+}
+
+export interface Unit {
+  decimals: number;
+  symbol: string;
+}
+
+const PLACES = 4;
+
+/** An amount in whole tokens, cut to a few places. */
+export function amountText(amount: bigint, { decimals, symbol }: Unit): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ',');
+  const fraction = digits
+    .slice(digits.length - decimals)
+    .slice(0, PLACES)
+    .replace(/0+$/, '');
+  const nothing = whole === '0' && fraction === '' && amount > 0n;
+  return `${nothing ? 'less than 0.0001' : `${whole}${fraction === '' ? '' : `.${fraction}`}`} ${symbol}`;
+}
+
+/** A part of a whole in per cent, with one place where it is small. */
+export function percentText(part: bigint, whole: bigint): string {
+  if (whole === 0n) return '0%';
+  const tenths = (part * 1000n) / whole;
+  return tenths >= 100n || tenths % 10n === 0n ? `${tenths / 10n}%` : `${tenths / 10n}.${tenths % 10n}%`;
+}
+
+/** What a policy has in its vault and at venues now. */
+export function holdings(chain: Chain, policy: Policy): { bankroll: bigint; deployed: bigint } {
+  const state = chain.state();
+  const amountAt = (account: Key) => state.tokens.get(account)?.amount ?? 0n;
+  let deployed = 0n;
+  for (const venue of state.venues.values()) {
+    if (venue.policy !== policy.address || venue.revoked) continue;
+    deployed += venue.kind === LOCAL ? amountAt(venue.tokenAccount) : venue.remoteEquity;
+  }
+  return { bankroll: amountAt(chain.addresses.ofPolicy(policy.mint).bankroll), deployed };
+}
+
+/** How the quote asset of the n-th policy of a world is written. */
+export function unitOf(seed: string, number: number): Unit {
+  const { decimals, symbol } = profileOf(seed, number, '').quote;
+  return { decimals, symbol };
+}

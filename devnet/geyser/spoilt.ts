@@ -1,0 +1,41 @@
+import {
+  SubscribeUpdate,
+  SubscribeUpdateTransaction,
+  SubscribeUpdateTransactionInfo,
+} from '@triton-one/yellowstone-grpc';
+import { type EncodedTransaction, field } from './encode.ts';
+
+/** How a transaction is spoilt: without its meta, with a message that is none, without its signature, not at all a message. */
+export const SPOILS = ['bare', 'garbled', 'unsigned', 'noise'] as const;
+export type Spoil = (typeof SPOILS)[number];
+
+const GARBAGE = Buffer.from([0x0a, 0xff, 0xff, 0x03, 0x01]);
+
+/** The update of the same slot with a transaction that cannot be read. */
+export function spoilt(encoded: EncodedTransaction, how: Spoil): EncodedTransaction {
+  const { transaction: update } = SubscribeUpdate.decode(encoded.bytes);
+  if (update?.transaction === undefined) return encoded;
+  const { slot, transaction } = update;
+  // The slot stands behind what it is of.
+  const behind = SubscribeUpdateTransaction.encode(SubscribeUpdateTransaction.fromPartial({ slot })).finish();
+  return { ...encoded, bytes: field(4, Buffer.concat([field(1, insides(transaction, how)), behind])) };
+}
+
+function insides(info: SubscribeUpdateTransactionInfo, how: Spoil): Uint8Array {
+  const { signature, meta, ...rest } = info;
+  switch (how) {
+    case 'noise':
+      return GARBAGE;
+    case 'garbled':
+      return Buffer.concat([field(1, signature), field(3, GARBAGE)]);
+    case 'bare':
+      return encode({ ...rest, signature });
+    case 'unsigned':
+      return encode({ ...rest, ...(meta === undefined ? {} : { meta }) });
+  }
+}
+
+const encode = (info: Partial<SubscribeUpdateTransactionInfo>): Uint8Array =>
+  SubscribeUpdateTransactionInfo.encode(
+    SubscribeUpdateTransactionInfo.fromPartial(info as SubscribeUpdateTransactionInfo),
+  ).finish();

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { agentChangedBehind } from '../../../clickhouse/queries/activity/agent-changes.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { eventRow, key } from '../support/rows.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+afterAll(() => store.close());
+
+const set = (mint: string, slot: number, change: object = {}) =>
+  eventRow(mint, 'AgentSet', slot, {
+    slot: String(slot),
+    summary: JSON.stringify({ oldAgent: key('a'), newAgent: key('b') }),
+    ...change,
+  });
+
+test('the newest change of an agent is told to whoever asks from before it', async () => {
+  await store.insert('events', [
+    ...[set('one', 100), set('one', 120), set('two', 300)],
+    // Neither of these changes who the agent is.
+    eventRow('one', 'FeesClaimed', 130, { slot: '130' }),
+    set('one', 140, { summary: JSON.stringify({ oldAgent: key('a'), newAgent: key('a') }) }),
+    // It was told where logs were cut: whose turn it was before is not known.
+    set('cut', 50, { summary: JSON.stringify({ newAgent: key('b') }) }),
+    // The chain has it no more.
+    set('struck', 70),
+  ]);
+  await store.insert('events', [set('struck', 70, { kind: '', has_index: 2 })]);
+  const behind = (mint: string, slot: bigint) => agentChangedBehind(store, key(mint), slot);
+  const asked = [behind('one', 99n), behind('one', 119n), behind('one', 120n), behind('two', 299n)];
+  expect(await Promise.all(asked)).toEqual([120n, 120n, null, 300n]);
+  const others = [behind('cut', 0n), behind('struck', 0n), behind('nobody', 0n), behind('two', 2n ** 63n)];
+  expect(await Promise.all(others)).toEqual([50n, null, null, null]);
+});

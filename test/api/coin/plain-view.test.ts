@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { expect, test } from 'vitest';
+import { NOT_READ_SINCE_ADDED, plainView } from '../../../api/coin/plain-view.ts';
+import type { Plain } from '../../../schemas/program/account-fields.ts';
+import { plainSchemas } from '../../../schemas/responses/coin.ts';
+
+/** As if these columns had been added to policies. */
+const FIELDS = [
+  { column: 'risk', kind: 'number', added: false },
+  { column: 'target_leverage_x', kind: 'number', added: true },
+  { column: 'locked', kind: 'flag', added: true },
+] as const satisfies Plain[];
+const schema = Type.Object(plainSchemas(FIELDS), { additionalProperties: false });
+
+const shown = (columns: object) => plainView(columns as Parameters<typeof plainView>[0], FIELDS);
+
+test('what a row was written without is null with the reason, never a zero', () => {
+  const view = shown({ risk: 0, target_leverage_x: null, locked: null });
+  expect(view).toEqual({
+    risk: 0,
+    targetLeverageX: null,
+    targetLeverageXAbsentReason: NOT_READ_SINCE_ADDED,
+    locked: null,
+    lockedAbsentReason: NOT_READ_SINCE_ADDED,
+  });
+  expect(Value.Check(schema, view)).toBe(true);
+});
+
+test('once the account was read anew its zero is one', () => {
+  const view = shown({ risk: 0, target_leverage_x: 0, locked: 0 });
+  expect(view).toEqual({ risk: 0, targetLeverageX: 0, locked: false });
+  expect(Value.Check(schema, view)).toBe(true);
+});
+
+test('only what was added may be null', () => {
+  const view = shown({ risk: null, target_leverage_x: 1, locked: 1 });
+  expect(Value.Check(schema, view)).toBe(false);
+});

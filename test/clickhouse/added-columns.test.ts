@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { forCluster } from '../../clickhouse/cluster.ts';
+import { migrations } from '../../clickhouse/migrate.ts';
+import { statementsOf } from '../../clickhouse/statements.ts';
+import { LATEST_TABLES } from '../../ingest/materialise/rows/account.ts';
+import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
+import { type AccountType, storedFields } from '../../schemas/program/account-fields.ts';
+import { policyRow } from '../api/support/rows.ts';
+import { emptyDatabase } from '../support/database.ts';
+
+const STATEMENTS = migrations().flatMap(({ sql }) => statementsOf(sql));
+const CREATE = STATEMENTS.find((sql) => sql.startsWith('CREATE TABLE IF NOT EXISTS policies ')) as string;
+const ADD = 'ALTER TABLE policies ADD COLUMN IF NOT EXISTS max_drawdown_bps Nullable(UInt16)';
+
+let store: Store;
+
+/** One engine stands for both: a distributed table asks a local one of the same engine. */
+const FORMS = {
+  'one server': async () => [CREATE],
+  'a cluster': async () => {
+    const [local] = forCluster(CREATE, 'main') as [string, string];
+    return [
+      local.replace(" ON CLUSTER 'main'", '').replace(/Replicated(\w+)\([^()]*, version\)/, '$1(version)'),
+      `CREATE TABLE policies AS remote('127.0.0.1', '${store.database}', 'policies_local', cityHash64(address))`,
+    ];
+  },
+};
+
+const forms = Object.keys(FORMS) as (keyof typeof FORMS)[];
+
+describe.each(forms)('a column that was added to accounts, on %s', (form) => {
+  afterEach(() => store.close());
+
+  test('is null in what was written before it or without it, and what the account said in what came after', async () => {
+    store = await emptyDatabase();
+    for (const sql of await FORMS[form]()) await store.command(sql);
+    const at = (version: number, more = {}) => ({ version: String(version), ...more });
+    await store.insert('policies', [policyRow('before', 'usd'), policyRow('read anew', 'usd', at(1))]);
+    const added = form === 'one server' ? [ADD] : forCluster(ADD, 'main');
+    // A migration that was broken off is begun again.
+    for (const sql of [...added, ...added]) await store.command(sql.replace(" ON CLUSTER 'main'", ''));
+    await store.insert('policies', [policyRow('read anew', 'usd', at(2, { max_drawdown_bps: 0 }))]);
+    // By a process of the version before.
+    await store.insert('policies', [policyRow('without', 'usd')]);
+    const rows = await store.query<{ mint: string; max_drawdown_bps: number | null }>(
+      'SELECT mint, max_drawdown_bps FROM policies FINAL',
+    );
+    const found = new Map(rows.map(({ mint, max_drawdown_bps }) => [mint, max_drawdown_bps]));
+    const mintOf = (name: string) => policyRow(name, 'usd').mint as string;
+    expect(found).toEqual(
+      new Map([
+        [mintOf('before'), null],
+        [mintOf('without'), null],
+        [mintOf('read anew'), 0],
+      ]),
+    );
+  });
+});
+
+const ADDED = STATEMENTS.flatMap((sql) => {
+  const [, table, column, type = ''] =
+    /^ALTER TABLE (\w+)\s+ADD COLUMN IF NOT EXISTS (\w+) ([\s\S]*)/.exec(sql) ?? [];
+  return table === undefined || column === undefined ? [] : [{ table, column, type }];
+});
+
+test('there are added columns to look at', () => expect(ADDED).not.toEqual([]));
+
+test.each(ADDED)(
+  '$table.$column says of rows before it that it is not known there',
+  ({ table, column, type }) => {
+    const isState = (LATEST_TABLES as readonly string[]).includes(table);
+    expect(type).toMatch(isState ? /^Nullable\(/ : /^Nullable\(|\bDEFAULT\b/);
+    const accounts = Object.entries(PROGRAM_TABLES).filter(([, name]) => name === table);
+    for (const [account] of accounts) {
+      const field = storedFields(account as AccountType).find((stored) => stored.column === column);
+      expect(field?.added, `${account}.${column} is to be marked added`).not.toBe(false);
+    }
+  },
+);

@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { letAgentsPost } from '../../devnet/agents/agents.ts';
+import { hear } from '../../devnet/agents/hearing.ts';
+import { amountText, percentText } from '../../devnet/agents/scene.ts';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { agentKeypair } from '../../devnet/life/agent-keys.ts';
+import { RESIDENT, SPEAKER } from '../../devnet/life/cast.ts';
+import { createLife } from '../../devnet/life/life.ts';
+import { launchMint } from '../../devnet/life/profile.ts';
+import { AGENT } from '../../devnet/program/state/state.ts';
+import { POST_KINDS } from '../../schemas/responses/posts.ts';
+import { serveAnswers } from '../support/answering.ts';
+
+const SEED = process.env.SEED ?? 'agents';
+const POLICIES = 4;
+
+async function grown(blocks: number) {
+  const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 4 });
+  const more = async (count: number) => {
+    for (let block = 0; block < count; block += 1) await chain.produce(life.next());
+  };
+  await more(blocks);
+  return { chain, more };
+}
+
+describe(`what the local world's agents say (SEED=${SEED})`, () => {
+  test('is readable, fits what happened to their policy, and is of a kind that posts have', async () => {
+    const { chain, more } = await grown(1);
+    const mints = [...Array(POLICIES).keys()].map((number) => launchMint(SEED, number));
+    const heard = hear(chain, new Map(mints.map((mint, number) => [mint, number])));
+    const said = new Map<string, Set<string>>();
+    for (let block = 0; block < 600; block += 1) {
+      await more(1);
+      for (const [mint, { remark, label }] of heard.waiting) {
+        const event = label.split(':').at(-1) as string;
+        expect(POST_KINDS).toContain(remark.kind);
+        expect(remark.text.length, remark.text).toBeLessThan(400);
+        expect(remark.text, label).not.toMatch(/undefined|null|NaN|\d{12}| {2}/);
+        expect(heard.policyOf(mint)?.mode).toBe(AGENT);
+        said.set(event, (said.get(event) ?? new Set()).add(remark.kind));
+      }
+      heard.waiting.clear();
+    }
+    heard.close();
+    expect([...said.keys()]).toEqual(
+      expect.arrayContaining(['AgentFundedVenue', 'CreditNoted', 'ProfitSwept']),
+    );
+    expect([...(said.get('AgentFundedVenue') ?? [])]).toEqual(expect.arrayContaining(['trade']));
+  });
+
+  test('has amounts cut, never rounded, and nothing that is not zero looks like zero', () => {
+    expect(amountText(1_234_567_899_999n, { decimals: 6, symbol: 'USDX' })).toBe('1,234,567.8999 USDX');
+    expect(amountText(1n, { decimals: 6, symbol: 'USDX' })).toBe('less than 0.0001 USDX');
+    expect(amountText(0n, { decimals: 6, symbol: 'USDX' })).toBe('0 USDX');
+    expect([percentText(1n, 3n), percentText(99n, 1000n), percentText(1n, 0n)]).toEqual([
+      '33%',
+      '9.9%',
+      '0%',
+    ]);
+  });
+});
+
+describe('they post as any agent would', () => {
+  const stop = new AbortController();
+  afterEach(() => stop.abort());
+
+  test('the one that visitors are shown begins by itself, with its own key; the one that a person may play is silent', async () => {
+    const { chain } = await grown(60);
+    const api = await serveAnswers(({ path }) => {
+      if (path.endsWith('/challenge')) return { body: { nonce: 'once', message: 'sign this' } };
+      if (path.endsWith('/session')) return { body: { token: 'a token' } };
+      return { status: 201, body: {} };
+    });
+    const posting = letAgentsPost({
+      ...{ chain, policies: POLICIES, api: api.url, optionsVenue: `${api.url}/options`, signal: stop.signal },
+    });
+    const { asked } = api;
+    await vi.waitFor(() => expect(asked.map(({ path }) => path)).toContain('/api/agent/posts'), 60_000);
+    stop.abort();
+    await posting;
+    await api.close();
+    const mint = launchMint(SEED, SPEAKER);
+    const keypair = agentKeypair(SEED, mint);
+    const [challenge, session, post] = asked.map(({ body }) => body);
+    expect(challenge).toEqual({ mint, agent: keypair.key });
+    expect(session).toMatchObject({
+      ...{ mint, nonce: 'once' },
+      signature: Buffer.from(keypair.sign(Buffer.from('sign this'))).toString('base64'),
+    });
+    expect(post).toMatchObject({ kind: expect.any(String), text: expect.stringMatching(/\w+/) });
+    expect(JSON.stringify(asked)).not.toContain(launchMint(SEED, RESIDENT));
+  });
+});
