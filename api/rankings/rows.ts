@@ -28,9 +28,9 @@ export function rankingRows(
   addresses: readonly string[],
   firstRank: number,
 ): RankingRow[] {
-  return policiesAt(ranking, addresses).map((policy, at) => ({
+  return policiesAt(ranking, addresses).map(({ address }, at) => ({
     rank: firstRank + at,
-    ...rowOf(policy, ranking),
+    ...rowOf(address, ranking),
   }));
 }
 
@@ -41,9 +41,9 @@ export function rankingTexts(
   firstRank: number,
 ): string[] {
   const { view, launchpad } = ranking;
-  return policiesAt(ranking, addresses).map((policy, at) => {
-    const text = view.part(`row ${launchpad} ${policy.address}`, () =>
-      JSON.stringify(rowOf(policy, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
+  return policiesAt(ranking, addresses).map(({ address }, at) => {
+    const text = view.part(`row ${launchpad} ${address}`, () =>
+      JSON.stringify(rowOf(address, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
     );
     return `    {\n      "rank": ${firstRank + at},${text}`;
   });
@@ -54,7 +54,9 @@ function policiesAt({ view }: RankingView, addresses: readonly string[]): Stored
   return addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
 }
 
-function rowOf(policy: StoredPolicy, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
+/** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
+function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
+  const policy = view.get('policy', address) as StoredPolicy;
   const state = view.state();
   const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
   const token = view.get('mint', policy.mint);
