@@ -5,6 +5,7 @@ import type {
   GapRecord,
   LogRecord,
   MarkerRecord,
+  PartRecord,
   Reading,
   ReadingRecord,
   RecomputeRecord,
@@ -151,4 +152,8 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
   }),
   recompute: { tag: 7, ...recompute },
   verified: layout<VerifiedRecord>('verified', 8, { slot: u64, struck }),
+  part: layout<PartRecord>('part', 9, {
+    of: oneOf(['account', 'transaction'] as const),
+    ...{ key: bytes, hash: bytes, at: count, count, bytes },
+  }),
 };

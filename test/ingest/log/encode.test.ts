@@ -84,7 +84,17 @@ const verified = fc.record({
     { maxLength: 3 },
   ),
 });
+const part = fc.record({
+  kind: kind('part'),
+  of: fc.constantFrom('account' as const, 'transaction' as const),
+  key: fc.uint8Array({ minLength: 32, maxLength: 64 }),
+  hash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  at: fc.nat(63),
+  count: fc.nat(64),
+  bytes: fc.uint8Array({ maxLength: 500 }),
+});
 const record = fc.oneof(
+  part,
   account,
   transaction,
   marker,
