@@ -21,7 +21,7 @@ export interface RankedPolicy {
 /** Null: all there are. */
 export type KeyList = readonly string[] | null;
 
-const among = (column: string, name: string, keys: KeyList): string =>
+export const among = (column: string, name: string, keys: KeyList): string =>
   keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
 
 export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
