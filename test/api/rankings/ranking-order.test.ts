@@ -228,7 +228,9 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
     return query;
   };
   const ask = async (memory: Memory, query: URLSearchParams) =>
-    (await memory.read((view) => route.answer({ params: {}, query }, view))).value.body as RankingsResponse;
+    JSON.parse(
+      String((await memory.read((view) => route.answer({ params: {}, query }, view))).value.body),
+    ) as RankingsResponse;
 
   for (let round = 0; round < 5; round += 1) {
     await changeSome();
