@@ -1,7 +1,7 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import type { RankingRow } from '../../schemas/responses/rankings.ts';
+import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -64,7 +64,10 @@ function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingVi
   const count = view.get('eventsOfDay', policy.mint);
   const pool = poolOf(launchpad, policy.mint, policy.quote_mint);
   const asOf = timeOf(policy.block_time);
-  const profit = figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf);
+  const own = ofShown((sort) => {
+    const { column } = OWN_KEYS[sort];
+    return figure(policy[column], `chain:Policy.${column}`, asOf);
+  });
   const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
   const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
@@ -89,12 +92,12 @@ function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingVi
     locked: policy.locked === 1,
     paused: policy.paused === 1,
     marketCap: marketCapOf(pool, view.get('pool', pool), quote),
-    profit,
+    ...own,
     fees,
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
     bankroll,
     usd: {
-      profit: inDollars(profit, 'profit', quote),
+      ...ofShown((sort) => inDollars(own[sort], sort, quote)),
       fees: inDollars(fees, 'fees', quote),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
