@@ -67,7 +67,9 @@ import {
   venueReadings,
   venueStatuses,
 } from '../../clickhouse/queries/status/venue-state.ts';
-import { type Kind, list, ofDay, one, page, row } from './kind.ts';
+import { type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
+import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
+import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
 const SLOW = { slow: true } as const;
 const SECOND = 1_000;
@@ -172,6 +174,19 @@ export const KINDS = {
     { sums: true },
   ),
 
+  /** Null where they are too many: the five after them are asked then. */
+  policySums: kept<PolicySums | null>(
+    { policies: 'any', token_accounts: 'any' },
+    NO_POLICY_SUMS,
+    loadPolicySums,
+    refreshPolicySums,
+  ),
+  venueSums: kept<VenueSums | null>(
+    { venue_accounts: 'any' },
+    NO_VENUE_SUMS,
+    loadVenueSums,
+    refreshVenueSums,
+  ),
   quotesInUse: one<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
   quoteTotals: one<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
   bridge: one<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
