@@ -8,18 +8,12 @@ import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';
+import { holds, type Made } from './made.ts';
+import { createParts } from './parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { touchedBy } from './touched.ts';
-import {
-  holds,
-  type Made,
-  type Overlay,
-  openView,
-  type Reading,
-  type StateCells,
-  type View,
-} from './view.ts';
+import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -57,6 +51,7 @@ const MOST_ROUNDS = 16;
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
 const SLOW_CONNECTIONS = 3;
+const PARTS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
 
@@ -71,7 +66,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(mostRanked);
-  const memory = { cells, state, ranked, clock: 0 };
+  const memory = { cells, parts: createParts(PARTS_BYTES), state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
   let contactAt = Number.NEGATIVE_INFINITY;
@@ -130,6 +125,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
+    ranked.ahead(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
@@ -146,7 +142,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       carry(await feed.take());
       const { load, drop } = planOf(wanted);
       const [loaded, order] = await Promise.all([
-        loadKeys(store, load, clock()),
+        loadKeys(store, load, clock(), { cells, changes: carried }),
         ranked.load(store, carried, clock(), memory.clock),
       ]);
       const mark = await missingMark(store);

@@ -1,23 +1,26 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import type { RankingRow } from '../../schemas/responses/rankings.ts';
+import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
-import type { Quote } from '../figures/quotes.ts';
+import { quoteAt } from '../figures/quotes.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { View } from '../latest/view.ts';
 
 export interface RankingView {
   view: View;
-  quotes: ReadonlyMap<string, Quote>;
+  launchpadVenueId: string;
   launchpad: string;
 }
+
+/** A row before it is known where it stands. */
+type Unranked = Omit<RankingRow, 'rank'>;
 
 /** The rows of one page in the order of `addresses`, ranks counted from `firstRank`. */
 export function rankingRows(
@@ -25,32 +28,51 @@ export function rankingRows(
   addresses: readonly string[],
   firstRank: number,
 ): RankingRow[] {
-  const found = ranking.view.rows('policy', addresses);
-  const policies = addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
-  const reason = policies.length === 0 ? null : dayReason(ranking.view);
-  return policies.map((policy, index) => rowOf(policy, firstRank + index, reason, ranking));
+  return policiesAt(ranking, addresses).map(({ address }, at) => ({
+    rank: firstRank + at,
+    ...rowOf(address, ranking),
+  }));
 }
 
-function rowOf(
-  policy: StoredPolicy,
-  rank: number,
-  dayUncovered: string | null,
-  { view, quotes, launchpad }: RankingView,
-): RankingRow {
+/** The same as they are printed inside of a page; one that would be printed the same is printed once. */
+export function rankingTexts(
+  ranking: RankingView,
+  addresses: readonly string[],
+  firstRank: number,
+): string[] {
+  const { view, launchpad } = ranking;
+  return policiesAt(ranking, addresses).map(({ address }, at) => {
+    const text = view.part(`row ${launchpad} ${address}`, () =>
+      JSON.stringify(rowOf(address, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
+    );
+    return `    {\n      "rank": ${firstRank + at},${text}`;
+  });
+}
+
+function policiesAt({ view }: RankingView, addresses: readonly string[]): StoredPolicy[] {
+  const found = view.rows('policy', addresses);
+  return addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
+}
+
+/** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
+function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
+  const policy = view.get('policy', address) as StoredPolicy;
   const state = view.state();
-  const quote = quotes.get(policy.quote_mint) ?? NO_QUOTE;
+  const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
   const token = view.get('mint', policy.mint);
   const totals = view.get('totals', policy.mint) ?? NO_TOTALS;
   const count = view.get('eventsOfDay', policy.mint);
   const pool = poolOf(launchpad, policy.mint, policy.quote_mint);
   const asOf = timeOf(policy.block_time);
-  const profit = figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf);
+  const own = ofShown((sort) => {
+    const { column } = OWN_KEYS[sort];
+    return figure(policy[column], `chain:Policy.${column}`, asOf);
+  });
   const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
   const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
-    rank,
     mint: policy.mint,
     mintName: token?.name ?? null,
     mintSymbol: token?.symbol ?? null,
@@ -70,18 +92,18 @@ function rowOf(
     locked: policy.locked === 1,
     paused: policy.paused === 1,
     marketCap: marketCapOf(pool, view.get('pool', pool), quote),
-    profit,
+    ...own,
     fees,
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
     bankroll,
     usd: {
-      profit: inDollars(profit, 'profit', quote),
+      ...ofShown((sort) => inDollars(own[sort], sort, quote)),
       fees: inDollars(fees, 'fees', quote),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(
       state,
-      dayUncovered ?? undatedLately(view, ({ mint }) => mint === policy.mint),
+      dayReason(view) ?? undatedLately(view, ({ mint }) => mint === policy.mint),
       count.count,
       'indexer:events',
       count.last_time,
@@ -89,20 +111,3 @@ function rowOf(
     createdAt: timeOf(policy.created_at),
   };
 }
-
-/** Stands in for the quote of a policy that appeared between two reads of one answer. */
-const NO_QUOTE: Pick<Quote, 'view' | 'decimals' | 'price'> = {
-  decimals: null,
-  price: { usd: null, observedAt: null, source: null, reason: 'the quote asset is not read yet' },
-  view: {
-    symbol: null,
-    name: null,
-    decimals: null,
-    symbolSource: null,
-    symbolAbsentReason: 'the quote asset is not read yet',
-    iconUrl: null,
-    iconSource: null,
-    priceUsd: null,
-    priceObservedAt: null,
-  },
-};

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made, View } from '../latest/view.ts';
+import type { Made } from '../latest/made.ts';
+import type { View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
 import { createTicker } from './ticker.ts';

@@ -40,11 +40,25 @@ export async function keeperEventsBetween(
   );
 }
 
+type LastActions = { keeper: string | null; attestor: string | null };
+
+/** Runs of slots among which the newest events are looked for first: some two days. */
+const NEWEST_RUNS = 1_000;
+
 /** Block times of the newest event of the keeper and of the newest attestation; null where there is none. */
-export async function lastActions(store: Store): Promise<{ keeper: string | null; attestor: string | null }> {
-  const [row] = await store.query<{ keeper: string | null; attestor: string | null }>(
+export async function lastActions(store: Store): Promise<LastActions> {
+  // Block times rise with the slots.
+  const newest = await lastActionsSince(
+    store,
+    `(SELECT if(span > ${NEWEST_RUNS}, span - ${NEWEST_RUNS}, 0) FROM kind_spans ORDER BY span DESC LIMIT 1)`,
+  );
+  return newest.keeper !== null && newest.attestor !== null ? newest : lastActionsSince(store, '0');
+}
+
+async function lastActionsSince(store: Store, span: string): Promise<LastActions> {
+  const [row] = await store.query<LastActions>(
     `SELECT maxIf(last_event, actor = 'keeper') AS keeper, maxIf(last_event, kind = 'RemoteEquityReported') AS attestor
-     FROM kind_spans FINAL`,
+     FROM kind_spans FINAL WHERE span >= ${span}`,
     {},
   );
   return row ?? { keeper: null, attestor: null };
