@@ -13,7 +13,16 @@ import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { countKinds } from '../support/api.ts';
-import { appliedRow, eventRow, key, policyRow, SLOT, TIME, tokenAccountRow, venueAccountRow } from '../support/rows.ts';
+import {
+  appliedRow,
+  eventRow,
+  key,
+  policyRow,
+  SLOT,
+  TIME,
+  tokenAccountRow,
+  venueAccountRow,
+} from '../support/rows.ts';
 
 const SEED = process.env.SEED ?? 'tallies-1';
 
