@@ -3,7 +3,7 @@ import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { TokenMark, TokenName } from '../parts/token.ts';
-import { ago } from '../text/times.ts';
+import { shortAgo, stamp } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
 
 /** The columns of figures, by the ranking that each is the key of. */
@@ -13,7 +13,7 @@ const COLUMNS: readonly [sort: Sort, head: string][] = [
   ['fees', 'Fees routed'],
   ['burned', 'Burned'],
   ['bankroll', 'Bankroll'],
-  ['activity', 'Events, 24 h'],
+  ['activity', 'Events 24 h'],
   ['newest', 'Created'],
 ];
 
@@ -85,7 +85,7 @@ const CELLS: Record<Sort, (row: RankingRow) => unknown> = {
   activity: (row) =>
     html`<${Fig} figure=${row.eventsLast24h} reading=${{ kind: 'count' }} name="Events in 24 hours" />`,
   newest: (row) =>
-    html`<span class="when" title=${row.createdAt ?? ''}>${
-      row.createdAt === null ? html`<span class="absent">absent</span>` : ago(row.createdAt, now.value)
+    html`<span class="when" title=${row.createdAt === null ? '' : `${stamp(row.createdAt)} UTC`}>${
+      row.createdAt === null ? html`<span class="absent">absent</span>` : shortAgo(row.createdAt, now.value)
     }</span>`,
 };
