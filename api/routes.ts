@@ -5,6 +5,7 @@ import { CoinResponse } from '../schemas/responses/coin.ts';
 import { CurrenciesResponse } from '../schemas/responses/currencies.ts';
 import { FeesResponse } from '../schemas/responses/fees.ts';
 import { HealthResponse } from '../schemas/responses/health.ts';
+import { CoinHistoryResponse, HistoryQuery } from '../schemas/responses/history.ts';
 import { HoldersResponse } from '../schemas/responses/holders.ts';
 import { LoopResponse } from '../schemas/responses/loop.ts';
 import { BusyBody, ErrorBody } from '../schemas/responses/parts.ts';
@@ -28,6 +29,7 @@ import { loop } from './coin/loop.ts';
 import { positions } from './coin/positions.ts';
 import { postsHandler } from './coin/posts.ts';
 import { currencyList } from './currencies/currencies.ts';
+import { coinHistoryAnswer } from './history/answers.ts';
 import type { OwnRoute, Route, SharedContext, SharedRoute } from './http/route.ts';
 import type { ReadDeps } from './latest/read-deps.ts';
 import type { View } from './latest/view.ts';
@@ -104,6 +106,15 @@ export function readRoutes(deps: ReadDeps): Route[] {
     {
       ...ofCoin('/activity', 'The events of a policy, newest first.', ActivityResponse, activity),
       query: paging('1 to 200, default 50; clamped.'),
+    },
+    {
+      method: 'GET',
+      path: '/coins/:mint/history',
+      summary: 'The figures of a policy at the end of each hour or day.',
+      query: HistoryQuery,
+      responses: { 200: CoinHistoryResponse, 400: ErrorBody, 404: ErrorBody, 503: BusyBody },
+      cached: true,
+      answer: coinHistoryAnswer(deps),
     },
     ofCoin('/holders', 'What was burned for the holders.', HoldersResponse, holders),
     {

@@ -25,6 +25,9 @@ export const CHANGE_KEYS = {
   catalogue: null,
   currencies: null,
   dead_letters: null,
+  account_hours: null,
+  unseen_changes: null,
+  stream_holes: null,
 } as const satisfies Record<string, string | null>;
 
 export type ChangedTable = keyof typeof CHANGE_KEYS;

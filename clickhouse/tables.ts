@@ -93,6 +93,59 @@ export const readColumns = <T extends LatestTable, const C extends readonly (key
   columns: C,
 ): C => columns;
 
+/** Columns of a state that stand in its row of an hour, by the table of latest states. */
+export const HOUR_COLUMNS = {
+  policies: [
+    ...(['quote_mint', 'venue_count', 'fees_claimed', 'protocol_fees', 'routed_to_lp'] as const),
+    ...(['routed_to_bankroll', 'profit_swept', 'paid_to_holders', 'tokens_burned'] as const),
+    ...(['credit_spent', 'hwm'] as const),
+  ],
+  venue_accounts: [
+    ...(['policy', 'token_account', 'kind', 'revoked', 'remote_equity', 'remote_asof'] as const),
+    'bridged_out',
+  ],
+  token_accounts: ['amount'],
+  pools: [
+    ...(['status', 'base_decimals', 'quote_decimals', 'supply', 'virtual_base', 'virtual_quote'] as const),
+    ...(['real_base', 'real_quote', 'global_config'] as const),
+  ],
+  curve_configs: ['curve_type'],
+} as const satisfies { [T in LatestTable]?: readonly (keyof LatestColumns[T])[] };
+
+export type HourTable = keyof typeof HOUR_COLUMNS;
+
+/** The last state of an account that was seen in an hour; of the columns of the state those of its table alone. */
+export interface AccountHourRow {
+  address: string;
+  hour: number;
+  version: string;
+  block_time: number | null;
+  exists: 0 | 1;
+  held_in: HourTable | '';
+}
+
+/** The lowest slot stands: `before` is 2^64 - 1 - slot. */
+export interface LowestSlot {
+  hour: number;
+  slot: string;
+  before: string;
+}
+
+export interface FirstStreamedRow extends LowestSlot {
+  address: string;
+}
+
+export interface UnseenRow {
+  address: string;
+  after_slot: string;
+  to_slot: string;
+}
+
+export interface HoleRow {
+  after_slot: string;
+  to_slot: string;
+}
+
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;

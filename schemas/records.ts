@@ -111,6 +111,23 @@ export interface RecomputeRecord {
   slots: bigint[];
 }
 
+/**
+ * A piece of a record that is larger than the log takes at once. It stands where its record would, and all of them in
+ * order are the record's bytes.
+ */
+export interface PartRecord {
+  kind: 'part';
+  of: 'account' | 'transaction';
+  /** Of the record: its address or signature. */
+  key: Uint8Array;
+  /** SHA-256 of the whole. */
+  hash: Uint8Array;
+  /** From 0. */
+  at: number;
+  count: number;
+  bytes: Uint8Array;
+}
+
 /** A reading of the outside world, as the adapter validated it. */
 export interface ReadingRecord {
   kind: 'reading';
@@ -140,6 +157,7 @@ export type LogRecord =
   | VerifiedRecord
   | RecomputeRecord
   | ReadingRecord
+  | PartRecord
   | DeadLetterRecord;
 
 /** Numbers from outside are decimal strings; times are milliseconds of the venue's clock, or null. */

@@ -15,18 +15,32 @@ import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
 
 /** The log that the stages share, and how far it and what is applied of it have come. */
-export type SharedLog = LogWriter & LogReader & Pick<StreamStore, 'position' | 'applied'>;
+export type SharedLog = LogWriter &
+  LogReader &
+  Pick<StreamStore, 'position' | 'applied'> & {
+    /** Somebody waits for what is being gathered. */
+    hurry?(): void;
+  };
 
-/** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
-export async function openLog(config: Config, store: Store, logger: Logger): Promise<SharedLog> {
-  return config.kafkaBrokers === null ? inProcess(store, logger) : overKafka(config, store, logger);
+/**
+ * Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process.
+ * @param gatherMs for how long that one gathers what comes behind a batch
+ */
+export async function openLog(
+  config: Config,
+  store: Store,
+  logger: Logger,
+  gatherMs: () => number = () => 0,
+): Promise<SharedLog> {
+  return config.kafkaBrokers === null ? inProcess(store, logger, gatherMs) : overKafka(config, store, logger);
 }
 
-async function inProcess(store: Store, logger: Logger): Promise<SharedLog> {
+async function inProcess(store: Store, logger: Logger, gatherMs: () => number): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
   await skipCutOffBatch(store, MOST_AT_ONCE);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
+    gatherMs,
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
   });
   return { ...log, position: () => lowestMarker(store, 2) };

@@ -44,6 +44,13 @@ export interface SystemOptions {
 /** What readers ask is answered beside ingestion, not before it. */
 const READ_CONNECTIONS = 4;
 
+/**
+ * Nobody has asked for so long: what comes is written together then, so much later at most, since to write a few rows of
+ * two slots costs as much as those of one. Who asks hurries it.
+ */
+const UNASKED_MS = 10_000;
+const GATHER_MS = 800;
+
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
   const { api, logger, signal, registry, needs } = options;
@@ -70,7 +77,9 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   // Others may write to a server too: there the table of changes is read.
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
-  const log = await openLog(config, store, logger);
+  let unasked = () => 0;
+  const gatherMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
+  const log = await openLog(config, store, logger, gatherMs);
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
@@ -107,8 +116,10 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     clock: Date.now,
     signal,
     ...(handOver && { handOver }),
+    onAsked: () => log.hurry?.(),
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
+  unasked = latest.unasked;
   serveApi({ config, latest, agents, logger, registry, bound: api });
   return {
     store,

@@ -19,6 +19,7 @@ import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import type { HealthResponse } from '../../schemas/responses/health.ts';
+import type { CoinHistoryResponse, Step } from '../../schemas/responses/history.ts';
 import type { HoldersResponse } from '../../schemas/responses/holders.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import type { PositionsResponse } from '../../schemas/responses/positions.ts';
@@ -33,6 +34,13 @@ export interface Page {
   offset?: number;
 }
 
+/** Times are ISO 8601 or unix seconds. */
+export interface HistoryOptions {
+  from?: string | number;
+  to?: string | number;
+  step?: Step;
+}
+
 export type RankingsOptions = Page & { sort?: Sort; order?: Order } & {
   [Filter in keyof RankingFilters]?: Exclude<RankingFilters[Filter], null>;
 };
@@ -44,8 +52,8 @@ export function createClient(options: HttpOptions) {
   const send = createSender(options);
   const get = <Answer>(path: string, query: Exchange['query'] = {}) =>
     send<Answer>({ method: 'GET', path, query });
-  const coin = <Answer>(mint: string, path: string, page: Page = {}) =>
-    get<Answer>(`/coins/${encodeURIComponent(mint)}${path}`, { ...page });
+  const coin = <Answer>(mint: string, path: string, query: Page | HistoryOptions = {}) =>
+    get<Answer>(`/coins/${encodeURIComponent(mint)}${path}`, { ...query });
   const write = <Answer>(path: string, body: unknown, token?: string) =>
     send<Answer>({
       method: 'POST',
@@ -64,6 +72,7 @@ export function createClient(options: HttpOptions) {
     fees: (mint: string) => coin<FeesResponse>(mint, '/fees'),
     loop: (mint: string) => coin<LoopResponse>(mint, '/loop'),
     activity: (mint: string, page?: Page) => coin<ActivityResponse>(mint, '/activity', page),
+    history: (mint: string, options?: HistoryOptions) => coin<CoinHistoryResponse>(mint, '/history', options),
     holders: (mint: string) => coin<HoldersResponse>(mint, '/holders'),
     posts: (mint: string, page?: Page) => coin<PostsResponse>(mint, '/posts', page),
     rankings: (options: RankingsOptions = {}) => get<RankingsResponse>('/rankings', { ...options }),

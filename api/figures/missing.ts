@@ -1,6 +1,6 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { lacks, UNDECODED, UNREADABLE } from '../../schemas/lacks.ts';
-import type { EventKind } from '../../schemas/program/events.ts';
+import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';

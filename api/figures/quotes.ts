@@ -28,15 +28,17 @@ const priceSources = (launchpadVenueId: string): Record<PriceRow['source'], stri
 
 /** The quote assets of these mints, each with the source that named it. */
 export function quotesAt(view: View, launchpadVenueId: string, mints: readonly string[]): Map<string, Quote> {
-  return new Map(
-    mints.map((mint) => {
-      const prices = view.get('prices', mint);
-      view.until(freshUntil(prices, view.now));
-      const pair = view.get('pair', mint);
-      const quote = quoteOf(mint, view.get('mint', mint), pair, prices, launchpadVenueId, view.now);
-      return [mint, quote];
-    }),
-  );
+  return new Map(mints.map((mint) => [mint, quoteAt(view, launchpadVenueId, mint)]));
+}
+
+/** @param launchpadVenueId the same with every view */
+export function quoteAt(view: View, launchpadVenueId: string, mint: string): Quote {
+  return view.part(`quote ${mint}`, () => {
+    const prices = view.get('prices', mint);
+    view.until(freshUntil(prices, view.now));
+    const pair = view.get('pair', mint);
+    return quoteOf(mint, view.get('mint', mint), pair, prices, launchpadVenueId, view.now);
+  });
 }
 
 function quoteOf(

@@ -4,6 +4,7 @@ import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/analytics/b
 import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
 import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics/totals.ts';
+import { type CoinHistoryRows, coinHistoryRows, NO_HISTORY } from '../../clickhouse/queries/history/coin.ts';
 import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
 import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
 import {
@@ -96,6 +97,18 @@ export const KINDS = {
   eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay),
   activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
     activityPage(store, mint, Number(limit), Number(offset)),
+  ),
+
+  /** What was kept of hours that every partition of the log has passed. */
+  coinHistory: page<CoinHistoryRows>(
+    { events: 'key', account_hours: 'any', unseen_changes: 'any', stream_holes: 'any', prices: 'any' },
+    NO_HISTORY,
+    (store, [mint = '', policy = '', bankroll = '', pool = '', quoteMint = '', from, to]) =>
+      coinHistoryRows(store, {
+        ...{ mint, policy, bankroll, pool, quoteMint },
+        ...{ from: Number(from), to: Number(to) },
+      }),
+    { sums: true },
   ),
 
   config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),

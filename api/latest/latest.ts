@@ -19,6 +19,8 @@ export interface Latest {
   age(): number;
   /** The same for who watches the process: 0 while nobody asks, too. */
   watchedAge(): number;
+  /** Milliseconds since somebody last asked for something. */
+  unasked(): number;
 }
 
 export interface LatestOptions {
@@ -30,6 +32,8 @@ export interface LatestOptions {
   handOver?: HandOver;
   signal?: AbortSignal;
   onError?(error: unknown): void;
+  /** Called where somebody asks after nobody did for a while. */
+  onAsked?(): void;
   /** Of each kind, as text. */
   maxBytes?: number;
   /** Policies that are ranked in memory; of more the engine is asked. */
@@ -107,7 +111,9 @@ export function createLatest(options: LatestOptions): Latest {
   const wake = async (one: Followed): Promise<void> => {
     const waiting = one.feed.waiting?.();
     const must = !one.memory.stands() || waiting === 'anything';
-    const slept = isIdle(one) && waiting !== 'nothing';
+    const idle = isIdle(one);
+    if (idle) options.onAsked?.();
+    const slept = idle && waiting !== 'nothing';
     one.readAt = monotonic();
     if (must || slept || one.memory.age() > times.lostMs)
       one.waking ??= within(one.memory.turn()).finally(() => {
@@ -149,6 +155,11 @@ export function createLatest(options: LatestOptions): Latest {
     age: () => {
       const one = memories.get(currentStore());
       return one === undefined ? 0 : age(one);
+    },
+    unasked: () => {
+      const store = storeNow();
+      const one = store === null ? undefined : memories.get(store);
+      return one === undefined ? Number.POSITIVE_INFINITY : one.readers > 0 ? 0 : monotonic() - one.readAt;
     },
     watchedAge: () => {
       const store = storeNow();

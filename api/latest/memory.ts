@@ -8,6 +8,7 @@ import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';
+import { createParts } from './parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { touchedBy } from './touched.ts';
@@ -57,6 +58,7 @@ const MOST_ROUNDS = 16;
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
 const SLOW_CONNECTIONS = 3;
+const PARTS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
 
@@ -71,7 +73,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(mostRanked);
-  const memory = { cells, state, ranked, clock: 0 };
+  const memory = { cells, parts: createParts(PARTS_BYTES), state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
   let contactAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,7 @@
 import { addKey, type Cell, type Cells, type Keys } from './cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds.ts';
+import type { Parts } from './parts.ts';
 import type { Ranked, RankedNeed } from './ranked/ranked.ts';
 
 /** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
@@ -13,6 +14,8 @@ export interface View {
   /** By key; a key that has nothing is not there. */
   rows<Kind extends RowKind>(kind: Kind, keys: readonly string[]): Map<string, NonNullable<ValueOf<Kind>>>;
   state(): IndexState;
+  /** What `make` makes of this view, or has made before of the same: of what it is made the name has to say the rest. */
+  part<T>(name: string, make: () => T): T;
   /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
   ranked(need: RankedNeed): Pick<Ranked, 'page' | 'quotes'> | 'engine' | null;
   /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
@@ -49,7 +52,7 @@ export interface Reading {
 }
 
 export function openView(
-  memory: { cells: Cells; state: StateCells; ranked: Ranked; clock: number },
+  memory: { cells: Cells; parts: Parts; state: StateCells; ranked: Ranked; clock: number },
   now: number,
   overlay: Overlay,
 ): Reading {
@@ -57,6 +60,8 @@ export function openView(
   const cells: Cell[] = [];
   const stamps: number[] = [];
   let lacksRanked = false;
+  /** How often something was not there. */
+  let lacking = 0;
   let until = Number.POSITIVE_INFINITY;
   const use = (cell: Cell) => {
     cell.usedAt = memory.clock;
@@ -76,10 +81,27 @@ export function openView(
     const cell = memory.cells.get(kind, key);
     if (cell === undefined || cell.until <= now) {
       addKey(lacks, kind, key);
+      lacking += 1;
       return KINDS[kind].none as ValueOf<Kind>;
     }
     use(cell);
     return cell.value as ValueOf<Kind>;
+  };
+  const part = <T>(name: string, make: () => T): T => {
+    const known = memory.parts.get(name) as Made<T> | undefined;
+    if (known !== undefined && holds(known, now, memory.clock)) {
+      for (const cell of known.cells) cells.push(cell);
+      for (const stamp of known.stamps) stamps.push(stamp);
+      if (known.until < until) until = known.until;
+      return known.value;
+    }
+    const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
+    until = Number.POSITIVE_INFINITY;
+    const value = make();
+    const made = { value, cells: cells.slice(from), stamps: stamps.slice(from), until };
+    if (lacking === lackingBefore && until > now) memory.parts.set(name, made);
+    until = Math.min(until, untilBefore);
+    return value;
   };
   return {
     lacks,
@@ -97,10 +119,12 @@ export function openView(
         return rows;
       },
       state: () => tracked(memory.state, use),
+      part,
       ranked: (need) => {
         const { ranked, state } = memory;
         ranked.used(memory.clock);
         const found = ranked.look(need, now);
+        if (found === 'lacking') lacking += 1;
         lacksRanked ||= found === 'lacking';
         if (found !== 'ready') return found === 'engine' ? found : null;
         use(state.ranked);

@@ -1,4 +1,5 @@
 import {
+  type QuoteRate,
   type RankedPage,
   type RankingSelection,
   writeSelection,
@@ -14,7 +15,7 @@ import { pageKey } from '../latest/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { rankingRows } from './rows.ts';
+import { type RankingView, rankingRows, rankingTexts } from './rows.ts';
 
 const NONE: RankedPage = { total: 0, addresses: [] };
 
@@ -22,20 +23,39 @@ const NONE: RankedPage = { total: 0, addresses: [] };
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
-  return { status: 200, body: page(view, settings, request) };
+  const { head, ranking, addresses } = pageOf(view, settings, request);
+  return { status: 200, body: printed(head, rankingTexts(ranking, addresses, request.offset + 1)) };
 }
 
-function page(view: View, settings: ReadSettings, request: RankingParameters): RankingsResponse {
+/** The same page as a value. @throws RangeError where the query says nothing that is valid */
+export function rankingPage(view: View, settings: ReadSettings, query: URLSearchParams): RankingsResponse {
+  const request = readRankingParameters(query);
+  if ('error' in request) throw new RangeError(request.error);
+  const { head, ranking, addresses } = pageOf(view, settings, request);
+  return { ...head, items: rankingRows(ranking, addresses, request.offset + 1) };
+}
+
+type Head = Omit<RankingsResponse, 'items'>;
+
+/** As every answer is printed, of rows that are printed already. */
+function printed(head: Head, rows: readonly string[]): Buffer {
+  const start = JSON.stringify(head, null, 2).slice(0, -2);
+  const items = rows.length === 0 ? '[]' : `[\n${rows.join(',\n')}\n  ]`;
+  return Buffer.from(`${start},\n  "items": ${items}\n}\n`);
+}
+
+function pageOf(
+  view: View,
+  settings: ReadSettings,
+  request: RankingParameters,
+): { head: Head; ranking: RankingView; addresses: readonly string[] } {
   const { sort, order, limit, offset, filters } = request;
+  const { launchpadVenueId } = settings;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const ranked = view.ranked({ launchpad, events: sort === 'activity' });
-  const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
-  const quotes = quotesAt(view, settings.launchpadVenueId, mints);
   const selection: RankingSelection = {
     ...{ sort, order, limit, offset, ...filters, launchpad },
-    rates: [...quotes.values()]
-      .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
-      .filter((rate) => rate !== null),
+    rates: ratesOf(view, launchpadVenueId, launchpad),
     window: sort === 'activity' && dayReason(view) === null ? lastDay(view.now) : null,
     sumsKnown: view.state().historyReason === null,
   };
@@ -43,16 +63,20 @@ function page(view: View, settings: ReadSettings, request: RankingParameters): R
     ranked === 'engine'
       ? view.get('ranked', pageKey(writeSelection(selection)))
       : (ranked?.page({ ...selection, withoutFees: withoutFees(view) }) ?? NONE);
-  return {
-    sort,
-    order,
-    limit,
-    offset,
-    total,
-    hasMore: offset + addresses.length < total,
-    filters,
-    items: rankingRows({ view, quotes, launchpad }, addresses, offset + 1),
-  };
+  const hasMore = offset + addresses.length < total;
+  const head = { sort, order, limit, offset, total, hasMore, filters };
+  return { head, ranking: { view, launchpadVenueId, launchpad }, addresses };
+}
+
+/** What each quote asset is worth, where that is known. */
+function ratesOf(view: View, launchpadVenueId: string, launchpad: string): QuoteRate[] {
+  return view.part(`rates ${launchpad}`, () => {
+    const ranked = view.ranked({ launchpad, events: false });
+    const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
+    return [...quotesAt(view, launchpadVenueId, mints).values()]
+      .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
+      .filter((rate) => rate !== null);
+  });
 }
 
 /** Policies whose fees cannot be told: a transaction of theirs may lack some. */

@@ -8,16 +8,19 @@ import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
-import type { Quote } from '../figures/quotes.ts';
+import { quoteAt } from '../figures/quotes.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { View } from '../latest/view.ts';
 
 export interface RankingView {
   view: View;
-  quotes: ReadonlyMap<string, Quote>;
+  launchpadVenueId: string;
   launchpad: string;
 }
+
+/** A row before it is known where it stands. */
+type Unranked = Omit<RankingRow, 'rank'>;
 
 /** The rows of one page in the order of `addresses`, ranks counted from `firstRank`. */
 export function rankingRows(
@@ -25,20 +28,35 @@ export function rankingRows(
   addresses: readonly string[],
   firstRank: number,
 ): RankingRow[] {
-  const found = ranking.view.rows('policy', addresses);
-  const policies = addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
-  const reason = policies.length === 0 ? null : dayReason(ranking.view);
-  return policies.map((policy, index) => rowOf(policy, firstRank + index, reason, ranking));
+  return policiesAt(ranking, addresses).map((policy, at) => ({
+    rank: firstRank + at,
+    ...rowOf(policy, ranking),
+  }));
 }
 
-function rowOf(
-  policy: StoredPolicy,
-  rank: number,
-  dayUncovered: string | null,
-  { view, quotes, launchpad }: RankingView,
-): RankingRow {
+/** The same as they are printed inside of a page; one that would be printed the same is printed once. */
+export function rankingTexts(
+  ranking: RankingView,
+  addresses: readonly string[],
+  firstRank: number,
+): string[] {
+  const { view, launchpad } = ranking;
+  return policiesAt(ranking, addresses).map((policy, at) => {
+    const text = view.part(`row ${launchpad} ${policy.address}`, () =>
+      JSON.stringify(rowOf(policy, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
+    );
+    return `    {\n      "rank": ${firstRank + at},${text}`;
+  });
+}
+
+function policiesAt({ view }: RankingView, addresses: readonly string[]): StoredPolicy[] {
+  const found = view.rows('policy', addresses);
+  return addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
+}
+
+function rowOf(policy: StoredPolicy, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
   const state = view.state();
-  const quote = quotes.get(policy.quote_mint) ?? NO_QUOTE;
+  const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
   const token = view.get('mint', policy.mint);
   const totals = view.get('totals', policy.mint) ?? NO_TOTALS;
   const count = view.get('eventsOfDay', policy.mint);
@@ -50,7 +68,6 @@ function rowOf(
   const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
-    rank,
     mint: policy.mint,
     mintName: token?.name ?? null,
     mintSymbol: token?.symbol ?? null,
@@ -81,7 +98,7 @@ function rowOf(
     },
     eventsLast24h: eventSum(
       state,
-      dayUncovered ?? undatedLately(view, ({ mint }) => mint === policy.mint),
+      dayReason(view) ?? undatedLately(view, ({ mint }) => mint === policy.mint),
       count.count,
       'indexer:events',
       count.last_time,
@@ -89,20 +106,3 @@ function rowOf(
     createdAt: timeOf(policy.created_at),
   };
 }
-
-/** Stands in for the quote of a policy that appeared between two reads of one answer. */
-const NO_QUOTE: Pick<Quote, 'view' | 'decimals' | 'price'> = {
-  decimals: null,
-  price: { usd: null, observedAt: null, source: null, reason: 'the quote asset is not read yet' },
-  view: {
-    symbol: null,
-    name: null,
-    decimals: null,
-    symbolSource: null,
-    symbolAbsentReason: 'the quote asset is not read yet',
-    iconUrl: null,
-    iconSource: null,
-    priceUsd: null,
-    priceObservedAt: null,
-  },
-};

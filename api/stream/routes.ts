@@ -1,6 +1,5 @@
 import { EVENTS } from '../../schemas/program/idl.ts';
 import { ErrorBody } from '../../schemas/responses/parts.ts';
-import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import {
   ActivityStreamQuery,
   EventStream,
@@ -11,7 +10,7 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import type { NumberedPosts, ReadDeps } from '../latest/read-deps.ts';
 import { readRankingParameters } from '../rankings/parameters.ts';
-import { rankings } from '../rankings/rankings.ts';
+import { rankingPage } from '../rankings/rankings.ts';
 import { createActivityFeed } from './activity.ts';
 import { type ClientLimits, createClients } from './clients.ts';
 import { createHub, type Wanted } from './hub.ts';
@@ -47,8 +46,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     clients,
     latest,
     onError,
-    make: (view, question) =>
-      rankings(view, settings, { params: {}, query: new URLSearchParams(question) }).body as RankingsResponse,
+    make: (view, question) => rankingPage(view, settings, new URLSearchParams(question)),
   });
   const line = (
     path: string,

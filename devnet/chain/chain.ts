@@ -9,7 +9,7 @@ import { emptyState, type Key, type ProgramState } from '../program/state/state.
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
 import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
 import { type ChainIndex, createChainIndex } from './chain-index.ts';
-import { type ChainTransactionFacts, type HistoryBlock, historyOf } from './history.ts';
+import { type ChainTransactionFacts, createHistory, type HistoryBlock } from './history.ts';
 import { LAYOUT_NAME, LAYOUT_OF_FORMAT_1 } from './layout-name.ts';
 import type { Block, Ledger, SignatureEntry } from './ledger.ts';
 import { runBlock } from './produce.ts';
@@ -137,6 +137,7 @@ export function createChain(options: ChainOptions): Chain {
     transactions: [],
     writes: genesisWrites(head.programId),
   };
+  const history = createHistory((at) => blockOf(records.read(at) as BlockRecord, builder));
   let notBefore = 0n;
 
   const keep = (block: Block) => {
@@ -222,7 +223,7 @@ export function createChain(options: ChainOptions): Chain {
       notBefore = slot;
     },
     state: () => ({ ...state, lastWrite, written: () => book.lastWrites.keys() }),
-    history: () => historyOf(index.places(), (at) => blockOf(records.read(at) as BlockRecord, builder)),
+    history: () => history(index.places()),
     close: records.close,
   };
 }

@@ -26,25 +26,27 @@ export interface HistoryBlock {
 
 const CUT = 'Log truncated';
 
-/** All blocks from the first on, made one at a time. */
-export function* historyOf(
-  places: readonly number[],
+/** All blocks from the first on; what was made of one is kept, since an oracle asks again and again. */
+export function createHistory(
   blockAt: (place: number) => Block,
-): Generator<HistoryBlock> {
-  for (const place of places) {
-    const { slot, blockTime, transactions } = blockAt(place);
-    yield {
-      slot,
-      blockTime,
-      transactions: transactions.map((tx) => ({
-        signature: encodeBase58(tx.signature),
-        index: tx.index,
-        failed: tx.failed,
-        truncated: tx.logs.includes(CUT) ? 'always' : tx.streamLogs.includes(CUT) ? 'stream' : 'no',
-        ours: tx.ours,
-        events: tx.events,
-        writablePolicies: tx.writablePolicies,
-      })),
-    };
-  }
+): (places: readonly number[]) => readonly HistoryBlock[] {
+  const made: HistoryBlock[] = [];
+  return (places) => {
+    for (const place of places.slice(made.length)) made.push(factsOf(blockAt(place)));
+    return made;
+  };
 }
+
+const factsOf = ({ slot, blockTime, transactions }: Block): HistoryBlock => ({
+  slot,
+  blockTime,
+  transactions: transactions.map((tx) => ({
+    signature: encodeBase58(tx.signature),
+    index: tx.index,
+    failed: tx.failed,
+    truncated: tx.logs.includes(CUT) ? 'always' : tx.streamLogs.includes(CUT) ? 'stream' : 'no',
+    ours: tx.ours,
+    events: tx.events,
+    writablePolicies: tx.writablePolicies,
+  })),
+});

@@ -5,7 +5,7 @@ import { seededBytes } from '../program/state/random.ts';
 import { AGENT, LOCAL, REMOTE, type VenueAccount } from '../program/state/state.ts';
 import { AGENT_GENERATIONS, agentKeypair } from './agent-keys.ts';
 import { CAST_CLASSES, isCast } from './cast.ts';
-import { type Choice, deploy } from './money.ts';
+import { type Choice, deploy, type Weighted } from './money.ts';
 import { drawTerms } from './profile.ts';
 import { MODELS } from './setup.ts';
 import type { Subject, World } from './world.ts';
@@ -25,7 +25,7 @@ function evmAddress(label: string): string {
   return keyOf(bytes);
 }
 
-export function registerVenue(world: World, subject: Subject): Choice {
+function registerVenue(world: World, subject: Subject): Choice {
   const { policy, venues, profile } = subject;
   if (venues.length >= MAX_VENUES) return deploy(world, subject);
   const { random, state } = world;
@@ -55,7 +55,7 @@ export function registerVenue(world: World, subject: Subject): Choice {
   ];
 }
 
-export function revokeVenue(world: World, subject: Subject): Choice {
+function revokeVenue(world: World, subject: Subject): Choice {
   const { policy } = subject;
   const keeps = ({ kind, assetClass }: VenueAccount) =>
     isCast(subject.profile.number) && kind === REMOTE && CAST_CLASSES.includes(assetClass);
@@ -65,17 +65,17 @@ export function revokeVenue(world: World, subject: Subject): Choice {
   return [{ kind: 'revoke_venue_account', mint: policy.mint, by: policy.authority, tokenAccount }];
 }
 
-export function setPolicy(world: World, subject: Subject): Choice {
+function setPolicy(world: World, subject: Subject): Choice {
   const { policy } = subject;
   const terms = { ...drawTerms(world.random), targetAsset: policy.targetAsset };
   return [{ kind: 'set_policy', mint: policy.mint, by: policy.authority, terms }];
 }
 
-export function lock(_: World, { policy }: Subject): Choice {
+function lock(_: World, { policy }: Subject): Choice {
   return [{ kind: 'lock_policy', mint: policy.mint, by: policy.authority }];
 }
 
-export function setAgent(world: World, subject: Subject): Choice {
+function setAgent(world: World, subject: Subject): Choice {
   const { policy, profile } = subject;
   if (policy.mode !== AGENT || isCast(profile.number)) return setPolicy(world, subject);
   const generation = world.random.int(0, AGENT_GENERATIONS - 1);
@@ -89,6 +89,15 @@ export function pause(world: World, { policy }: Subject): Choice {
     ? [{ kind: 'guardian_pause', mint: policy.mint, by: policy.guardian }]
     : [{ kind: 'set_paused', mint: policy.mint, by: policy.authority, paused: true }];
 }
+
+export const GOVERNANCE: readonly Weighted[] = [
+  [6, registerVenue],
+  [2, setPolicy],
+  [1, setAgent],
+  [0.8, revokeVenue],
+  [0.5, pause],
+  [0.3, lock],
+];
 
 /** What the protocol's own people do, now and then. */
 export function protocol(world: World): Choice {

@@ -1,21 +1,9 @@
 import type { Chain } from '../chain/chain.ts';
 import type { Action } from '../program/actions.ts';
 import { createRandom, type Random } from '../program/state/random.ts';
-import { lock, pause, protocol, registerVenue, revokeVenue, setAgent, setPolicy } from './governance.ts';
+import { GOVERNANCE, pause, protocol } from './governance.ts';
 import { market } from './market.ts';
-import {
-  attest,
-  burnBase,
-  buyback,
-  type Choice,
-  compound,
-  credit,
-  deploy,
-  fees,
-  route,
-  sweep,
-  trade,
-} from './money.ts';
+import { type Choice, fees, MONEY, type Weighted } from './money.ts';
 import { launchMint, type Profile, profileOf } from './profile.ts';
 import { classicQuoteAsset, refusedAction } from './refused-actions.ts';
 import { officials, setupActions } from './setup.ts';
@@ -39,28 +27,10 @@ export interface Life {
   next(): Action[];
 }
 
-type Weighted = readonly [weight: number, choose: (world: World, subject: Subject) => Choice];
-
-const ACTIVITIES: readonly Weighted[] = [
-  [15, fees],
-  [13, route],
-  [13, market],
-  [12, attest],
-  [9, deploy],
-  [8, sweep],
-  [7, trade],
-  [6, registerVenue],
-  [6, buyback],
-  [5, compound],
-  [5, credit],
-  [4, burnBase],
-  [2, setPolicy],
-  [2.5, refusedAction],
-  [1, setAgent],
-  [0.8, revokeVenue],
-  [0.5, pause],
-  [0.3, lock],
-];
+/** The likelier first; among those alike in this order, which is a part of what a seed's life is. */
+const ACTIVITIES = [...GOVERNANCE, ...MONEY, [13, market] as const, [2.5, refusedAction] as const].toSorted(
+  ([one], [other]) => Math.floor(other) - Math.floor(one),
+);
 const TOTAL = ACTIVITIES.reduce((sum, [weight]) => sum + weight, 0);
 
 const GROWTH_CHANCE = 0.2;

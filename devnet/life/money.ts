@@ -4,6 +4,8 @@ import { held, livePairs, liveRemotes, type Subject, type World } from './world.
 
 /** An action, several in one block, or nothing to do. */
 export type Choice = readonly Action[];
+/** What a policy's people may do next, and how often of all. */
+export type Weighted = readonly [weight: number, choose: (world: World, subject: Subject) => Choice];
 
 /** Up to a few hundred whole tokens. */
 function draw(world: World, subject: Subject): bigint {
@@ -32,13 +34,13 @@ export function fees(world: World, subject: Subject): Choice {
 /** How often a keeper tries although there is nothing to do. */
 const VAIN_CHANCE = 0.06;
 
-export function route(world: World, subject: Subject): Choice {
+function route(world: World, subject: Subject): Choice {
   const { quoteEscrow } = world.chain.addresses.ofPolicy(subject.policy.mint);
   if (held(world, quoteEscrow) === 0n && !world.random.chance(VAIN_CHANCE)) return fees(world, subject);
   return [{ kind: 'route', mint: subject.policy.mint, by: world.who.keeper }];
 }
 
-export function compound(world: World, subject: Subject): Choice {
+function compound(world: World, subject: Subject): Choice {
   const { mint } = subject.policy;
   const staged = held(world, world.chain.addresses.ofPolicy(mint).lpQuote);
   if (staged === 0n) return route(world, subject);
@@ -46,7 +48,7 @@ export function compound(world: World, subject: Subject): Choice {
   return [{ kind: 'compound_lp', mint, by: world.who.keeper, amount }];
 }
 
-export function buyback(world: World, subject: Subject): Choice {
+function buyback(world: World, subject: Subject): Choice {
   const { mint } = subject.policy;
   const staged = held(world, world.chain.addresses.ofPolicy(mint).holderRewards);
   if (staged === 0n) return sweep(world, subject);
@@ -54,7 +56,7 @@ export function buyback(world: World, subject: Subject): Choice {
   return [{ kind: 'buyback_and_burn', mint, by: world.who.keeper, amount }];
 }
 
-export function burnBase(world: World, subject: Subject): Choice {
+function burnBase(world: World, subject: Subject): Choice {
   const { baseEscrow } = world.chain.addresses.ofPolicy(subject.policy.mint);
   if (held(world, baseEscrow) === 0n && !world.random.chance(VAIN_CHANCE)) return fees(world, subject);
   return [{ kind: 'burn_base_leg', mint: subject.policy.mint, by: world.who.keeper }];
@@ -89,7 +91,7 @@ function withFreshReports(world: World, subject: Subject, action: SingleAction):
   return lot < 0.5 ? [{ kind: 'batch', actions: [...fresh, action] }] : [...fresh, action];
 }
 
-export function sweep(world: World, subject: Subject): Choice {
+function sweep(world: World, subject: Subject): Choice {
   return withFreshReports(world, subject, {
     kind: 'sweep_profit',
     mint: subject.policy.mint,
@@ -115,13 +117,13 @@ export function deploy(world: World, subject: Subject): Choice {
   });
 }
 
-export function attest(world: World, subject: Subject): Choice {
+function attest(world: World, subject: Subject): Choice {
   const all = reports(world, subject, false);
   return all.length > 0 ? all : fees(world, subject);
 }
 
 /** A Local venue account gains or loses by a trade that the program does not see. */
-export function trade(world: World, subject: Subject): Choice {
+function trade(world: World, subject: Subject): Choice {
   const local = subject.venues.filter(
     (venue) => world.state.tokens.has(venue.tokenAccount) && venue.kind === 0,
   );
@@ -144,10 +146,23 @@ export function trade(world: World, subject: Subject): Choice {
   ];
 }
 
-export function credit(world: World, subject: Subject): Choice {
+function credit(world: World, subject: Subject): Choice {
   const { policy } = subject;
   if (policy.mode !== AGENT) return deploy(world, subject);
   return [
     { kind: 'note_credit', mint: policy.mint, by: policy.agent, amount: world.random.big(1n, 3_000_000n) },
   ];
 }
+
+export const MONEY: readonly Weighted[] = [
+  [15, fees],
+  [13, route],
+  [12, attest],
+  [9, deploy],
+  [8, sweep],
+  [7, trade],
+  [6, buyback],
+  [5, compound],
+  [5, credit],
+  [4, burnBase],
+];

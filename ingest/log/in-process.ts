@@ -1,6 +1,7 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
+import { createGathering } from './gathering.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
 import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
@@ -17,9 +18,19 @@ export interface MemoryLogOptions {
   maxBatch?: number;
   /** Told of a batch that failed before it is handed out again. */
   onFailure?: (error: unknown) => void;
+  /** For how long what comes behind a batch is gathered before it is handed out; asked with each batch. */
+  gatherMs?: () => number;
 }
 
-export type MemoryLog = LogWriter & LogReader & { waitingBytes(): number };
+export type MemoryLog = LogWriter &
+  LogReader & {
+    waitingBytes(): number;
+    /** Somebody waits for what is being gathered. */
+    hurry(): void;
+  };
+
+/** So many entries are not held up to be joined by more. */
+const ENOUGH = 1_000;
 
 interface Queue {
   topic: Topic;
@@ -36,6 +47,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
   let waiting = 0;
   let room: (() => void)[] = [];
+  const gathering = createGathering(options.gatherMs ?? (() => 0));
   const queues = new Map<Topic, Queue>(
     TOPICS.map((topic) => [
       topic,
@@ -75,6 +87,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         queue.wake = null;
         continue;
       }
+      if (queue.entries.length < ENOUGH) await gathering.due();
+      if (signal.aborted) break;
+      gathering.taken();
       // A batch that is being written when the signal comes is finished: nobody takes the partition away.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
       try {
@@ -93,6 +108,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   return {
     waitingBytes: () => waiting,
+    hurry: gathering.hurry,
     append: async (records) => {
       while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
       for (const record of records) push(record);
@@ -100,6 +116,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     close: async () => {},
     run: async (apply, signal) => {
       const wakeAll = () => {
+        gathering.hurry();
         for (const queue of queues.values()) queue.wake?.();
       };
       signal.addEventListener('abort', wakeAll, { once: true });

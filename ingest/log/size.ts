@@ -10,6 +10,7 @@ export function recordBytes(record: LogRecord): number {
   if (record.kind === 'recompute') return record.mints.length * 50 + record.slots.length * 16 + OVERHEAD;
   if (record.kind === 'verified')
     return record.struck.reduce((sum, { events }) => sum + 200 + events.length * 200, OVERHEAD);
+  if (record.kind === 'part') return record.bytes.length + OVERHEAD;
   if (record.kind === 'dead-letter') return record.bytes.length + OVERHEAD;
   return OVERHEAD;
 }

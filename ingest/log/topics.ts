@@ -11,6 +11,8 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   verified: ['transactions'],
   recompute: ['transactions'],
   reading: ['readings'],
+  // Each goes where its record would.
+  part: [],
   'dead-letter': ['dead-letters'],
 };
 
@@ -18,6 +20,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
 export function keyOf(record: LogRecord): Uint8Array | null {
   if (record.kind === 'account') return record.address;
   if (record.kind === 'transaction') return record.signature;
+  if (record.kind === 'part') return record.key;
   if (record.kind === 'reading') return textKey(readingKey(record.reading));
   return record.kind === 'dead-letter' ? textKey(record.where) : null;
 }

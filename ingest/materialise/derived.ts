@@ -1,5 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { derivedBetween, wholeAmong } from '../../clickhouse/queries/activity/derived.ts';
+import { derivedBetween, derivedSlots, wholeAmong } from '../../clickhouse/queries/activity/derived.ts';
 import type { DerivedRow, EventRow } from '../../clickhouse/tables.ts';
 import type { Facts } from './rows/facts.ts';
 
@@ -14,34 +14,64 @@ export interface DerivedRows {
 /** Wins over every reading. */
 const LAST_WORD = 2;
 
+/** @param alone whether these are the last word: nobody else has written since the batch before */
+type Settle = (facts: Facts, struck: readonly DerivedRow[], alone: boolean) => Promise<DerivedRows>;
+
+interface Slots {
+  lowest: bigint;
+  highest: bigint;
+}
+
 /**
  * A derived event stands until its transaction was read whole, whichever reading came first. Where the whole one was
  * before, or is in the same batch, what is written says at once that it is taken back: a writer that was paused may
  * still bring the other.
  */
-export async function settleDerived(store: Store, facts: Facts): Promise<DerivedRows> {
-  const { derived, transactions } = facts;
-  const wholeHere = new Set(transactions.map(({ signature }) => signature));
-  const slots = transactions.map(({ slot }) => BigInt(slot));
-  const [wholeBefore, derivedBefore] = await Promise.all([
-    wholeAmong(store, [...new Set(derived.map(({ signature }) => signature))]),
-    slots.length === 0 ? [] : derivedBetween(store, slots.reduce(lower), slots.reduce(higher)),
-  ]);
-  const isWhole = ({ signature }: { signature: string }) =>
-    wholeHere.has(signature) || wholeBefore.has(signature);
-  const late = derived.filter(isWhole);
-  const takenBack = [
-    ...late.map(rowOf),
-    ...derivedBefore.filter(({ signature }) => wholeHere.has(signature)),
-  ];
-  const standing = derived.filter((event) => !isWhole(event));
-  return {
-    listed: standing.map(rowOf),
-    events: [...standing, ...takenBack.map(goneEvent)],
-    takenBack: takenBack.map((row) => ({ ...row, taken_back: 1 })),
+export function createDerived(store: Store): Settle {
+  /** Between which slots there are derived events: those that were read, and those of this writer. */
+  let stored: { slots: Slots | null } | null = null;
+  let own: Slots | null = null;
+
+  /** At the tip there hardly ever is one; where another process may write at any time, there is always to look. */
+  const around = async (slots: readonly bigint[]): Promise<DerivedRow[]> => {
+    if (slots.length === 0) return [];
+    const here = { lowest: slots.reduce(lower), highest: slots.reduce(higher) };
+    if (store.exclusive === true) {
+      stored ??= { slots: await derivedSlots(store) };
+      if (!overlap(stored.slots, here) && !overlap(own, here)) return [];
+    }
+    return derivedBetween(store, here.lowest, here.highest);
+  };
+
+  return async ({ derived, transactions }, struck, alone) => {
+    if (!alone) stored = null;
+    const wholeHere = new Set(transactions.map(({ signature }) => signature));
+    const [wholeBefore, derivedBefore] = await Promise.all([
+      wholeAmong(store, [...new Set(derived.map(({ signature }) => signature))]),
+      around(transactions.map(({ slot }) => BigInt(slot))),
+    ]);
+    const isWhole = ({ signature }: { signature: string }) =>
+      wholeHere.has(signature) || wholeBefore.has(signature);
+    const late = derived.filter(isWhole);
+    const takenBack = [
+      ...late.map(rowOf),
+      ...derivedBefore.filter(({ signature }) => wholeHere.has(signature)),
+    ];
+    const standing = derived.filter((event) => !isWhole(event));
+    for (const { slot } of [...derived, ...struck]) {
+      const at = BigInt(slot);
+      own = { lowest: lower(own?.lowest ?? at, at), highest: higher(own?.highest ?? at, at) };
+    }
+    return {
+      listed: standing.map(rowOf),
+      events: [...standing, ...takenBack.map(goneEvent)],
+      takenBack: [...takenBack.map((row): DerivedRow => ({ ...row, taken_back: 1 })), ...struck],
+    };
   };
 }
 
+const overlap = (one: Slots | null, other: Slots) =>
+  one !== null && one.lowest <= other.highest && other.lowest <= one.highest;
 const lower = (a: bigint, b: bigint) => (a < b ? a : b);
 const higher = (a: bigint, b: bigint) => (a > b ? a : b);
 

@@ -1,5 +1,6 @@
 import type { GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
 import type { GapObstacle, GapRecord } from '../../schemas/records.ts';
+import { partsOf } from '../log/gap-obstacle.ts';
 
 /** How far a gap is on one partition of the log. */
 export interface GapPlace {
@@ -59,18 +60,7 @@ function placeRow(
   { from_slot, log_partition, log_offset }: GapRow,
   { before, obstacle }: GapPlace,
 ): GapPlaceRow {
-  return {
-    ...{ from_slot, log_partition, log_offset, before },
-    unread: obstacle?.type === 'unread' ? obstacle.signature : null,
-    first_slot: obstacle?.type === 'pruned' ? obstacle.firstSlot.toString() : null,
-  };
-}
-
-/** What a row of gap_places says of the obstacle. */
-export function obstacleIn({
-  unread,
-  first_slot: firstSlot,
-}: Pick<GapPlaceRow, 'unread' | 'first_slot'>): GapObstacle | null {
-  if (unread !== null) return { type: 'unread', signature: unread };
-  return firstSlot === null ? null : { type: 'pruned', firstSlot: BigInt(firstSlot) };
+  const { unread, firstSlot } = partsOf(obstacle);
+  const first_slot = firstSlot === null ? null : firstSlot.toString();
+  return { from_slot, log_partition, log_offset, before, unread, first_slot };
 }

@@ -1,31 +1,24 @@
-import {
-  CHANGE_KEYS,
-  type ChangedTable,
-  type Changes,
-  noteKeys,
-  noteRows,
-} from '../../clickhouse/changes.ts';
+import { type ChangedTable, type Changes, noteKeys, noteRows } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
-import type { EventRow, StateRow } from '../../clickhouse/tables.ts';
+import type { EventRow } from '../../clickhouse/tables.ts';
 import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
-import { settleDerived } from './derived.ts';
+import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
-import { LATEST_TABLES } from './rows/account.ts';
-import { type Facts, factsOf } from './rows/facts.ts';
+import { type Facts, factsOf, undatedRows } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
-import { keepUnchanged } from './rows/unchanged.ts';
+import { createStates, type Insert } from './states.ts';
 import { struckRows, verifiedRows } from './struck.ts';
 
 export interface MaterialiserOptions {
@@ -46,12 +39,6 @@ export interface MaterialiserOptions {
   recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
 }
 
-/** @param keys what changed, where the rows do not say it. */
-type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;
-
-/** The list travels as a bound parameter, in the address of the request. */
-const ADDRESSES_PER_QUESTION = 1_000;
-
 /** The partition was taken away while its batch was being written: its offset must not be committed. */
 export class PartitionLostError extends Error {
   override name = 'PartitionLostError';
@@ -67,6 +54,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
   const live = createLiveSums(options.store);
+  const settleDerived = createDerived(options.store);
+  const writeStates = createStates(store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
@@ -99,7 +88,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       if (rows.length === 0) return;
       checkOwned();
       if (keys === undefined) noteRows(changes, table, rows);
-      else noteKeys(changes, table as ChangedTable, keys);
+      else if (keys.length > 0) noteKeys(changes, table as ChangedTable, keys);
       await store.insert(table, rows);
     };
 
@@ -115,13 +104,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('incomplete_transactions', facts.incomplete);
-    const derived = await settleDerived(store, facts);
+    const derived = await settleDerived(facts, struck.takenBack, goesOn);
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
     await Promise.all([
       insert('events', [...facts.events, ...derived.events, ...struck.events]),
-      insert('derived_events', [...derived.takenBack, ...struck.takenBack]),
+      insert('derived_events', derived.takenBack),
       insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
     const touched = touchedBy(
@@ -144,9 +133,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
         await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
-    await keepUnchanged(store, latest.tables);
-    await Promise.all([...latest.tables].map(([table, rows]) => insert(table, rows)));
-    await closeGone(store, latest.gone, insert);
+    const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? parts.markers : [];
+    await writeStates({ latest, markers, before }, insert);
     await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
     const found = [...facts.deadLetters, ...latest.deadLetters];
     const letters = [...parts.deadLetters, ...found];
@@ -187,13 +175,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 }
 
-/** Of a day that is not known, which the days' sums have to say. */
-function undatedRows(events: readonly EventRow[]): object[] {
-  return events
-    .filter(({ block_time, kind }) => block_time === null && kind !== '')
-    .map(({ slot, signature, position }) => ({ slot, signature, position }));
-}
-
 function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {
   const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
   return {
@@ -204,27 +185,6 @@ function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly R
       ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
     ]),
   };
-}
-
-/** A known account that no longer exists is closed in the table that holds it. */
-async function closeGone(store: Store, gone: ReadonlyMap<string, StateRow>, insert: Insert): Promise<void> {
-  const all = [...gone.keys()];
-  for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
-    const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
-    for (const table of LATEST_TABLES) {
-      const held = await store.query<{ address: string; key: string }>(
-        `SELECT DISTINCT address, ${CHANGE_KEYS[table]} AS key FROM ${table}
-         WHERE address IN {addresses:Array(String)}`,
-        { addresses },
-      );
-      const known = [...new Set(held.map(({ address }) => address))];
-      await insert(
-        table,
-        known.map((address) => gone.get(address) as StateRow),
-        held.map(({ key }) => key),
-      );
-    }
-  }
 }
 
 function advance(before: Progress, batch: LogBatch): Progress {

@@ -2,6 +2,7 @@ import type {
   AccountRecord,
   DeadLetterRecord,
   GapRecord,
+  MarkerRecord,
   RecomputeRecord,
   TransactionRecord,
   VerifiedRecord,
@@ -14,6 +15,7 @@ import { readingRow } from './rows/reading.ts';
 export type Parts = {
   accounts: AccountRecord[];
   transactions: TransactionRecord[];
+  markers: MarkerRecord[];
   gaps: { offset: bigint; gap: GapRecord }[];
   readings: ReturnType<typeof readingRow>[];
   recomputes: RecomputeRecord[];
@@ -23,12 +25,13 @@ export type Parts = {
 
 export function sort(batch: LogBatch): Parts {
   const parts: Parts = {
-    ...{ accounts: [], transactions: [], gaps: [] },
+    ...{ accounts: [], transactions: [], markers: [], gaps: [] },
     ...{ readings: [], recomputes: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') parts.accounts.push(record);
     else if (record.kind === 'transaction') parts.transactions.push(record);
+    else if (record.kind === 'marker') parts.markers.push(record);
     else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
     else if (record.kind === 'reading') parts.readings.push(readingRow(record));
     else if (record.kind === 'recompute') parts.recomputes.push(record);

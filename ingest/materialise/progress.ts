@@ -1,7 +1,8 @@
 import type { Store } from '../../clickhouse/client.ts';
 import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
+import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
-import { type GapPlace, obstacleIn } from './gap-rows.ts';
+import type { GapPlace } from './gap-rows.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
 export interface Progress {
@@ -59,7 +60,10 @@ export async function readProgress(store: Store, topic: Topic, partition: number
           toTime: gap.to_time === null ? null : Number(gap.to_time),
           closed: gap.closed === 1,
           before: gap.before,
-          obstacle: obstacleIn(gap),
+          obstacle: obstacleOf({
+            unread: gap.unread,
+            firstSlot: gap.first_slot === null ? null : BigInt(gap.first_slot),
+          }),
         },
       ]),
     ),

@@ -2,7 +2,8 @@ import { eventsByCall, isWhole, lacksPause, type Read } from '../extract/emissio
 import { type OwnCall, sameBytes } from '../extract/own-calls.ts';
 import { ANYTHING } from '../lacks.ts';
 import { MalformedError } from '../malformed.ts';
-import type { KnownEvent, ProgramEvent } from '../program/events.ts';
+import type { ProgramEvent } from '../program/event-kinds.ts';
+import type { KnownEvent } from '../program/events.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { type Books, booksOf } from './books.ts';

@@ -1,4 +1,5 @@
-import { AMOUNTS, type EventKind, type KnownEvent } from '../program/events.ts';
+import { EVENT_KINDS, type EventKind } from '../program/event-kinds.ts';
+import type { KnownEvent } from '../program/events.ts';
 import type { FieldValue } from '../program/struct.ts';
 
 /** An event that a transaction must have had, and the place of its call among the program's. */
@@ -23,7 +24,7 @@ export function grouped(members: readonly Member[]): Group[] {
 
 function one(members: readonly Member[]): Group {
   const [first] = members as [Member];
-  const amounts: ReadonlySet<string> = new Set(AMOUNTS[first.event]);
+  const amounts: ReadonlySet<string> = new Set(EVENT_KINDS[first.event].amounts);
   const names = new Set(members.flatMap(({ fields }) => Object.keys(fields)));
   const fields: Member['fields'] = {};
   for (const name of names) {
@@ -51,11 +52,11 @@ function common(values: readonly (FieldValue | undefined)[]): FieldValue | undef
 
 /** Positions of whole readings are far below: a transaction has 64 calls at most. */
 export const FIRST_DERIVED_POSITION = 0x8000;
-const KINDS = Object.keys(AMOUNTS) as EventKind[];
-const KINDS_ROOM = 32;
+/** Codes of kinds are below it. */
+export const KINDS_ROOM = 32;
 export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
 
 /** Behind the events of whole readings, and the same in every reading: of the kind, and of the first call that had it. */
 export function positionOf(event: EventKind, place: number): number {
-  return FIRST_DERIVED_POSITION + place * KINDS_ROOM + KINDS.indexOf(event);
+  return FIRST_DERIVED_POSITION + place * KINDS_ROOM + EVENT_KINDS[event].code;
 }

@@ -1,5 +1,5 @@
 import { MODES, VENUE_KINDS } from '../program/accounts.ts';
-import type { EventKind } from '../program/events.ts';
+import { EVENT_KINDS, type EventKind } from '../program/event-kinds.ts';
 import type { FieldValue, Struct } from '../program/struct.ts';
 import type { Scene } from './instructions.ts';
 import { bought, burnt, claimed, deployed, isOnAllowlist, routed, swept } from './money.ts';
@@ -12,8 +12,16 @@ export interface Told {
 
 type Rule = (scene: Scene) => Told | null;
 
+const REPEATING = Object.entries(EVENT_KINDS).flatMap(([event, { toldBy = {} }]) =>
+  Object.entries<readonly string[]>(toldBy).map(([instruction, names]): [string, Rule] => [
+    instruction,
+    ({ args }) => told(event as EventKind, Object.fromEntries(names.map((name) => [name, args[name]]))),
+  ]),
+);
+
 /** Which event each instruction emits, told from its call; null where it is not decided. */
 export const POLICY_RULES: Partial<Record<string, Rule>> = {
+  ...Object.fromEntries(REPEATING),
   init_policy: ({ args }) => told('PolicyInitialised', { mode: named(MODES, args.mode) }),
   register_venue_account: (scene) => {
     const kind = named(VENUE_KINDS, scene.args.kind);
@@ -32,10 +40,6 @@ export const POLICY_RULES: Partial<Record<string, Rule>> = {
     const whole = equity !== undefined && notional !== undefined && asof !== undefined;
     return withVenue('RemoteEquityReported', scene, whole ? { equity, notional, asof } : null);
   },
-  note_credit: ({ args: { amount } }) => told('CreditNoted', { amount }),
-  set_agent: ({ args: { newAgent } }) => told('AgentSet', { newAgent }),
-  set_policy: () => told('PolicyUpdated', {}),
-  lock_policy: () => told('PolicyLocked', {}),
   set_paused: ({ args: { paused } }) => told('PolicyPaused', { paused, by: 'authority' }),
   guardian_pause: () => told('PolicyPaused', { paused: true, by: 'guardian' }),
 };

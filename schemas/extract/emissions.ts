@@ -1,5 +1,6 @@
 import { MalformedError } from '../malformed.ts';
-import { decodeEvent, eventKind, type ProgramEvent } from '../program/events.ts';
+import type { ProgramEvent } from '../program/event-kinds.ts';
+import { decodeEvent, eventKind } from '../program/events.ts';
 import type { IdlInstruction } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';

@@ -1,5 +1,5 @@
 import { type DerivedEvent, derive, type Undecided } from '../derive/derive.ts';
-import type { ProgramEvent } from '../program/events.ts';
+import type { ProgramEvent } from '../program/event-kinds.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';

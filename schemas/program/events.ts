@@ -1,87 +1,19 @@
 import { MalformedError } from '../malformed.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import { isoTime } from '../units.ts';
-import { checkAssetClass, MODES, type Mode, nameOf, VENUE_KINDS, type VenueKind } from './accounts.ts';
+import { checkAssetClass, MODES, nameOf, VENUE_KINDS } from './accounts.ts';
+import {
+  type Actor,
+  EVENT_KINDS,
+  type EventKind,
+  type OfPolicy,
+  type PausedBy,
+  type ProgramEvent,
+} from './event-kinds.ts';
 import { camelCase, discriminatorOf, EVENTS, fieldsOf } from './idl.ts';
 import { type FieldValue, type Struct, structReader } from './struct.ts';
 
-export type PausedBy = 'authority' | 'guardian' | 'attestation';
-export type Actor = 'authority' | 'keeper' | 'agent' | 'reporter' | 'guardian' | 'admin';
-
-interface EventFields {
-  PolicyInitialised: {
-    authority: Uint8Array;
-    agent: Uint8Array;
-    originId: number;
-    modelId: number;
-    mode: Mode;
-  };
-  VenueRegistered: { tokenAccount: Uint8Array; assetMint: Uint8Array; kind: VenueKind; assetClass: number };
-  VenueRevoked: { tokenAccount: Uint8Array };
-  FeesClaimed: { quoteAmount: bigint; baseAmount: bigint };
-  Routed: { amount: bigint; protocolCut: bigint; toLp: bigint; toBankroll: bigint };
-  PassiveDeployed: { tokenAccount: Uint8Array; amount: bigint };
-  AgentFundedVenue: { tokenAccount: Uint8Array; amount: bigint };
-  ProfitSwept: { equity: bigint; profit: bigint; toLp: bigint; toHolders: bigint; hwm: bigint };
-  BuybackBurned: { spent: bigint; burned: bigint };
-  BaseLegBurned: { burned: bigint };
-  RemoteEquityReported: {
-    tokenAccount: Uint8Array;
-    equity: bigint;
-    notional: bigint;
-    asof: bigint;
-    paused: boolean;
-  };
-  CreditNoted: { amount: bigint };
-  AgentSet: { oldAgent: Uint8Array; newAgent: Uint8Array };
-  PolicyUpdated: Record<never, never>;
-  PolicyLocked: Record<never, never>;
-  PolicyPaused: { paused: boolean; by: PausedBy };
-}
-
-export type PolicyEventKind = keyof EventFields;
-export type EventKind = PolicyEventKind | 'ProtocolPaused';
-
-export interface OfPolicy {
-  policy: Uint8Array;
-  mint: Uint8Array;
-  quoteMint: Uint8Array;
-}
-
-/** An event of one policy. Keys are 32 raw bytes, amounts bigint in base units, times unix seconds. */
-export type PolicyEvent = {
-  [K in PolicyEventKind]: { event: K; of: OfPolicy; fields: EventFields[K] };
-}[PolicyEventKind];
-
-export type ProgramEvent = PolicyEvent | { event: 'ProtocolPaused'; of: null; fields: { paused: boolean } };
-
 const PAUSED_BY: readonly PausedBy[] = ['authority', 'guardian', 'attestation'];
-
-/** The role that the instruction requires, by event. */
-const ACTORS: Record<Exclude<EventKind, 'PolicyPaused'>, Actor> = {
-  PolicyInitialised: 'authority',
-  VenueRegistered: 'authority',
-  VenueRevoked: 'authority',
-  FeesClaimed: 'keeper',
-  Routed: 'keeper',
-  PassiveDeployed: 'keeper',
-  AgentFundedVenue: 'agent',
-  ProfitSwept: 'keeper',
-  BuybackBurned: 'keeper',
-  BaseLegBurned: 'keeper',
-  RemoteEquityReported: 'reporter',
-  CreditNoted: 'agent',
-  AgentSet: 'authority',
-  PolicyUpdated: 'authority',
-  PolicyLocked: 'authority',
-  ProtocolPaused: 'admin',
-};
-
-const PAUSE_ACTORS: Record<PausedBy, Actor> = {
-  authority: 'authority',
-  guardian: 'guardian',
-  attestation: 'reporter',
-};
 
 const EVENT_HEAD: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
 
@@ -96,12 +28,19 @@ const readers = new Map<string, Reader>(
   [...EVENTS].map(([discriminator, name]) => [
     discriminator,
     {
-      name: name as EventKind,
+      name: knownKind(name),
       of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => EVENT_HEAD.has(key)),
       fields: structReader(name, {}, (key) => !EVENT_HEAD.has(key)),
     },
   ]),
 );
+
+/** @throws Error where an IDL has an event that nothing is known of. */
+function knownKind(name: string): EventKind {
+  if (!(name in EVENT_KINDS))
+    throw new Error(`the IDL's event ${name} has no line among the kinds of events`);
+  return name as EventKind;
+}
 
 /** The name of the event that these bytes claim to be, or null for an unknown discriminator. */
 export function eventKind(bytes: Uint8Array): EventKind | null {
@@ -135,21 +74,14 @@ export interface KnownEvent {
 
 /** The role that the event's instruction requires; not a recorded signer. */
 export function actorOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): Actor {
-  return event === 'PolicyPaused' ? PAUSE_ACTORS[fields.by as PausedBy] : ACTORS[event];
+  const { actor } = EVENT_KINDS[event];
+  return typeof actor === 'function' ? actor(fields) : actor;
 }
 
-/** The fields that the summary of a kind shows where spec part 6 tabulates them; all fields elsewhere. */
-const TABULATED: Partial<Record<string, readonly string[]>> = {
-  PolicyInitialised: ['mode'],
-  VenueRegistered: ['kind', 'tokenAccount'],
-  Routed: ['toLp', 'toBankroll'],
-  PassiveDeployed: ['amount'],
-  ProfitSwept: ['toLp', 'profit', 'toHolders'],
-};
-const SUMMARY_FIELDS = new Map(
+const SUMMARY_FIELDS = new Map<string, readonly string[]>(
   [...EVENTS.values()].map((name) => [
     name,
-    TABULATED[name] ??
+    EVENT_KINDS[name as EventKind].summary ??
       fieldsOf(name)
         .map((field) => camelCase(field.name))
         .filter((key) => !EVENT_HEAD.has(key)),
@@ -173,29 +105,6 @@ function shown(name: string, value: FieldValue): string | number | boolean {
   return value instanceof Uint8Array ? encodeBase58(value) : value;
 }
 
-/** The amounts that figures sum, in the order of the events table's columns. */
-export const AMOUNTS: {
-  [K in EventKind]: readonly (K extends PolicyEventKind ? keyof EventFields[K] : never)[];
-} = {
-  FeesClaimed: ['quoteAmount', 'baseAmount'],
-  Routed: ['amount', 'protocolCut', 'toLp', 'toBankroll'],
-  ProfitSwept: ['profit', 'toLp', 'toHolders'],
-  BuybackBurned: ['spent', 'burned'],
-  BaseLegBurned: ['burned'],
-  PassiveDeployed: ['amount'],
-  AgentFundedVenue: ['amount'],
-  CreditNoted: ['amount'],
-  PolicyInitialised: [],
-  VenueRegistered: [],
-  VenueRevoked: [],
-  RemoteEquityReported: [],
-  AgentSet: [],
-  PolicyUpdated: [],
-  PolicyLocked: [],
-  PolicyPaused: [],
-  ProtocolPaused: [],
-};
-
 export interface EventAmounts {
   a: bigint;
   b: bigint;
@@ -205,7 +114,7 @@ export interface EventAmounts {
 
 /** 0 where a kind has no such amount, or it is not known. */
 export function amountsOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): EventAmounts {
-  const names: readonly string[] = AMOUNTS[event];
+  const names: readonly string[] = EVENT_KINDS[event].amounts;
   const at = (place: number) => (fields[names[place] ?? ''] as bigint | undefined) ?? 0n;
   return { a: at(0), b: at(1), c: at(2), d: at(3) };
 }

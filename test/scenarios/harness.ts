@@ -3,6 +3,7 @@ import type { Chain } from '../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { compare, type Extent, type Get } from './compare.ts';
+import { inTime } from './late.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, startProduct } from './product.ts';
 import { untilExact } from './until-exact.ts';
@@ -55,10 +56,11 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   let product: Product | null = null;
 
   const get: Get = async (route) => {
-    const response = await fetch(`http://127.0.0.1:${product?.port}${route}`);
-    const body = (await response.json()) as Record<string, unknown>;
-    if (response.status !== 200)
-      throw new Error(`${route} answers ${response.status}: ${JSON.stringify(body)}`);
+    const { status, body } = await inTime(async () => {
+      const response = await fetch(`http://127.0.0.1:${product?.port}${route}`);
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    });
+    if (status !== 200) throw new Error(`${route} answers ${status}: ${JSON.stringify(body)}`);
     return body;
   };
 

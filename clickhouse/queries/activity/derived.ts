@@ -19,6 +19,15 @@ export async function derivedBetween(store: Store, from: bigint, to: bigint): Pr
   }));
 }
 
+/** The lowest and the highest slot of derived events; null where there is none. */
+export async function derivedSlots(store: Store): Promise<{ lowest: bigint; highest: bigint } | null> {
+  const [row] = await store.query<{ count: string; lowest: string; highest: string }>(
+    'SELECT count() AS count, min(slot) AS lowest, max(slot) AS highest FROM derived_events',
+  );
+  if (row === undefined || row.count === '0') return null;
+  return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
+}
+
 /** The list travels as a bound parameter, in the address of the request. */
 const SIGNATURES_PER_QUESTION = 1_000;
 

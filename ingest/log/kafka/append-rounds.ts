@@ -5,6 +5,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { Topic } from '../port.ts';
 import { encodeRecord } from '../record-codec.ts';
 import { keyOf, TOPICS_OF } from '../topics.ts';
+import { cutInParts, fitsInParts } from './record-parts.ts';
 
 export interface Outgoing {
   topic: Topic;
@@ -13,7 +14,10 @@ export interface Outgoing {
   value: Uint8Array;
 }
 
-/** A record over this goes to the dead letters with hash and length in place of its bytes. */
+/**
+ * An account or a transaction over this is cut in parts, which are put together where they are read; another record goes
+ * to the dead letters with hash and length in place of its bytes.
+ */
 export const MOST_RECORD_BYTES = 900_000;
 /** A broker takes one batch per partition and request, of a million bytes unless it is told otherwise. */
 const MOST_PARTITION_BYTES = 950_000;
@@ -50,9 +54,10 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
       flushAll();
       rounds.push(toAll(record, partitions));
     } else {
-      const message = toOne(record, partitions);
-      if (!round.fits(message)) flush();
-      round.add(message);
+      for (const message of toOne(record, partitions)) {
+        if (!round.fits(message)) flush();
+        round.add(message);
+      }
     }
   }
   flushAll();
@@ -87,20 +92,20 @@ function toAll(record: LogRecord, partitions: Record<Topic, number>): Outgoing[]
   );
 }
 
-function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing {
+function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing[] {
   const encoded = encodeRecord(record);
-  if (record.kind === 'recompute') {
-    return { topic: 'transactions', partition: record.partition, key: null, value: encoded };
-  }
-  const sent = encoded.length > MOST_RECORD_BYTES ? tooLarge(record, encoded) : record;
-  const key = keyOf(sent) as Uint8Array;
-  const [topic] = TOPICS_OF[sent.kind] as readonly [Topic];
-  return {
-    topic,
-    partition: partitionOf(key, partitions[topic]),
-    key,
-    value: sent === record ? encoded : encodeRecord(sent),
+  if (record.kind === 'recompute')
+    return [{ topic: 'transactions', partition: record.partition, key: null, value: encoded }];
+  const place = (sent: LogRecord, kind: LogRecord['kind'], value: Uint8Array): Outgoing => {
+    const key = keyOf(sent) as Uint8Array;
+    const [topic] = TOPICS_OF[kind] as readonly [Topic];
+    return { topic, partition: partitionOf(key, partitions[topic]), key, value };
   };
+  if (encoded.length <= MOST_RECORD_BYTES) return [place(record, record.kind, encoded)];
+  if ((record.kind === 'account' || record.kind === 'transaction') && fitsInParts(encoded.length))
+    return cutInParts(record, encoded).map((part) => place(part, part.of, encodeRecord(part)));
+  const letter = tooLarge(record, encoded);
+  return [place(letter, letter.kind, encodeRecord(letter))];
 }
 
 /** Messages by topic, those of one in their order. */
@@ -116,8 +121,10 @@ export function byTopic<M extends { topic: string }>(messages: readonly M[]): [s
 
 function tooLarge(record: LogRecord, encoded: Uint8Array): DeadLetterRecord {
   const hash = createHash('sha256').update(encoded).digest('hex');
+  // A letter's own record stands in the log, or did not come from it.
+  if (record.kind === 'dead-letter')
+    return { ...record, bytes: Buffer.from(`${encoded.length} bytes of sha256 ${hash}`) };
   const bytes = Buffer.from(`sha256 ${hash}, ${encoded.length} bytes`);
-  if (record.kind === 'dead-letter') return { ...record, bytes };
   const key = keyOf(record);
   return {
     kind: 'dead-letter',

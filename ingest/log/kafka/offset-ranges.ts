@@ -4,6 +4,7 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { type LogBatch, TOPICS, type Topic } from '../port.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { applyBatch } from './reader.ts';
+import { createAssembly } from './record-parts.ts';
 import { topicName } from './topics.ts';
 
 /** Some consecutive offsets of a partition: the first, and the one behind the last. */
@@ -60,6 +61,7 @@ export async function readRanges(
   const ended = Promise.withResolvers<void>();
   // It may be rejected before anybody waits for it.
   ended.promise.catch(() => {});
+  const assembly = createAssembly();
   const group = `${prefix}-replay-${randomUUID()}`;
 
   const onBatch = async (batch: WireBatch) => {
@@ -75,7 +77,7 @@ export async function readRanges(
         range.at = (part.entries.at(-1)?.offset ?? range.at) + 1n;
         onProgress?.(recordsIn([...wanted.values()].map(({ at, ...rest }) => ({ ...rest, to: at }))));
       };
-      await applyBatch({ ...batch, messages }, advance, { prefix, logger }, owned, signal);
+      await applyBatch({ ...batch, messages }, advance, { prefix, logger, assembly }, owned, signal);
     }
     const last = batch.messages.at(-1);
     const done = range === undefined || range.at >= range.to;

@@ -7,6 +7,7 @@ import { OffsetGapError } from '../offset-gap.ts';
 import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
+import { type Assembly, createAssembly } from './record-parts.ts';
 import { topicName, topicOf } from './topics.ts';
 
 export interface KafkaReaderOptions {
@@ -29,6 +30,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   const { prefix, group, logger } = options;
   return {
     run: async (apply, signal) => {
+      const assembly = createAssembly();
       while (!signal.aborted) {
         /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
         let generation = 0;
@@ -44,13 +46,15 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
                 return applyBatch(
                   batch,
                   apply,
-                  options,
+                  { ...options, assembly },
                   () => then === generation && batch.running(),
                   signal,
                 );
               },
               onAssigned: (assignment) => {
                 generation += 1;
+                // Each partition is read on from where it was committed: from the first part of what is not whole.
+                assembly.forget();
                 options.onAssigned?.(assignment);
               },
               onRevoked: () => {
@@ -72,11 +76,15 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   };
 }
 
+export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger' | 'maxBatch'> & {
+  assembly: Assembly;
+};
+
 /** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
 export async function applyBatch(
   batch: WireBatch,
   apply: Apply,
-  { prefix, logger, maxBatch = 5_000 }: Pick<KafkaReaderOptions, 'prefix' | 'logger' | 'maxBatch'>,
+  { prefix, logger, assembly, maxBatch = 5_000 }: ApplyOptions,
   owned: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -88,11 +96,13 @@ export async function applyBatch(
     for (let start = 0; start < batch.messages.length && !signal.aborted; start += maxBatch) {
       const entries = batch.messages
         .slice(start, start + maxBatch)
-        .map(({ offset, value }) => entryOf(topic, partition, offset, value));
+        .map(({ offset, value }) => entryOf(topic, partition, offset, value))
+        .flatMap((entry) => assembly.take(`${topic}/${partition}`, entry));
       const place = { topic, partition, entries, owned: () => owned() && heart.failure() === null };
       if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) break;
       const last = (entries.at(-1) as LogEntry).offset;
-      await batch.commit(last + 1n);
+      assembly.applied(`${topic}/${partition}`);
+      await batch.commit(assembly.pendingFrom(`${topic}/${partition}`) ?? last + 1n);
       batch.passed(last);
     }
   } finally {

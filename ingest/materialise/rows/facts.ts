@@ -145,6 +145,13 @@ function eventRow(event: KnownEvent): EventColumns {
   };
 }
 
+/** Of a day that is not known, which the days' sums have to say. */
+export function undatedRows(events: readonly EventRow[]): object[] {
+  return events
+    .filter(({ block_time, kind }) => block_time === null && kind !== '')
+    .map(({ slot, signature, position }) => ({ slot, signature, position }));
+}
+
 function deadLetter(
   record: TransactionRecord,
   what: string,

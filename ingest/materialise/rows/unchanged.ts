@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { LatestTable } from '../../../clickhouse/tables.ts';
-import type { LatestRow } from './latest.ts';
+import type { StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
+import type { LatestRow, LatestRows } from './latest.ts';
 
 /** The list travels as a bound parameter, in the address of the request. */
 const ADDRESSES_PER_QUESTION = 1_000;
@@ -10,29 +10,46 @@ type StoredRow = LatestRow & Record<string, unknown>;
 /**
  * Gives rows that were read over RPC, and say what is stored already, the time of what is stored: a reading of the same
  * state changes nothing. Their versions stay those of the reading, so that an older state does not replace it.
+ * @returns changes that the first readings of the batch brought to light.
  */
 export async function keepUnchanged(
   store: Store,
-  tables: ReadonlyMap<LatestTable, readonly LatestRow[]>,
-): Promise<void> {
-  for (const [table, rows] of tables) {
-    const read = new Map(rows.filter(({ source }) => source === 'rpc').map((row) => [row.address, row]));
-    const all = [...read.keys()];
+  { closings, readFirst }: Pick<LatestRows, 'closings' | 'readFirst'>,
+): Promise<UnseenRow[]> {
+  const read = new Set([...closings, ...readFirst].filter(({ row }) => row.source === 'rpc'));
+  const firsts = new Set(readFirst.map(({ row }) => row));
+  const unseen: UnseenRow[] = [];
+  for (const [table, placed] of Map.groupBy(read, ({ table }) => table)) {
+    if (table === '') continue;
+    const rows = Map.groupBy(new Set(placed.map(({ row }) => row as StoredRow)), ({ address }) => address);
+    const all = [...rows.keys()];
     for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
       const stored = await store.query<StoredRow>(
         `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)}`,
         { addresses: all.slice(start, start + ADDRESSES_PER_QUESTION) },
       );
-      for (const known of stored) keepTime(read.get(known.address) as StoredRow, known);
+      for (const known of stored)
+        for (const row of rows.get(known.address) ?? []) {
+          if (BigInt(row.version) < BigInt(known.version)) continue;
+          if (saysTheSame(row, known)) keepTime(row, known);
+          else if (firsts.has(row)) unseen.push(unseenChange(row, known.version));
+        }
     }
   }
+  return unseen;
 }
+
+/** A reading that says another than what was known as of a version. */
+export const unseenChange = ({ address, slot }: StateRow, knownVersion: string): UnseenRow => ({
+  address,
+  after_slot: (BigInt(knownVersion) >> 64n).toString(),
+  to_slot: slot,
+});
 
 /** What of a row says when and from where it is known. */
 const OF_READING = new Set(['slot', 'version', 'block_time', 'source', 'signature']);
 
 function keepTime(row: StoredRow, known: StoredRow): void {
-  if (BigInt(row.version) < BigInt(known.version) || !saysTheSame(row, known)) return;
   row.slot = known.slot;
   row.block_time = known.block_time === null ? null : Number(known.block_time);
   row.source = known.source;

@@ -39,7 +39,7 @@ export async function replayDeadLetters(context: ReplayContext, store: Store): P
     else sources.set(found.place, [...(sources.get(found.place) ?? []), letter]);
   }
   let resolved = 0;
-  await rereadRanges(context, store, rangesOf([...sources.keys()]), async (batch, write) => {
+  await rereadRanges(context, store, rangesOf([...sources.keys()], held), async (batch, write) => {
     const placeOf = ({ offset }: LogEntry) => `${batch.topic}/${batch.partition}/${offset}`;
     const wanted = batch.entries.filter((entry) => sources.has(placeOf(entry)));
     const entries = wanted.filter((entry) => decodes(entry, programId));
@@ -78,8 +78,11 @@ function parsePlace(place: string): { topic: Topic; partition: number; offset: b
   return { topic, partition: Number(partition), offset: BigInt(offset) };
 }
 
-/** One range for each partition, from the first to the last wanted. */
-function rangesOf(places: readonly string[]): Range[] {
+/** The first parts of a record stand before the place where it is whole. */
+const PARTS_WITHIN = 1_000n;
+
+/** One range for each partition, from the first to the last wanted, with the parts of the first. */
+function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
   const ranges = new Map<string, Range>();
   for (const { topic, partition, offset } of places.map(parsePlace)) {
     const range = ranges.get(`${topic}/${partition}`) ?? { topic, partition, from: offset, to: offset };
@@ -87,7 +90,12 @@ function rangesOf(places: readonly string[]): Range[] {
     if (offset >= range.to) range.to = offset + 1n;
     ranges.set(`${topic}/${partition}`, range);
   }
-  return [...ranges.values()];
+  return [...ranges.values()].map((range) => {
+    const { from: low = 0n } =
+      held.find(({ topic, partition }) => topic === range.topic && partition === range.partition) ?? {};
+    const from = range.from - PARTS_WITHIN;
+    return { ...range, from: from < low ? low : from };
+  });
 }
 
 /** Markers and gaps hold by their place among the others, which only a whole replay gives them again. */

@@ -43,6 +43,18 @@ const PAIR = {
 };
 
 describe('the page', () => {
+  test('is printed as any other answer, row by row', async () => {
+    const text = async (query: string) => (await fetch(`${held.api.url}/rankings${query}`)).text();
+    const printed = (page: string) => `${JSON.stringify(JSON.parse(page), null, 2)}\n`;
+    expect(await text('')).toBe(printed(await text('')));
+    await held.api.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd', { locked: 1 })]);
+    await held.api.insert('mints', [mintRow('one', 6, { name: 'a "quoted"\nname', symbol: '$', uri: '' })]);
+    for (const query of ['', '?offset=1', '?sort=newest&locked=true']) {
+      const page = await text(query);
+      expect(page).toBe(printed(page));
+    }
+  });
+
   test('an empty index answers an empty list with everything echoed', async () => {
     expect(await rankings()).toEqual({
       sort: 'marketCap',

@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { openStore } from '../../../clickhouse/open-serving.ts';
+import { createAnnouncer } from '../../../clickhouse/queries/progress/changes.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import type { AppliedRow, EventRow } from '../../../clickhouse/tables.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
@@ -61,15 +62,25 @@ function dying(store: Store): Store {
 }
 
 const STORES: Record<Flaw, (store: Store) => Store> = {
-  none: (store) => dying(inTwoSteps(store, { between: stopHere, written })),
+  none: (store) => dying(inTwoSteps(store, { between: stopHere, written: toldLate(store) })),
   'commit-first': (store) => dying(believingItsGroup(store)),
   additive: (store) => dying(addingUp(store)),
   'last-writer-wins': (store) =>
-    inTwoSteps(store, { between: stopHere, written, version: () => String(Date.now()) }),
+    inTwoSteps(store, {
+      between: stopHere,
+      written: toldLate(store),
+      version: () => String(Date.now()),
+    }),
 };
 
-function written(): void {
-  if (wasStopped) process.send?.({ lateWrite: true });
+/** Whether its batch fails before it is told of, or after, is the clock's: readers hear of what was written late at once. */
+function toldLate(store: Store): (mints: readonly string[]) => Promise<void> {
+  const announce = createAnnouncer(store);
+  return async (mints) => {
+    if (!wasStopped) return;
+    await announce(new Map([['policy_totals', new Set(mints)]]));
+    process.send?.({ lateWrite: true });
+  };
 }
 
 await runService('materialise', COMMAND, async ({ config, logger, signal }) => {

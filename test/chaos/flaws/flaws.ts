@@ -91,7 +91,7 @@ export function inTwoSteps(
     /** What the row says of how much it has seen, in place of the product's. */
     version?(): string;
     between(): Promise<void>;
-    written(): void;
+    written(mints: readonly string[]): Promise<void>;
   },
 ): Store {
   const write = async (rows: readonly object[]) => {
@@ -101,7 +101,7 @@ export function inTwoSteps(
       'policy_totals',
       rows.map((row) => ({ ...row, ...(version === undefined ? {} : { log_offset: version }) })),
     );
-    options.written();
+    await options.written((rows as Totals[]).map(({ mint }) => String(mint)));
   };
   return {
     ...store,

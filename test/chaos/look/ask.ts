@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Get } from '../../scenarios/compare.ts';
+import { inTime } from '../../scenarios/late.ts';
 import type { Actor } from '../system/actor.ts';
 import { portOf } from '../system/stage.ts';
 
@@ -26,7 +27,7 @@ export async function ask(api: Actor, route: string, withinMs = ANSWER_WITHIN_MS
 export const getterOf =
   (api: Actor): Get =>
   async (route) => {
-    const answer = await ask(api, route);
+    const answer = await inTime(() => ask(api, route));
     if (answer?.status === 200) return answer.body;
     throw new Error(`${api.name} ${route} answers ${answer?.status}: ${JSON.stringify(answer?.body)}`);
   };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { applyBatch } from '../../../ingest/log/kafka/reader.ts';
+import { createAssembly } from '../../../ingest/log/kafka/record-parts.ts';
 import { topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 
@@ -22,7 +23,8 @@ test('an offset is committed once its batch was applied, however often that fail
     steps.push(failures < 0 ? `applied ${offsets}` : `failed ${offsets}`);
     if (failures >= 0) throw new Error('ClickHouse is away');
   };
-  const options = { prefix: 'p', logger: createLogger('silent', 'test'), maxBatch: 2 };
+  const assembly = createAssembly();
+  const options = { prefix: 'p', logger: createLogger('silent', 'test'), maxBatch: 2, assembly };
   await applyBatch(batch, apply, options, () => true, new AbortController().signal);
   expect(steps).toEqual([
     ...['failed 0 1', 'failed 0 1', 'applied 0 1', 'committed 2', 'passed 1'],

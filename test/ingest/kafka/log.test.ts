@@ -103,6 +103,21 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     }
   });
 
+  test('what is larger than a broker takes comes whole, in its place', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    const large = accountRecord(1n, 1, new Uint8Array(2_500_000).fill(7));
+    await writer.append([large, accountRecord(2n, 1), markerRecord(2n)]);
+    await writer.close();
+    const reader = read('one');
+    const accounts = () =>
+      reader.batches.flatMap(({ entries }) =>
+        entries.flatMap(({ record }) => (record.kind === 'account' ? [record] : [])),
+      );
+    await vi.waitFor(() => expect(accounts().map(({ slot }) => slot)).toEqual([1n, 2n]), WAIT);
+    expect(Buffer.compare(accounts()[0]?.data ?? Buffer.alloc(0), large.data)).toBe(0);
+  });
+
   test('a batch that fails is handed out again, and what was applied is not read by the next member', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);

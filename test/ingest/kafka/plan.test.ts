@@ -59,12 +59,34 @@ test(`a round stays under what a broker takes, and keeps the order of a key (see
   );
 });
 
-test('a record that is too large goes to the dead letters with its hash and length', () => {
-  const [round] = planRounds([accountRecord(5n, 1, new Uint8Array(MOST_RECORD_BYTES))], PARTITIONS);
+test('an account that is too large goes in parts to where it would have gone', () => {
+  const record = accountRecord(5n, 1, new Uint8Array(2 * MOST_RECORD_BYTES));
+  const [[small]] = planRounds([accountRecord(5n, 1)], PARTITIONS) as [[Outgoing]];
+  const parts = planRounds([record, markerRecord(5n)], PARTITIONS)
+    .flat()
+    .slice(0, 3);
+  for (const { topic, partition, value } of parts) {
+    expect([topic, partition]).toEqual(['accounts', small.partition]);
+    expect(value.length).toBeLessThan(MOST_RECORD_BYTES);
+  }
+  const [first, second, third] = parts.map(({ value }) => decodeRecord(value));
+  expect([first, second, third]).toMatchObject([0, 1, 2].map((at) => ({ kind: 'part', at, count: 3 })));
+});
+
+test.each([
+  ['of another kind', { kind: 'reading', readAt: 1, reading: largeReading() } as const],
+  ['larger than any account', accountRecord(5n, 1, new Uint8Array(60_000_000))],
+])('a record that is too large and %s goes to the dead letters with its hash and length', (_, record) => {
+  const [round] = planRounds([record], PARTITIONS);
   const [message] = round ?? [];
   expect(message?.topic).toBe('dead-letters');
   const letter = decodeRecord(message?.value as Uint8Array);
-  expect(letter).toMatchObject({ kind: 'dead-letter', what: 'account', slot: 5n });
+  expect(letter).toMatchObject({ kind: 'dead-letter', what: record.kind });
   const text = letter.kind === 'dead-letter' ? Buffer.from(letter.bytes).toString() : '';
-  expect(text).toMatch(/^sha256 [0-9a-f]{64}, 9\d{5} bytes$/);
+  expect(text).toMatch(/^sha256 [0-9a-f]{64}, \d{6,8} bytes$/);
 });
+
+function largeReading() {
+  const error = 'x'.repeat(MOST_RECORD_BYTES);
+  return { type: 'metadata', mint: 'm', uri: '', imageUrl: null, error } as const;
+}

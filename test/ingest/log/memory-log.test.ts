@@ -104,3 +104,24 @@ test('a batch that fails is handed out again, whole', async () => {
     1n,
   ]);
 });
+
+test('where nobody waits for it, what comes behind a batch goes together, and at once when somebody does', async () => {
+  let held = 3_600_000;
+  const log = createMemoryLog({ startOffsets: {}, gatherMs: () => held });
+  const stop = new AbortController();
+  const slots: bigint[][] = [];
+  const running = log.run(async ({ topic, entries }) => {
+    if (topic === 'accounts') slots.push(entries.map(({ record }) => (record as AccountRecord).slot));
+  }, stop.signal);
+  await log.append([account(1n), marker(1n)]);
+  await vi.waitFor(() => expect(slots).toEqual([[1n, 1n]]));
+  await log.append([account(2n), marker(2n)]);
+  await log.append([account(3n), marker(3n)]);
+  held = 0;
+  log.hurry();
+  await vi.waitFor(() => expect(slots.slice(1)).toEqual([[2n, 2n, 3n, 3n]]));
+  await log.append([marker(4n)]);
+  await vi.waitFor(() => expect(slots.slice(2)).toEqual([[4n]]));
+  stop.abort();
+  await running;
+});

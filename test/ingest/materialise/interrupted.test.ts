@@ -194,7 +194,14 @@ describe('the order of a batch', () => {
       ]);
       expect(sums.indexOf('policy_spans')).toBeLessThan(sums.indexOf('policy_totals'));
       expect(sums.indexOf('quote_spans')).toBeLessThan(sums.indexOf('quote_days'));
-      expect(order.slice(7)).toEqual(['changes', 'transactions', 'incomplete_transactions', 'applied']);
+      expect(order.slice(7)).toEqual([
+        'hour_slots',
+        'stream_holes',
+        'changes',
+        'transactions',
+        'incomplete_transactions',
+        'applied',
+      ]);
     });
   });
 });

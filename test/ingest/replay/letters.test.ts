@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { openLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
+import { unresolvedTransactions } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { letterMetrics } from '../../../ingest/materialise/dead-letter-metrics.ts';
@@ -85,9 +86,8 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     await run.done;
     expect(run.said).toEqual([
       '5 dead letters: 2 decode now and are resolved',
-      expect.stringMatching(/^1 stay: (a venue|the log has only its hash|still)/),
-      expect.stringMatching(/^1 stay/),
-      expect.stringMatching(/^1 stay/),
+      expect.stringMatching(/^\d stay: (a venue|still)/),
+      expect.stringMatching(/^\d stay/),
     ]);
     expect(await deadLetterCount(home)).toBe('3');
     expect((await openLetters(home)).map(({ what }) => what).toSorted()).toEqual([
@@ -95,8 +95,11 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
       'reading:perp',
       'transaction',
     ]);
-    const { deadLetters: _, ...figures } = await readTables(home);
-    const { deadLetters: __, ...right } = await rightTables();
+    // What was missing of a transaction that is read now counts no more.
+    expect(await unresolvedTransactions(home)).toMatchObject([{ slot: 6n }]);
+    const { deadLetters: _, incomplete, ...figures } = await readTables(home);
+    const { deadLetters: __, incomplete: stillMissing, ...right } = await rightTables();
+    expect(incomplete).toEqual(expect.arrayContaining(stillMissing ?? []));
     expect(figures).toEqual(right);
     expect(figures.policies).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import type { Chain } from '../../../devnet/chain/chain.ts';
 import type { Block, LedgerTransaction } from '../../../devnet/chain/ledger.ts';
 import { transactionJson } from '../../../devnet/rpc/transaction.ts';
 import { type Extract, extractEvents } from '../../../schemas/extract/extract.ts';
-import { AMOUNTS, type EventKind } from '../../../schemas/program/events.ts';
+import { EVENT_KINDS, type EventKind } from '../../../schemas/program/event-kinds.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
@@ -26,7 +26,7 @@ export function ledgerAmounts({ events }: LedgerTransaction): Map<string, Record
   for (const { kind, fields } of events) {
     const key = `${kind}/${'policy' in fields ? fields.policy : ''}`;
     const known = sums.get(key) ?? {};
-    for (const name of AMOUNTS[kind] as readonly string[])
+    for (const name of EVENT_KINDS[kind].amounts as readonly string[])
       known[name] = (known[name] ?? 0n) + ((fields as unknown as Record<string, bigint>)[name] ?? 0n);
     sums.set(key, known);
   }
@@ -41,7 +41,7 @@ export function derivedAmounts(
     extract.events.map(({ event, of, fields }) => [
       `${event}/${of === null ? '' : encodeBase58(of.policy)}`,
       Object.fromEntries(
-        (AMOUNTS[event as EventKind] as readonly string[])
+        (EVENT_KINDS[event as EventKind].amounts as readonly string[])
           .filter((name) => fields[name] !== undefined)
           .map((name) => [name, fields[name] as bigint]),
       ),

@@ -1,0 +1,23 @@
+import { coinFinder, noCoin } from '../coin/find.ts';
+import type { RouteReply, SharedContext } from '../http/route.ts';
+import type { ReadDeps } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
+import { coinHistory } from './coin.ts';
+import { type Range, readRange } from './range.ts';
+
+type Answer = (context: SharedContext, view: View) => RouteReply;
+
+/** Answers `GET /coins/:mint/history`: 404 for a mint without an indexed policy, 400 for a range that is none. */
+export function coinHistoryAnswer(deps: ReadDeps): Answer {
+  const find = coinFinder(deps);
+  return (context, view) => {
+    const coin = find(context, view);
+    if (coin === null) return noCoin(context.params.mint);
+    return inRange(context, view, (range) => coinHistory(coin, range));
+  };
+}
+
+function inRange({ query }: SharedContext, view: View, answer: (range: Range) => unknown): RouteReply {
+  const range = readRange(query, view.now);
+  return 'error' in range ? { status: 400, body: range } : { status: 200, body: answer(range) };
+}

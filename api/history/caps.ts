@@ -1,0 +1,35 @@
+import type { PriceHour } from '../../clickhouse/queries/history/price-hours.ts';
+import { absent } from '../../schemas/figure.ts';
+import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
+import { marketCapOf } from '../figures/market-cap.ts';
+import { inDollars, priceOf } from '../figures/price.ts';
+import type { States } from './states.ts';
+
+export interface CapDeps {
+  states: States;
+  prices: readonly PriceHour[];
+  pool: string;
+  decimals: number | null;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The market cap at the end of an hour, at the price that was read in that hour. */
+export function marketCapAt(
+  { states, prices, pool, decimals }: CapDeps,
+  end: number,
+): CoinHistoryItem['marketCap'] {
+  const price = priceOf(
+    prices.filter(({ hour }) => hour === end - 1),
+    end * HOUR_MS,
+  );
+  const { row, reason } = states.at(pool, end);
+  if (row === null) {
+    const quote = absent('computed', reason);
+    return { quote, usd: inDollars(quote, 'marketCap.quote', { decimals, price }) };
+  }
+  const config = row.exists === 1 ? states.at(row.global_config, end).row : null;
+  const curve_type = config?.exists === 1 ? config.curve_type : null;
+  const { quote, usd } = marketCapOf(pool, { ...row, curve_type }, { decimals, price });
+  return { quote, usd };
+}

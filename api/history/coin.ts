@@ -1,0 +1,106 @@
+import {
+  type CoinHistoryKey,
+  type CoinHistoryRows,
+  NO_HISTORY,
+} from '../../clickhouse/queries/history/coin.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
+import type { CoinHistoryItem, CoinHistoryResponse } from '../../schemas/responses/history.ts';
+import { isoTime, timeOf } from '../../schemas/units.ts';
+import type { Coin } from '../coin/find.ts';
+import { poolOf } from '../figures/market-cap.ts';
+import { type Quote, quotesAt } from '../figures/quotes.ts';
+import { ATTESTED_SOURCE } from '../figures/sources.ts';
+import { nextSecond } from '../figures/times.ts';
+import { pageKey } from '../latest/kind.ts';
+import { marketCapAt } from './caps.ts';
+import { coinNow } from './coin-now.ts';
+import {
+  type Counter,
+  counterFromEvents,
+  type Events,
+  FEES_CLAIMED,
+  PROFIT_SWEPT,
+  TOKENS_BURNED,
+} from './counters.ts';
+import { createCover } from './cover.ts';
+import type { Range } from './range.ts';
+import { createStates, type StateAt } from './states.ts';
+import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';
+
+const HOUR_S = 3_600;
+const NOT_REACHED = 'the index has not come to this moment';
+
+/** `GET /coins/:mint/history` */
+export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
+  const { mint, policy, view, settings } = coin;
+  if (range.unfinished) view.until(nextSecond(view.now));
+  const quote = quotesAt(view, settings.launchpadVenueId, [policy.quote_mint]).get(
+    policy.quote_mint,
+  ) as Quote;
+  const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
+  const pool = poolOf(launchpad, mint, policy.quote_mint);
+  const ends = range.ends.filter((end) => end > Number(policy.created_at)).map((end) => end / HOUR_S);
+  const { markerTime } = view.state();
+  // Each partition of the log has passed the hours before this one.
+  const passed = markerTime === null ? 0 : Math.floor(Date.parse(markerTime) / 1000 / HOUR_S);
+  const key: CoinHistoryKey = {
+    ...{ mint, policy: policy.address, bankroll: policy.bankroll, pool, quoteMint: policy.quote_mint },
+    ...{ from: (ends[0] ?? 0) - 1, to: Math.min(ends.at(-1) ?? 0, passed) },
+  };
+  const rows =
+    key.to > key.from && ends.length > 0 ? view.get('coinHistory', coinHistoryKey(key)) : NO_HISTORY;
+  const itemAt = createItems(coin, rows, { pool, decimals: quote.decimals });
+  const items = ends.map((end) => itemAt(end, end <= passed));
+  const { from, to, step } = range;
+  if (range.unfinished) items.push({ time: isoTime(to), ...coinNow(coin, pool, quote) });
+  return { mint, from: isoTime(from), to: isoTime(to), step, items };
+}
+
+const coinHistoryKey = ({ mint, policy, bankroll, pool, quoteMint, from, to }: CoinHistoryKey): string =>
+  pageKey(mint, policy, bankroll, pool, quoteMint, from, to);
+
+function createItems(
+  { mint, policy, view }: Coin,
+  rows: CoinHistoryRows,
+  { pool, decimals }: { pool: string; decimals: number | null },
+): (end: number, reached: boolean) => CoinHistoryItem {
+  const cover = createCover(rows.cover, rows.unseen);
+  const states = createStates(rows, cover);
+  const events: Events = { sums: rows.sums, state: view.state(), policy: policy.address, mint };
+  return (end, reached) => {
+    const time = isoTime(end * HOUR_S);
+    const at: StateAt = reached ? states.at(policy.address, end) : { row: null, reason: NOT_REACHED };
+    const counter = (one: Counter): Figure =>
+      at.row !== null || !reached
+        ? ofPolicy(at, one.field)
+        : either(ofPolicy(at, one.field), counterFromEvents(one, events, end, cover.begins(end)));
+    const none = (source: string) => absent(source, at.reason ?? NOT_REACHED);
+    return {
+      time,
+      bankroll: reached ? balanceAt(states, policy.bankroll, end) : none('chain:getTokenAccountBalance'),
+      ...(at.row === null
+        ? { deployed: none(DEPLOYED_SOURCE), attestedEquity: none(ATTESTED_SOURCE) }
+        : atVenues(states, at.row, end)),
+      hwm: ofPolicy(at, 'hwm'),
+      feesClaimed: counter(FEES_CLAIMED),
+      profitSwept: counter(PROFIT_SWEPT),
+      tokensBurned: counter(TOKENS_BURNED),
+      marketCap: reached
+        ? marketCapAt({ states, prices: rows.prices, pool, decimals }, end)
+        : { quote: none('computed'), usd: none('computed') },
+    };
+  };
+}
+
+function ofPolicy({ row, reason }: StateAt, field: Counter['field'] | 'hwm'): Figure {
+  const source = `chain:Policy.${field}`;
+  if (row === null) return absent(source, reason);
+  if (row.exists === 0) return absent(source, `no account at ${row.address}`);
+  return figure(row[field], source, timeOf(row.block_time));
+}
+
+/** What the account does not tell its events may. */
+function either(ofAccount: Figure, ofEvents: Figure): Figure {
+  if (!ofEvents.absent) return ofEvents;
+  return absent(ofAccount.source, `${ofAccount.reason}; ${ofEvents.reason}`);
+}

@@ -1,0 +1,78 @@
+import { STEPS, type Step } from '../../schemas/responses/history.ts';
+import { isoTime } from '../../schemas/units.ts';
+
+/** A range of steps, in unix seconds. */
+export interface Range {
+  step: Step;
+  /** Where the first step begins. */
+  from: number;
+  /** Where the last one ends. */
+  to: number;
+  /** The ends of its whole steps, oldest first. */
+  ends: number[];
+  /** Whether the step that is not over belongs to it: it ends at `to`. */
+  unfinished: boolean;
+}
+
+export const STEP_S: Record<Step, number> = { hour: 3_600, day: 86_400 };
+
+const DAY_S = STEP_S.day;
+const DEFAULT_S = 7 * DAY_S;
+const MOST_HOURLY_S = 14 * DAY_S;
+const MOST_ITEMS = 1_000;
+const LAST_S = 253_402_300_799;
+
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/** Reads the query of a history: its range, or the sentence of a 400. */
+export function readRange(query: URLSearchParams, nowMs: number): Range | { error: string } {
+  const now = Math.floor(nowMs / 1000);
+  try {
+    const until = Math.min(time(query, 'to') ?? now, now);
+    const since = time(query, 'from') ?? until - DEFAULT_S;
+    if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);
+    const step = stepOf(query.get('step')) ?? (until - since > MOST_HOURLY_S ? 'day' : 'hour');
+    return rangeOf(step, since, until, now);
+  } catch (error) {
+    if (error instanceof RangeError) return { error: error.message };
+    throw error;
+  }
+}
+
+function rangeOf(step: Step, since: number, until: number, now: number): Range {
+  const length = STEP_S[step];
+  const from = Math.floor(since / length) * length;
+  const last = Math.floor(until / length) * length;
+  const count = Math.max(0, last - from) / length;
+  const unfinished = until === now && now > last;
+  if (count + (unfinished ? 1 : 0) > MOST_ITEMS)
+    throw new RangeError(
+      `more than ${MOST_ITEMS} items by the ${step}. Valid: at most ${MOST_ITEMS}, so a later from, an earlier to or another step`,
+    );
+  const ends = Array.from({ length: count }, (_, at) => from + (at + 1) * length);
+  return { step, from, to: unfinished ? now : Math.max(from, last), ends, unfinished };
+}
+
+function stepOf(text: string | null): Step | null {
+  if (text === null || text === '') return null;
+  const found = STEPS.find((step) => step === text);
+  if (found === undefined) throw new RangeError(`unknown step "${text}". Valid: ${STEPS.join(', ')}`);
+  return found;
+}
+
+/** Unix seconds; null where it is not given. */
+function time(query: URLSearchParams, name: string): number | null {
+  const text = query.get(name);
+  if (text === null || text === '') return null;
+  const seconds = /^\d{1,12}$/.test(text)
+    ? Number(text)
+    : DATE.test(text)
+      ? Math.floor(Date.parse(isLocal(text) ? `${text}Z` : text) / 1000)
+      : Number.NaN;
+  if (Number.isNaN(seconds) || seconds < 0 || seconds > LAST_S)
+    throw new RangeError(`unknown ${name} "${text}". Valid: an ISO 8601 time or unix seconds`);
+  return seconds;
+}
+
+/** Without a zone it is UTC, as every time here. */
+const isLocal = (text: string): boolean => /T[\d:.]+$/.test(text);

@@ -1,0 +1,44 @@
+import type { ClosingState } from '../../clickhouse/queries/history/closing-states.ts';
+import type { CoinHistoryRows } from '../../clickhouse/queries/history/coin.ts';
+import { timeOf } from '../../schemas/units.ts';
+import type { Cover } from './cover.ts';
+
+/** The state of an account at a moment, or why it is not known. */
+export type StateAt = { row: ClosingState; reason: null } | { row: null; reason: string };
+
+/** States of accounts at the ends of hours. */
+export interface States {
+  at(address: string, end: number): StateAt;
+  /** Whether anything of it is known of before an end. */
+  begun(address: string, end: number): boolean;
+  /** The venue accounts that the policy had at some time. */
+  venues: readonly string[];
+}
+
+export function createStates(
+  { states, first }: Pick<CoinHistoryRows, 'states' | 'first'>,
+  cover: Cover,
+): States {
+  const byAddress = Map.groupBy(states, ({ address }) => address);
+  // Newest first, so that the first before an end is the last.
+  for (const rows of byAddress.values()) rows.sort((a, b) => b.hour - a.hour);
+  const firsts = new Map(first.map((row) => [row.address, row]));
+  const lastBefore = (address: string, end: number) => byAddress.get(address)?.find(({ hour }) => hour < end);
+  const notBefore = (address: string): string => {
+    const known = firsts.get(address);
+    return known === undefined
+      ? `nothing is known yet of ${address} over time`
+      : `${address} is not known before ${timeOf(known.block_time) ?? 'a later hour'}`;
+  };
+  const venues = states.filter(({ held_in }) => held_in === 'venue_accounts').map(({ address }) => address);
+  return {
+    venues: [...new Set(venues)],
+    begun: (address, end) => lastBefore(address, end) !== undefined,
+    at: (address, end) => {
+      const row = lastBefore(address, end);
+      if (row === undefined) return { row: null, reason: notBefore(address) };
+      const reason = cover.lost(row, end);
+      return reason === null ? { row, reason } : { row: null, reason };
+    },
+  };
+}

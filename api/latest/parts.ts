@@ -1,0 +1,24 @@
+import { LRUCache } from 'lru-cache';
+import type { Made } from './view.ts';
+
+/** Parts of answers that others may share, each with what it was made of. */
+export interface Parts {
+  get(name: string): Made<unknown> | undefined;
+  set(name: string, made: Made<unknown>): void;
+}
+
+/** Of one whose size is not that of a text. */
+const OBJECT_BYTES = 2_000;
+
+/** @param maxBytes the least recently used go */
+export function createParts(maxBytes: number): Parts {
+  const parts = new LRUCache<string, Made<unknown>>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ value, cells }, name) =>
+      (typeof value === 'string' ? value.length : OBJECT_BYTES) + name.length + cells.length * 16 + 200,
+  });
+  return {
+    get: (name) => parts.get(name),
+    set: (name, made) => void parts.set(name, made),
+  };
+}

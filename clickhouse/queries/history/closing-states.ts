@@ -1,0 +1,99 @@
+import type { Store } from '../../client.ts';
+import { HOUR_COLUMNS, type HourTable, type LatestColumns } from '../../tables.ts';
+
+/** Columns of the state of one table, as they are read: integers over 32 bits are text. */
+type Columns<T extends HourTable> = Pick<
+  LatestColumns[T],
+  (typeof HOUR_COLUMNS)[T][number] & keyof LatestColumns[T]
+>;
+
+/** The last state of an account that was seen in an hour. What stands in the columns of another table says nothing. */
+export interface ClosingState
+  extends Columns<'policies'>,
+    Columns<'venue_accounts'>,
+    Columns<'token_accounts'>,
+    Columns<'pools'>,
+    Columns<'curve_configs'> {
+  address: string;
+  /** In hours since 1970. */
+  hour: number;
+  /** Slot in which it was seen last. */
+  seen: string;
+  block_time: string | null;
+  exists: 0 | 1;
+  held_in: HourTable | '';
+}
+
+/** What the history of a policy is made of: its own account, its bankroll and its pool. */
+export interface HistoryAccounts {
+  policy: string;
+  bankroll: string;
+  pool: string;
+}
+
+/** Those, the pool's config, all venue accounts that there ever were, and where the local ones have their balance. */
+const ADDRESSES = `
+  SELECT arrayJoin([{policy:String}, {bankroll:String}, {pool:String}]) AS address
+  UNION DISTINCT SELECT p.global_config FROM account_hours AS p WHERE p.address = {pool:String} AND p.global_config != ''
+  UNION DISTINCT SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy = {policy:String}
+  UNION DISTINCT SELECT h.token_account FROM account_hours AS h
+    WHERE h.kind = 'Local' AND h.address IN (
+      SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy = {policy:String})`;
+
+const COLUMNS = [...new Set(Object.values(HOUR_COLUMNS).flat())]
+  .map((name) => `h.${name} AS ${name}`)
+  .join(', ');
+
+/** The closing states of the hours from one up to another, and of each account the last before them; by account and hour. */
+export function closingStates(
+  store: Store,
+  accounts: HistoryAccounts,
+  from: number,
+  to: number,
+): Promise<ClosingState[]> {
+  return store.query(
+    `SELECT h.address AS address, h.hour AS hour, toString(bitShiftRight(h.version, 64)) AS seen,
+       h.block_time AS block_time, h.exists AS exists, h.held_in AS held_in, ${COLUMNS}
+     FROM account_hours AS h FINAL
+     WHERE h.address IN (${ADDRESSES}) AND h.hour < {to:UInt32}
+     ORDER BY h.address, h.hour DESC
+     LIMIT 1 BY h.address, greatest(h.hour + 1, {from:UInt32})`,
+    { ...accounts, from, to },
+  );
+}
+
+/** When each of these accounts was known first, as far as it is told at all. */
+export function firstKnown(
+  store: Store,
+  accounts: HistoryAccounts,
+): Promise<{ address: string; hour: number; block_time: string | null }[]> {
+  return store.query(
+    `SELECT h.address AS address, min(h.hour) AS hour, argMin(tuple(h.block_time), h.hour).1 AS block_time
+     FROM account_hours AS h
+     WHERE h.address IN (${ADDRESSES})
+     GROUP BY h.address`,
+    { ...accounts },
+  );
+}
+
+/** A change that the stream did not bring, and the first states of hours that it brought meanwhile. */
+export interface UnseenChange {
+  address: string;
+  after_slot: string;
+  to_slot: string;
+  streamed: string[];
+}
+
+export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<UnseenChange[]> {
+  return store.query(
+    `SELECT u.address AS address, u.after_slot AS after_slot, u.to_slot AS to_slot,
+       arrayFilter(slot -> slot > u.after_slot AND slot <= u.to_slot, s.slots) AS streamed
+     FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes WHERE address IN (${ADDRESSES})) AS u
+     LEFT JOIN (
+       SELECT f.address AS address, groupUniqArray(f.slot) AS slots FROM first_streamed AS f
+       WHERE f.address IN (SELECT address FROM unseen_changes WHERE address IN (${ADDRESSES}))
+       GROUP BY f.address) AS s ON s.address = u.address
+     ORDER BY address, to_slot`,
+    { ...accounts },
+  );
+}

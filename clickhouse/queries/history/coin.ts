@@ -1,0 +1,52 @@
+import type { Store } from '../../client.ts';
+import {
+  type ClosingState,
+  closingStates,
+  firstKnown,
+  type HistoryAccounts,
+  type UnseenChange,
+  unseenChanges,
+} from './closing-states.ts';
+import { type HourSums, hourSums } from './event-sums.ts';
+import { type PriceHour, priceHours } from './price-hours.ts';
+import { type StreamCover, streamCover } from './stream-cover.ts';
+
+/** What a policy's history in a range of hours is made of. */
+export interface CoinHistoryRows {
+  states: ClosingState[];
+  first: { address: string; hour: number; block_time: string | null }[];
+  unseen: UnseenChange[];
+  cover: StreamCover;
+  prices: PriceHour[];
+  sums: HourSums[];
+}
+
+export interface CoinHistoryKey extends HistoryAccounts {
+  mint: string;
+  quoteMint: string;
+  /** Hours since 1970: those in which a step ends lie from `from` up to and with `to`. */
+  from: number;
+  to: number;
+}
+
+/** Kinds of events that counters of a policy sum. */
+export const HISTORY_KINDS = ['FeesClaimed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned'] as const;
+
+export const NO_HISTORY: CoinHistoryRows = {
+  ...{ states: [], first: [], unseen: [], prices: [], sums: [] },
+  cover: { hours: [], holes: [] },
+};
+
+export async function coinHistoryRows(store: Store, key: CoinHistoryKey): Promise<CoinHistoryRows> {
+  const { mint, quoteMint, from, to, policy, bankroll, pool } = key;
+  const accounts: HistoryAccounts = { policy, bankroll, pool };
+  const [states, first, unseen, cover, prices, sums] = await Promise.all([
+    closingStates(store, accounts, from, to),
+    firstKnown(store, accounts),
+    unseenChanges(store, accounts),
+    streamCover(store, from, to),
+    priceHours(store, quoteMint, from, to),
+    hourSums(store, mint, HISTORY_KINDS, from, to),
+  ]);
+  return { states, first, unseen, cover, prices, sums };
+}

@@ -1,0 +1,17 @@
+import type { GapObstacle } from '../../schemas/records.ts';
+
+/** What an obstacle is on the wire and in a row; of both at most one is there. */
+export interface ObstacleParts {
+  unread: string | null;
+  firstSlot: bigint | null;
+}
+
+export const partsOf = (obstacle: GapObstacle | null): ObstacleParts => ({
+  unread: obstacle?.type === 'unread' ? obstacle.signature : null,
+  firstSlot: obstacle?.type === 'pruned' ? obstacle.firstSlot : null,
+});
+
+export function obstacleOf({ unread, firstSlot }: ObstacleParts): GapObstacle | null {
+  if (unread !== null) return { type: 'unread', signature: unread };
+  return firstSlot === null ? null : { type: 'pruned', firstSlot };
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type {
+  AccountRecord,
+  DeadLetterRecord,
+  LogRecord,
+  PartRecord,
+  TransactionRecord,
+} from '../../../schemas/records.ts';
+import type { LogEntry } from '../port.ts';
+import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
+import { keyOf } from '../topics.ts';
+
+/** More than any account or transaction has. */
+const MOST_PARTS = 64;
+/** Of a record's bytes in one part. */
+const PART_BYTES = 800_000;
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
+
+/** Whether a record of so many bytes can be had in parts. */
+export const fitsInParts = (bytes: number): boolean => bytes <= PART_BYTES * MOST_PARTS;
+
+/** The parts of a record that is larger than the log takes at once, all for the partition of the record. */
+export function cutInParts(record: AccountRecord | TransactionRecord, encoded: Uint8Array): PartRecord[] {
+  const count = Math.ceil(encoded.length / PART_BYTES);
+  const whole = { of: record.kind, key: keyOf(record) as Uint8Array, hash: hashOf(encoded), count };
+  return Array.from({ length: count }, (_, at) => ({
+    kind: 'part',
+    ...whole,
+    at,
+    bytes: encoded.subarray(at * PART_BYTES, (at + 1) * PART_BYTES),
+  }));
+}
+
+/** Puts records together again from the parts that the partitions of the log have of them. */
+export interface Assembly {
+  /** The entries in place of one of a partition: a last part's holds the whole record; what is given up is a letter. */
+  take(place: string, entry: LogEntry): LogEntry[];
+  /** Where a partition has to be read from to have what is not whole yet; null where all of it is. */
+  pendingFrom(place: string): bigint | null;
+  /** What was whole is applied: its parts do not come again. */
+  applied(place: string): void;
+  forget(): void;
+}
+
+export interface AssemblyLimits {
+  /** Entries behind the first part of a record, after which its other parts are given up. */
+  mostBehind: bigint;
+  /** Bytes of parts that wait, in one partition. */
+  mostBytes: number;
+}
+
+interface Held {
+  first: bigint;
+  count: number;
+  parts: Map<number, Uint8Array>;
+  bytes: number;
+}
+
+/** By hash. */
+type Records = Map<string, Held>;
+
+const DEFAULT_LIMITS: AssemblyLimits = { mostBehind: 20_000n, mostBytes: 64 * 1024 * 1024 };
+
+const isWhole = ({ parts, count }: Held) => parts.size === count;
+
+export function createAssembly({ mostBehind, mostBytes } = DEFAULT_LIMITS): Assembly {
+  const places = new Map<string, Records>();
+
+  const add = (records: Records, offset: bigint, part: PartRecord): Held => {
+    const name = Buffer.from(part.hash).toString('hex');
+    const held: Held = records.get(name) ?? { first: offset, count: part.count, parts: new Map(), bytes: 0 };
+    // A failed append may have sent some of them before.
+    if (!held.parts.has(part.at)) held.bytes += part.bytes.length;
+    held.parts.set(part.at, part.bytes);
+    records.set(name, held);
+    return held;
+  };
+  const giveUp = (place: string, records: Records, offset: bigint): DeadLetterRecord[] => {
+    const letters: DeadLetterRecord[] = [];
+    let bytes = [...records.values()].reduce((sum, one) => sum + one.bytes, 0);
+    for (const [name, held] of records) {
+      if (isWhole(held) || (offset - held.first <= mostBehind && bytes <= mostBytes)) continue;
+      records.delete(name);
+      bytes -= held.bytes;
+      letters.push(letter(`${place}/${held.first}`, 'the other parts of the record did not come'));
+    }
+    return letters;
+  };
+
+  return {
+    take: (place, entry) => {
+      const { offset, record } = entry;
+      if (record.kind === 'part' && (record.at >= record.count || record.count > MOST_PARTS))
+        return [{ offset, record: letter(`${place}/${offset}`, `part ${record.at} of ${record.count}`) }];
+      const records = places.get(place) ?? new Map<string, Held>();
+      if (record.kind !== 'part' && records.size === 0) return [entry];
+      places.set(place, records);
+      const held = record.kind === 'part' ? add(records, offset, record) : null;
+      const lost = giveUp(place, records, offset).map((gone): LogEntry => ({ offset, record: gone }));
+      if (held === null || !isWhole(held)) return [...lost, entry];
+      return [...lost, { offset, record: together(`${place}/${offset}`, record as PartRecord, held) }];
+    },
+    pendingFrom: (place) => {
+      const pending = [...(places.get(place)?.values() ?? [])].filter((held) => !isWhole(held));
+      return pending.reduce<bigint | null>(
+        (least, { first }) => (least === null || first < least ? first : least),
+        null,
+      );
+    },
+    applied: (place) => {
+      const records = places.get(place);
+      for (const [name, held] of records ?? []) if (isWhole(held)) records?.delete(name);
+      if (records?.size === 0) places.delete(place);
+    },
+    forget: () => places.clear(),
+  };
+}
+
+function together(where: string, { hash }: PartRecord, { parts, count }: Held): LogRecord {
+  const bytes = Buffer.concat(Array.from({ length: count }, (_, at) => parts.get(at) ?? new Uint8Array(0)));
+  try {
+    if (Buffer.compare(hashOf(bytes), hash) !== 0)
+      throw new UnreadableRecordError('its parts do not belong together');
+    return decodeRecord(bytes);
+  } catch (error) {
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    return letter(where, error.message);
+  }
+}
+
+function letter(where: string, reason: string): DeadLetterRecord {
+  const bytes = new Uint8Array(0);
+  return { kind: 'dead-letter', source: 'stream', what: 'log-record', where, reason, slot: null, bytes };
+}

@@ -1,0 +1,159 @@
+import type {
+  AccountRecord,
+  DeadLetterRecord,
+  ExpectedAccount,
+  GapRecord,
+  LogRecord,
+  MarkerRecord,
+  PartRecord,
+  Reading,
+  ReadingRecord,
+  RecomputeRecord,
+  Source,
+  StruckTransaction,
+  TransactionRecord,
+  VerifiedRecord,
+} from '../../schemas/records.ts';
+import type { ByteReader, ByteWriter } from './bytes.ts';
+import { obstacleOf, partsOf } from './gap-obstacle.ts';
+import {
+  bytes,
+  bytesOrNull,
+  clock,
+  count,
+  flag,
+  json,
+  numberOrNull,
+  oneOf,
+  text,
+  textOrNull,
+  u64,
+  u64OrNull,
+  type WireField,
+} from './wire-fields.ts';
+
+type RecordOf<K extends LogRecord['kind']> = Extract<LogRecord, { kind: K }>;
+
+export interface Layout<R> {
+  /** Second byte of a record; never given to another kind. */
+  tag: number;
+  write(record: R, to: ByteWriter): void;
+  read(from: ByteReader): R;
+}
+
+/** The fields of a kind, in the order in which they lie on the wire. */
+type Fields<R> = { [K in Exclude<keyof R, 'kind'>]: WireField<R[K]> };
+
+function layout<R extends { kind: LogRecord['kind'] }>(
+  kind: R['kind'],
+  tag: number,
+  fields: Fields<R>,
+): Layout<R> {
+  const list = Object.entries<WireField<unknown>>(fields);
+  return {
+    tag,
+    write: (record, to) => {
+      for (const [name, field] of list) field.write(record[name as keyof R], to);
+    },
+    read: (from) => {
+      const record: Record<string, unknown> = { kind };
+      for (const [name, field] of list) record[name] = field.read(from);
+      return record as R;
+    },
+  };
+}
+
+const SOURCES: readonly Source[] = ['stream', 'rpc'];
+const EXPECTED: readonly (ExpectedAccount | null)[] = [
+  null,
+  'program',
+  'token_account',
+  'mint',
+  'metadata',
+  'pool',
+  'curve_config',
+];
+
+const plainGap = layout<Omit<GapRecord, 'before' | 'obstacle'>>('gap', 4, {
+  fromSlot: u64,
+  toSlot: u64,
+  toTime: numberOrNull,
+  closed: flag,
+});
+
+/** What was written before gaps had places ends in front of them. */
+const gap: Layout<GapRecord> = {
+  tag: plainGap.tag,
+  write: (record, to) => {
+    plainGap.write(record, to);
+    const { before = null, obstacle = null } = record;
+    if (before === null && obstacle === null) return;
+    const { unread, firstSlot } = partsOf(obstacle);
+    textOrNull.write(before, to);
+    textOrNull.write(unread, to);
+    u64OrNull.write(firstSlot, to);
+  },
+  read: (from) => {
+    const record = plainGap.read(from);
+    if (from.ended()) return record;
+    const before = textOrNull.read(from);
+    const obstacle = obstacleOf({ unread: textOrNull.read(from), firstSlot: u64OrNull.read(from) });
+    return { ...record, before, obstacle };
+  },
+};
+
+const recompute = json<RecomputeRecord, Omit<RecomputeRecord, 'kind' | 'slots'> & { slots: string[] }>({
+  of: ({ partition, mints, slots }) => ({ partition, mints, slots: slots.map(String) }),
+  back: ({ partition, mints, slots }) => ({ kind: 'recompute', partition, mints, slots: slots.map(BigInt) }),
+});
+
+const struck = json<StruckTransaction[], (Omit<StruckTransaction, 'slot'> & { slot: string })[]>({
+  of: (list) => list.map((one) => ({ ...one, slot: one.slot.toString() })),
+  back: (list) => list.map((one) => ({ ...one, slot: BigInt(one.slot) })),
+});
+
+/** How each kind of record lies on the wire. */
+export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
+  account: layout<AccountRecord>('account', 1, {
+    source: oneOf(SOURCES),
+    slot: u64,
+    blockTime: numberOrNull,
+    address: bytes,
+    owner: bytes,
+    lamports: u64,
+    data: bytes,
+    writeVersion: u64,
+    signature: bytesOrNull,
+    expected: oneOf(EXPECTED),
+  }),
+  transaction: layout<TransactionRecord>('transaction', 2, {
+    source: oneOf(SOURCES),
+    slot: u64,
+    blockTime: numberOrNull,
+    signature: bytes,
+    index: numberOrNull,
+    order: count,
+    format: oneOf(['geyser', 'json'] as const),
+    payload: bytes,
+  }),
+  marker: layout<MarkerRecord>('marker', 3, { slot: u64, parent: u64, blockTime: numberOrNull }),
+  gap,
+  reading: layout<ReadingRecord>('reading', 5, {
+    readAt: clock,
+    reading: json<Reading>({ of: (reading) => reading, back: (reading) => reading }),
+  }),
+  'dead-letter': layout<DeadLetterRecord>('dead-letter', 6, {
+    source: oneOf([...SOURCES, 'poll'] as const),
+    what: text,
+    where: text,
+    reason: text,
+    slot: u64OrNull,
+    bytes,
+  }),
+  recompute: { tag: 7, ...recompute },
+  verified: layout<VerifiedRecord>('verified', 8, { slot: u64, struck }),
+  part: layout<PartRecord>('part', 9, {
+    of: oneOf(['account', 'transaction'] as const),
+    ...{ key: bytes, hash: bytes, at: count, count, bytes },
+  }),
+};

@@ -1,0 +1,90 @@
+import { LRUCache } from 'lru-cache';
+import {
+  type AccountHourRow,
+  type FirstStreamedRow,
+  HOUR_COLUMNS,
+  type HourTable,
+  type LowestSlot,
+  type UnseenRow,
+} from '../../../clickhouse/tables.ts';
+import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
+
+const MOST_SLOT = (1n << 64n) - 1n;
+
+/** What a batch says of the hours of accounts. */
+export interface HourRows {
+  closings: AccountHourRow[];
+  /** Of states whose hour is not known: from their slots on what was known before does not hold. */
+  undated: UnseenRow[];
+}
+
+const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
+  table === '' || Object.hasOwn(HOUR_COLUMNS, table);
+
+/** The rows of hours that these states make. */
+export function hourRows(placed: readonly PlacedRow[]): HourRows {
+  const rows: HourRows = { closings: [], undated: [] };
+  for (const { table, row, hour } of placed) {
+    if (!isKept(table)) continue;
+    if (hour !== null) rows.closings.push(closingRow(table, row, hour));
+    else if (row.source === 'stream' && row.block_time === null) rows.undated.push(undatedRow(row));
+  }
+  return rows;
+}
+
+function closingRow(table: HourTable | '', row: LatestRow, hour: number): AccountHourRow {
+  const { address, version, block_time, exists } = row;
+  const closing: AccountHourRow = { address, hour, version, block_time, exists, held_in: table };
+  if (table === '' || exists === 0) return closing;
+  const state = row as unknown as Record<string, unknown>;
+  return Object.assign(
+    closing,
+    Object.fromEntries(HOUR_COLUMNS[table].map((column) => [column, state[column]])),
+  );
+}
+
+function undatedRow({ address, slot }: LatestRow): UnseenRow {
+  return { address, after_slot: (BigInt(slot) - 1n).toString(), to_slot: slot };
+}
+
+export const lowestSlot = (hour: number, slot: bigint): LowestSlot => ({
+  hour,
+  slot: slot.toString(),
+  before: (MOST_SLOT - slot).toString(),
+});
+
+/** Accounts whose hour is remembered: of more a row is written that says nothing new. */
+const MOST_REMEMBERED = 200_000;
+
+/** The first states of hours that the stream brought, each told once by this process as long as it remembers. */
+export interface FirstStreamed {
+  /** Rows that are not written yet. */
+  rowsOf(states: LatestRows['streamed']): FirstStreamedRow[];
+  /** They are written. */
+  wrote(rows: readonly FirstStreamedRow[]): void;
+}
+
+export function createFirstStreamed(): FirstStreamed {
+  const written = new LRUCache<string, { hour: number; slot: bigint }>({ max: MOST_REMEMBERED });
+  return {
+    rowsOf: (states) => {
+      const rows = new Map<string, FirstStreamedRow>();
+      for (const { table, address, hour, slot } of states) {
+        if (!isKept(table)) continue;
+        const told = written.get(address);
+        if (told?.hour === hour && told.slot <= slot) continue;
+        const key = `${hour} ${address}`;
+        const known = rows.get(key);
+        if (known === undefined || BigInt(known.slot) > slot)
+          rows.set(key, { address, ...lowestSlot(hour, slot) });
+      }
+      return [...rows.values()];
+    },
+    wrote: (rows) => {
+      for (const { address, hour, slot } of rows) {
+        const told = written.get(address);
+        if (told === undefined || told.hour <= hour) written.set(address, { hour, slot: BigInt(slot) });
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { CHANGE_KEYS, type ChangedTable } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import type { StateRow, UnseenRow } from '../../clickhouse/tables.ts';
+import type { MarkerRecord } from '../../schemas/records.ts';
+import { LATEST_TABLES } from './rows/account.ts';
+import { hourOf } from './rows/closings.ts';
+import { createFirstStreamed, hourRows } from './rows/hours.ts';
+import type { LatestRows } from './rows/latest.ts';
+import { keepUnchanged, unseenChange } from './rows/unchanged.ts';
+import { streamCover } from './stream-cover.ts';
+
+/** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */
+export type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;
+
+/** What a batch says of accounts. */
+export interface States {
+  latest: LatestRows;
+  /** None where the batch is read again beside the partition's owner. */
+  markers: readonly MarkerRecord[];
+  /** Where the partition stands. */
+  before: { slot: bigint; blockTime: number | null };
+}
+
+/** The list travels as a bound parameter, in the address of the request. */
+const ADDRESSES_PER_QUESTION = 1_000;
+
+/** Who reads hours reads those alone that each partition has passed: a row of such an hour is news. */
+const NEWS = [''];
+const NO_NEWS: string[] = [];
+
+/** Writes latest states, and the closing states of hours beside them. */
+export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
+  const first = createFirstStreamed();
+  return async ({ latest, markers, before }, insert) => {
+    const found = await keepUnchanged(store, latest);
+    const gone = await knownGone(store, latest.gone);
+    const { closings, undated } = hourRows(latest.closings);
+    const unseen = [...latest.unseen, ...found, ...gone.unseen, ...undated];
+    // Before the states: once these are stored, nobody sees any more that the stream did not bring them.
+    await insert('unseen_changes', unseen, NEWS);
+    const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
+    const isNews = closings.some(({ hour }) => hour < passed);
+    const streamed = first.rowsOf(latest.streamed);
+    await Promise.all([
+      ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
+      ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
+      insert('account_hours', closings, isNews ? NEWS : NO_NEWS),
+      insert('first_streamed', streamed, NO_NEWS),
+    ]);
+    first.wrote(streamed);
+    const { hours, holes } = streamCover(markers, before);
+    await insert('hour_slots', hours, NO_NEWS);
+    await insert('stream_holes', holes, NEWS);
+  };
+}
+
+interface KnownGone {
+  closed: { table: ChangedTable; rows: StateRow[]; keys: string[] }[];
+  unseen: UnseenRow[];
+}
+
+/** Known accounts that no longer exist are closed in the tables that hold them. */
+async function knownGone(store: Store, gone: ReadonlyMap<string, StateRow>): Promise<KnownGone> {
+  const known: KnownGone = { closed: [], unseen: [] };
+  const all = [...gone.keys()];
+  for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
+    const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
+    for (const table of LATEST_TABLES) {
+      const held = await store.query<{ address: string; keys: string[]; last: string; stands: 0 | 1 }>(
+        `SELECT address, groupUniqArray(${CHANGE_KEYS[table]}) AS keys, toString(max(version)) AS last,
+           argMax(exists, version) AS stands
+         FROM ${table} WHERE address IN {addresses:Array(String)} GROUP BY address`,
+        { addresses },
+      );
+      if (held.length === 0) continue;
+      const rows = held.map(({ address }) => gone.get(address) as StateRow);
+      known.closed.push({ table, rows, keys: held.flatMap(({ keys }) => keys) });
+      for (const { address, last, stands } of held) {
+        const row = gone.get(address) as StateRow;
+        const isRead = row.source === 'rpc' && BigInt(row.version) > BigInt(last);
+        if (isRead && stands === 1) known.unseen.push(unseenChange(row, last));
+      }
+    }
+  }
+  return known;
+}

@@ -1,0 +1,33 @@
+import type { HoleRow, LowestSlot } from '../../clickhouse/tables.ts';
+import type { MarkerRecord } from '../../schemas/records.ts';
+import { hourOf } from './rows/closings.ts';
+import { lowestSlot } from './rows/hours.ts';
+
+/** What markers say of the stream: where hours begin in slots, and which slots it did not bring. */
+export interface StreamCover {
+  hours: LowestSlot[];
+  holes: HoleRow[];
+}
+
+/**
+ * A marker follows on its parent. Where it is not the slot of the marker before it, the slots between were not streamed.
+ * @param before where the partition stands: markers up to that slot came before.
+ */
+export function streamCover(
+  markers: Iterable<MarkerRecord>,
+  before: { slot: bigint; blockTime: number | null },
+): StreamCover {
+  const cover: StreamCover = { hours: [], holes: [] };
+  let last = before.slot;
+  let hour = hourOf(before.blockTime);
+  for (const { slot, parent, blockTime } of markers) {
+    if (slot <= last) continue;
+    if (parent > last) cover.holes.push({ after_slot: last.toString(), to_slot: parent.toString() });
+    last = slot;
+    const at = hourOf(blockTime);
+    if (at === null || at === hour) continue;
+    cover.hours.push(lowestSlot(at, slot));
+    hour = at;
+  }
+  return cover;
+}

@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { Figure } from '../figure.ts';
+import { closed, NumberOrNull, TextOrNull, Time } from './parts.ts';
+
+export const STEPS = ['hour', 'day'] as const;
+export type Step = (typeof STEPS)[number];
+
+const time = (description: string) => Type.Optional(Type.String({ description }));
+
+export const HistoryQuery = Type.Object({
+  from: time('ISO 8601 or unix seconds; default: seven days before `to`. Cut to the beginning of its step.'),
+  to: time('ISO 8601 or unix seconds; default: now. Cut to the end of the last whole step.'),
+  step: Type.Optional(
+    Type.Enum([...STEPS], {
+      description: 'Default: hour for up to 14 days, day beyond. At most 1000 items.',
+    }),
+  ),
+});
+
+const range = { from: Time, to: Time, step: Type.Enum([...STEPS]) };
+
+const ITEM_TIME = Type.Unsafe<string>({
+  ...Time,
+  description:
+    "The end of the step: what stands beside it is the state left by every slot before it. The last item's may be now.",
+});
+
+const figureOf = (description: string) => Type.Unsafe<Static<typeof Figure>>({ ...Figure, description });
+
+const TOTAL = 'since the policy began, up to this moment';
+
+export const CoinHistoryItem = Type.Object(
+  {
+    time: ITEM_TIME,
+    bankroll: figureOf('Balance of the bankroll.'),
+    deployed: figureOf(
+      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them.',
+    ),
+    attestedEquity: figureOf('The part of it that is attested: equity of the unrevoked Remote accounts.'),
+    hwm: figureOf('The high water mark.'),
+    feesClaimed: figureOf(`Fees claimed in the quote leg ${TOTAL}.`),
+    profitSwept: figureOf(`Profit that left the bankroll in sweeps ${TOTAL}.`),
+    tokensBurned: figureOf(`Tokens burned ${TOTAL}.`),
+    marketCap: Type.Object({ quote: Figure, usd: Figure }, closed),
+  },
+  closed,
+);
+export type CoinHistoryItem = Static<typeof CoinHistoryItem>;
+
+export const CoinHistoryResponse = Type.Object(
+  { mint: Type.String(), ...range, items: Type.Array(CoinHistoryItem) },
+  { ...closed, $id: 'CoinHistory' },
+);
+export type CoinHistoryResponse = Static<typeof CoinHistoryResponse>;
+
+const QuoteHistory = Type.Object(
+  {
+    quoteMint: Type.String(),
+    quoteSymbol: TextOrNull,
+    decimals: NumberOrNull,
+    policyCount: Type.Number(),
+    bankroll: Figure,
+    deployed: Figure,
+    attestedEquity: Figure,
+    hwm: Figure,
+    feesClaimed: Figure,
+    profitSwept: Figure,
+  },
+  closed,
+);
+export type QuoteHistory = Static<typeof QuoteHistory>;
+
+export const ProtocolHistoryItem = Type.Object(
+  { time: ITEM_TIME, byQuote: Type.Array(QuoteHistory) },
+  closed,
+);
+
+export const ProtocolHistoryResponse = Type.Object(
+  { ...range, items: Type.Array(ProtocolHistoryItem) },
+  { ...closed, $id: 'ProtocolHistory' },
+);
+export type ProtocolHistoryResponse = Static<typeof ProtocolHistoryResponse>;

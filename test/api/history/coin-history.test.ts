@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import type { Figure } from '../../../schemas/figure.ts';
+import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/responses/history.ts';
+import type { TestApi } from '../support/api.ts';
+import {
+  appliedRow,
+  configRow,
+  eventRow,
+  gapRow,
+  key,
+  mintRow,
+  policyRow,
+  poolKey,
+  tokenAccountRow,
+  venueAccountRow,
+} from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+
+/** Hours since 1970; slot 1000 is the first of hour H, 1100 of the next, and so on. */
+const H = 497_300;
+const HOUR = 3_600;
+const START = H * HOUR;
+/** 20 minutes into the seventh hour. */
+const NOW = (START + 6 * HOUR + 1200) * 1000;
+
+const policy = policyRow('m', 'usd', {
+  created_at: START - 100,
+  hwm: '77',
+  venue_count: 2,
+  block_time: START,
+});
+const { address, bankroll } = policy as { address: string; bankroll: string };
+const remote = venueAccountRow('m', 'remote', { remote_equity: '900', remote_asof: START + 5 });
+const local = venueAccountRow('m', 'local', { kind: 'Local', asset_class: 1 });
+
+const at = (hour: number, slot: number, heldIn: string, row: object) => ({
+  ...{ hour: H + hour, version: String(BigInt(slot) << 64n), block_time: START + hour * HOUR + 10 },
+  ...{ exists: 1, held_in: heldIn, ...row },
+});
+const ofPolicy = (hour: number, slot: number, row: object = {}) =>
+  at(hour, slot, 'policies', { address, venue_count: 2, ...row });
+const balance = (hour: number, slot: number, amount: string, of = bankroll) =>
+  at(hour, slot, 'token_accounts', { address: of, amount });
+const venue = (hour: number, slot: number, account: Record<string, unknown>, row: object = {}) =>
+  at(hour, slot, 'venue_accounts', {
+    ...{
+      address: account.address,
+      policy: address,
+      token_account: account.token_account,
+      kind: account.kind,
+    },
+    ...row,
+  });
+const hours = (...slots: number[]) =>
+  slots.map((slot, hour) => ({
+    ...{ hour: H + hour, slot: String(slot), before: String((1n << 64n) - 1n - BigInt(slot)) },
+  }));
+
+async function seed(api: TestApi): Promise<void> {
+  api.at(NOW);
+  const applied = { slot: '1610', block_time: START + 6 * HOUR + 1100 };
+  await api.insert('applied', [appliedRow('accounts', 0, applied), appliedRow('transactions', 0, applied)]);
+  await api.insert('log_partitions', [
+    { topic: 'accounts', partitions: 1 },
+    { topic: 'transactions', partitions: 1 },
+  ]);
+  await api.insert('gaps', [gapRow('990', { closed: 1 })]);
+  await api.insert('stream_holes', [{ after_slot: '0', to_slot: '990' }]);
+  await api.insert('hour_slots', hours(1000, 1100, 1200, 1300, 1400, 1500, 1600));
+  await api.insert('protocol_config', [configRow()]);
+  await api.insert('policies', [policy]);
+  await api.insert('mints', [mintRow('usd', 6)]);
+  await api.insert('venue_accounts', [remote, local]);
+  await api.insert('token_accounts', [tokenAccountRow(bankroll, '500'), tokenAccountRow(key('local'), '40')]);
+  await api.insert('account_hours', [
+    ofPolicy(0, 1005, { hwm: '10', fees_claimed: '1', venue_count: 0 }),
+    ofPolicy(3, 1305, { hwm: '30', fees_claimed: '3', profit_swept: '5', tokens_burned: '6' }),
+    balance(1, 1105, '100'),
+    balance(3, 1305, '300'),
+    venue(2, 1205, remote, { remote_equity: '700', remote_asof: START + 2 * HOUR }),
+    venue(2, 1206, local),
+    balance(2, 1207, '20', key('local')),
+  ]);
+}
+
+const held = useApi(seed);
+
+async function items(query = `from=${START}`): Promise<Record<string, CoinHistoryItem>> {
+  const { body } = await held.api.get<CoinHistoryResponse>(`/coins/${key('m')}/history?${query}`);
+  return Object.fromEntries(
+    body.items.map((item) => [String(Date.parse(item.time) / 1000 / HOUR - H).slice(0, 4), item]),
+  );
+}
+
+const values = (
+  all: Record<string, CoinHistoryItem>,
+  of: keyof Omit<CoinHistoryItem, 'time' | 'marketCap'>,
+) => Object.fromEntries(Object.entries(all).map(([end, item]) => [end, item[of].value]));
+const reasonOf = (figure: Figure | undefined) => figure?.reason;
+
+test('each item is the state at its moment, the last one the state of now', async () => {
+  const all = await items();
+  expect(values(all, 'hwm')).toEqual({
+    ...{ 1: '10', 2: '10', 3: '10', 4: '30', 5: '30', 6: '30' },
+    6.33: '77',
+  });
+  expect(values(all, 'bankroll')).toMatchObject({
+    ...{ 1: null, 2: '100', 3: '100', 4: '300', 6: '300' },
+    6.33: '500',
+  });
+  expect(all[4]?.hwm).toEqual({
+    ...{
+      value: '30',
+      source: 'chain:Policy.hwm',
+      asOf: new Date((START + 3 * HOUR + 10) * 1000).toISOString(),
+    },
+  });
+  expect(reasonOf(all[1]?.bankroll)).toContain('is not known before');
+  expect(all[6]).toMatchObject({
+    feesClaimed: { value: '3' },
+    profitSwept: { value: '5' },
+    tokensBurned: { value: '6' },
+    deployed: { value: '720' },
+    attestedEquity: { value: '700', asOf: new Date((START + 2 * HOUR) * 1000).toISOString() },
+  });
+  expect(all['6.33']).toMatchObject({ deployed: { value: '940' }, attestedEquity: { value: '900' } });
+});
+
+test('what is deployed is told where every venue account is known', async () => {
+  const all = await items();
+  expect(all[1]?.deployed).toMatchObject({ value: '0' });
+  // The policy says 0 venue accounts until hour 3, two are known from hour 2 on.
+  expect(reasonOf(all[3]?.deployed)).toContain('2 of 0 venue accounts');
+});
+
+test('a policy has no item from before it began, and a day takes its last hour', async () => {
+  await held.api.insert('policies', [
+    { ...policy, version: String(2000n << 64n), created_at: START + HOUR + 1 },
+  ]);
+  const all = await items(`from=${START - 5 * HOUR}`);
+  expect(Object.keys(all)).toEqual(['2', '3', '4', '5', '6', '6.33']);
+  const { body } = await held.api.get<CoinHistoryResponse>(`/coins/${key('m')}/history?step=day`);
+  expect(body.items.at(-1)).toMatchObject({ time: new Date(NOW).toISOString(), hwm: { value: '77' } });
+});
+
+test('slots that were not streamed leave the states behind them open until they were read again', async () => {
+  await held.api.insert('stream_holes', [{ after_slot: '1420', to_slot: '1520' }]);
+  await held.api.insert('account_hours', [ofPolicy(5, 1530, { hwm: '50' })]);
+  const all = await items();
+  expect(values(all, 'hwm')).toMatchObject({ 4: '30', 5: null, 6: '50' });
+  expect(values(all, 'bankroll')).toMatchObject({ 4: '300', 5: null, 6: null });
+  expect(reasonOf(all[5]?.hwm)).toContain('slots 1421 to 1520 were not streamed');
+});
+
+describe('counters of moments whose state is not known', () => {
+  const events = [
+    eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),
+    eventRow('m', 'FeesClaimed', 2, { amount_a: '5', block_time: START + 4 * HOUR }),
+    eventRow('m', 'ProfitSwept', 3, {
+      ...{ amount_a: '100', amount_b: '2', amount_c: '3', block_time: START + 4 * HOUR + 1 },
+    }),
+    eventRow('m', 'BuybackBurned', 4, { amount_a: '100', amount_b: '11', block_time: START + 4 * HOUR + 2 }),
+    eventRow('m', 'BaseLegBurned', 5, { amount_a: '13', block_time: START + 4 * HOUR + 3 }),
+  ];
+
+  test('are the sums of the events up to them', async () => {
+    await held.api.insert('events', events);
+    await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
+    const all = await items();
+    expect(values(all, 'feesClaimed')).toMatchObject({ 1: '1', 4: '7', 5: '12', 6: '12' });
+    expect(all[5]).toMatchObject({
+      profitSwept: { value: '5', source: 'indexer:ProfitSwept events' },
+      tokensBurned: { value: '24' },
+      hwm: { value: null, absent: true },
+    });
+    expect(all[5]?.feesClaimed.asOf).toBe(new Date((START + 4 * HOUR) * 1000).toISOString());
+    expect(all[4]?.tokensBurned.value).toBe('0');
+  });
+
+  test('are absent while their transactions are not read', async () => {
+    await held.api.insert('events', events);
+    await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
+    await held.api.insert('gaps', [gapRow('1590', { from_slot: '1311' })]);
+    const all = await items();
+    expect(values(all, 'feesClaimed')).toMatchObject({ 3: '1', 4: null, 5: null });
+    expect(reasonOf(all[4]?.feesClaimed)).toContain('history is not complete');
+    expect(reasonOf(all[4]?.feesClaimed)).toContain('were not streamed');
+  });
+});
+
+test('a market cap is that of the pool then, in dollars at the price that was read in the hour', async () => {
+  const pool = (hour: number, slot: number, row: object) =>
+    at(hour, slot, 'pools', {
+      ...{ address: poolKey('m', 'usd'), base_decimals: 6, quote_decimals: 6, supply: '1000000000000000' },
+      ...{
+        virtual_base: '1073025605596382',
+        virtual_quote: '30000852951',
+        global_config: key('curve'),
+        ...row,
+      },
+    });
+  await held.api.insert('account_hours', [
+    pool(1, 1101, { status: 0 }),
+    pool(4, 1401, { status: 2 }),
+    at(1, 1102, 'curve_configs', { address: key('curve'), curve_type: 0 }),
+  ]);
+  const read_at = String((START + 3 * HOUR - 60) * 1000);
+  await held.api.insert('prices', [
+    { mint: key('usd'), source: 'catalogue', read_at, usd: '2', observed_at: null },
+  ]);
+  const all = await items();
+  const { marketCap } = all[3] as CoinHistoryItem;
+  expect(marketCap.quote).toMatchObject({ source: 'computed', value: expect.stringMatching(/^\d+$/) });
+  const dollars = (BigInt(marketCap.quote.value as string) * 2n).toString().padStart(7, '0');
+  expect(marketCap.usd.value).toBe(`${dollars.slice(0, -6)}.${dollars.slice(-6)}`);
+  expect(reasonOf(all[4]?.marketCap.usd)).toContain('no USD price');
+  expect(reasonOf(all[5]?.marketCap.quote)).toContain('off the curve');
+  expect(reasonOf(all[1]?.marketCap.quote)).toContain('is not known before');
+});
+
+test('an unknown mint is 404, a range that is none is 400', async () => {
+  const unknown = await held.api.get(`/coins/${key('nobody')}/history`);
+  expect(unknown).toMatchObject({
+    status: 404,
+    body: { error: `no policy indexed for mint ${key('nobody')}` },
+  });
+  const bad = await held.api.get(`/coins/${key('m')}/history?step=week`);
+  expect(bad).toMatchObject({ status: 400, body: { error: 'unknown step "week". Valid: hour, day' } });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { createCover } from '../../../api/history/cover.ts';
+import type { UnseenChange } from '../../../clickhouse/queries/history/closing-states.ts';
+import type { HoleRow } from '../../../clickhouse/tables.ts';
+
+/** Hour 10 begins in slot 100, 11 in 200, and so on. */
+const HOURS = [10, 11, 12, 13, 14, 15].map((hour) => ({ hour, slot: String((hour - 9) * 100) }));
+const hole = (after: number, to: number): HoleRow => ({ after_slot: String(after), to_slot: String(to) });
+const change = (after: number, to: number, streamed: number[] = []): UnseenChange => ({
+  ...{ address: 'a', after_slot: String(after), to_slot: String(to), streamed: streamed.map(String) },
+});
+const state = (hour: number, seen: number) => ({ address: 'a', hour, seen: String(seen) });
+
+/** Ends at which a state seen in that slot is known. */
+function known(holes: HoleRow[], unseen: UnseenChange[], seen: number): number[] {
+  const { lost } = createCover({ hours: HOURS, holes }, unseen);
+  const hour = 9 + Math.floor(seen / 100);
+  return [11, 12, 13, 14, 15].filter((end) => end > hour && lost(state(hour, seen), end) === null);
+}
+
+test('a state holds as long as every slot was streamed', () => {
+  expect(known([], [], 150)).toEqual([11, 12, 13, 14, 15]);
+  expect(known([hole(0, 90)], [], 150)).toEqual([11, 12, 13, 14, 15]);
+});
+
+test('what comes behind the last slot that was streamed is not known', () => {
+  const { lost, begins } = createCover({ hours: HOURS, holes: [] }, []);
+  expect([begins(10), begins(15), begins(16)]).toEqual([100n, 600n, null]);
+  expect(lost(state(10, 150), 16)).toContain('has not come');
+});
+
+describe('slots that were not streamed', () => {
+  test('leave what was before them known up to them alone', () => {
+    expect(known([hole(250, 370)], [], 150)).toEqual([11]);
+    expect(known([hole(250, 270)], [], 150)).toEqual([11]);
+  });
+
+  test('that begin where an hour does leave its beginning known', () => {
+    // Slot 300 is the first of hour 12: up to 299 everything came.
+    expect(known([hole(299, 350)], [], 150)).toEqual([11, 12]);
+  });
+
+  test('are behind a state that was read at their end or later', () => {
+    expect(known([hole(250, 270)], [], 270)).toEqual([12, 13, 14, 15]);
+    expect(known([hole(250, 270)], [], 280)).toEqual([12, 13, 14, 15]);
+    expect(known([hole(250, 270)], [], 260)).toEqual([]);
+  });
+});
+
+describe('a change that only a reading over RPC brought to light', () => {
+  test('leaves it open what was between', () => {
+    expect(known([], [change(150, 350)], 150)).toEqual([]);
+    expect(known([], [change(150, 350)], 350)).toEqual([13, 14, 15]);
+  });
+
+  test('says nothing of the time up to slots that were missed meanwhile', () => {
+    expect(known([hole(320, 340)], [change(150, 350)], 150)).toEqual([11, 12]);
+  });
+
+  test('says nothing of the time up to what the stream brought of it later', () => {
+    expect(known([], [change(150, 350, [330])], 150).slice(0, 2)).toEqual([11, 12]);
+  });
+
+  test('is nothing to another account', () => {
+    expect(known([], [{ ...change(150, 350), address: 'b' }], 150)).toEqual([11, 12, 13, 14, 15]);
+  });
+
+  test('of a slot without a time leaves all behind it open', () => {
+    expect(known([], [change(229, 230)], 150)).toEqual([11]);
+  });
+});

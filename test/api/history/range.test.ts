@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { readRange } from '../../../api/history/range.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 10, 20, 30);
+const read = (query: string) => readRange(new URLSearchParams(query), NOW);
+const seconds = (text: string) => Date.parse(text) / 1000;
+
+test('without a word it is the hours of the last seven days, the one that is not over last', () => {
+  const range = read('');
+  expect(range).toMatchObject({
+    step: 'hour',
+    from: seconds('2026-11-15T10:00:00Z'),
+    to: NOW / 1000,
+    unfinished: true,
+  });
+  if ('error' in range) throw new Error(range.error);
+  expect(range.ends).toHaveLength(7 * 24);
+  expect(range.ends[0]).toBe(seconds('2026-11-15T11:00:00Z'));
+  expect(range.ends.at(-1)).toBe(seconds('2026-11-22T10:00:00Z'));
+});
+
+test.each([
+  ['from=2026-11-08T10:20:30Z', 'hour'],
+  ['from=2026-11-08T10:20:29Z', 'day'],
+  ['from=2026-11-08T10:20:29Z&step=hour', 'hour'],
+  ['from=2026-11-21&step=day', 'day'],
+])('the step of %s is the %s', (query, step) => {
+  expect(read(query)).toMatchObject({ step });
+});
+
+test('times are ISO 8601 in any zone, UTC where there is none, or unix seconds; steps that are cut off are not told', () => {
+  const whole = {
+    step: 'hour',
+    from: seconds('2026-11-20T10:00:00Z'),
+    to: seconds('2026-11-20T13:00:00Z'),
+    ends: ['11', '12', '13'].map((hour) => seconds(`2026-11-20T${hour}:00:00Z`)),
+    unfinished: false,
+  };
+  expect(read('from=2026-11-20T10:20:00Z&to=2026-11-20T13:59:59.999Z')).toEqual(whole);
+  expect(read('from=2026-11-20T11:20%2B01:00&to=2026-11-20T13:30')).toEqual(whole);
+  expect(read(`from=${seconds('2026-11-20T10:59:59Z')}&to=${seconds('2026-11-20T13:00:00Z')}&step=`)).toEqual(
+    whole,
+  );
+});
+
+test('what is to come is not told, and a moment that ends a step is told once', () => {
+  expect(read('to=2030-01-01')).toMatchObject({ to: NOW / 1000, unfinished: true });
+  const at = readRange(new URLSearchParams('from=2026-11-22'), Date.UTC(2026, 10, 22, 2));
+  expect(at).toMatchObject({ unfinished: false });
+  expect('error' in at ? at : at.ends).toHaveLength(2);
+  const none = read('from=2026-11-20T10:20:00Z&to=2026-11-20T10:40:00Z');
+  expect(none).toMatchObject({ ends: [], unfinished: false });
+});
+
+test('a thousand items are told and not one more', () => {
+  const at = (items: number) => read(`from=${NOW / 1000 - 1230 - (items - 1) * 3600}&step=hour`);
+  const most = at(1000);
+  expect('error' in most ? most : most.ends).toHaveLength(999);
+  expect(at(1001)).toEqual({ error: expect.stringContaining('at most 1000') });
+});
+
+test.each([
+  ['step=week', 'unknown step "week". Valid: hour, day'],
+  ['from=yesterday', 'unknown from "yesterday". Valid: an ISO 8601 time or unix seconds'],
+  ['to=2026-13-40', 'unknown to "2026-13-40". Valid: an ISO 8601 time or unix seconds'],
+  ['to=-5', 'unknown to "-5". Valid: an ISO 8601 time or unix seconds'],
+  ['from=2026-11-20&to=2026-11-19', 'from is later than to. Valid: from up to 2026-11-19T00:00:00.000Z'],
+])('%s is refused with what is valid', (query, error) => {
+  expect(read(query)).toEqual({ error });
+});

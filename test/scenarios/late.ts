@@ -1,0 +1,17 @@
+const LATE = /the store has not answered for/;
+/** Each of them took ten seconds. */
+const MOST_TRIES = 12;
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** Asks again where the machine was too busy for an answer in time: that is said, and is no figure. */
+export async function inTime<A extends Answer | null>(answer: () => Promise<A>): Promise<A> {
+  for (let tries = 1; ; tries += 1) {
+    const got = await answer();
+    const isLate = got?.status === 500 && LATE.test(String(got.body.detail));
+    if (!isLate || tries === MOST_TRIES) return got;
+  }
+}
