@@ -22,7 +22,8 @@ import { Venues } from './venues.ts';
 export function CoinPage({ mint }: { mint: string }) {
   const base = `/coins/${encodeURIComponent(mint)}`;
   const coin = useResource<CoinResponse>(base);
-  const loop = useResource<LoopResponse>(coin.data === null ? null : `${base}/loop`);
+  // Asked for at once: with these two a page is of use, whatever else is still on its way.
+  const loop = useResource<LoopResponse>(`${base}/loop`);
   const positions = useResource<PositionsResponse>(coin.data === null ? null : `${base}/positions`);
   const posts = useResource<PostsResponse>(coin.data?.mode === 'Agent' ? postsPath(mint) : null);
   const live = useLive(coin.data === null ? null : mint, () => {

@@ -66,10 +66,10 @@ export function withSample(rows: readonly Row[], sample: Row, most: number): Row
   return [...kept, sample].slice(-most);
 }
 
-/** The past as it was answered, then what was seen since. */
+/** The past as it was answered and what was seen here, in the order of time. */
 export function joined(past: readonly Row[], seen: readonly Row[]): Row[] {
-  const end = past.at(-1)?.time ?? '';
-  return [...past, ...seen.filter(({ time }) => time > end)];
+  const rows = new Map([...past, ...seen].map((row) => [row.time, row]));
+  return [...rows.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
 }
 
 export const equityOf = ({ bankroll, deployed }: Row) => together(bankroll, deployed, 1n);
