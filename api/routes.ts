@@ -5,7 +5,7 @@ import { CoinResponse } from '../schemas/responses/coin.ts';
 import { CurrenciesResponse } from '../schemas/responses/currencies.ts';
 import { FeesResponse } from '../schemas/responses/fees.ts';
 import { HealthResponse } from '../schemas/responses/health.ts';
-import { CoinHistoryResponse, HistoryQuery } from '../schemas/responses/history.ts';
+import { CoinHistoryResponse, HistoryQuery, ProtocolHistoryResponse } from '../schemas/responses/history.ts';
 import { HoldersResponse } from '../schemas/responses/holders.ts';
 import { LoopResponse } from '../schemas/responses/loop.ts';
 import { BusyBody, ErrorBody } from '../schemas/responses/parts.ts';
@@ -29,7 +29,7 @@ import { loop } from './coin/loop.ts';
 import { positions } from './coin/positions.ts';
 import { postsHandler } from './coin/posts.ts';
 import { currencyList } from './currencies/currencies.ts';
-import { coinHistoryAnswer } from './history/answers.ts';
+import { coinHistoryAnswer, protocolHistoryAnswer } from './history/answers.ts';
 import type { OwnRoute, Route, SharedContext, SharedRoute } from './http/route.ts';
 import type { ReadDeps } from './latest/read-deps.ts';
 import type { View } from './latest/view.ts';
@@ -143,6 +143,15 @@ export function readRoutes(deps: ReadDeps): Route[] {
       AnalyticsResponse,
       (view) => analytics(view, settings),
     ),
+    {
+      method: 'GET',
+      path: '/analytics/history',
+      summary: 'Sums over all policies by quote asset, at the end of each hour or day.',
+      query: HistoryQuery,
+      responses: { 200: ProtocolHistoryResponse, 400: ErrorBody, 503: BusyBody },
+      cached: true,
+      answer: protocolHistoryAnswer(deps),
+    },
     list(
       `/venues/${optionsVenueId}/currencies`,
       'The currencies that have options.',

@@ -1,9 +1,9 @@
 import '../runtime/process/node-version.ts';
 import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
-import { type Config, loadConfig, required } from '../runtime/config/config.ts';
+import { type Config, required } from '../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
-import { secretsOf } from '../runtime/config/secrets.ts';
+import { loadConfig } from '../runtime/config/load.ts';
 import { lockDataDir } from '../runtime/process/data-lock.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
@@ -40,7 +40,7 @@ await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  const logger = createLogger(level, 'start', secretsOf(config));
+  const logger = createLogger(level, 'start');
   const unlock = lockDataDir(path.resolve(config.dataDir));
   const registry = createRegistry('start');
   const probes = new Map<string, Probe>();

@@ -6,8 +6,9 @@ import { migrate } from '../clickhouse/migrate.ts';
 import { openServing } from '../clickhouse/serving.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../ingest/log/kafka/topics.ts';
-import { type Config, loadConfig, required } from '../runtime/config/config.ts';
+import { type Config, required } from '../runtime/config/config.ts';
 import { readFlags } from '../runtime/config/flags.ts';
+import { loadConfig } from '../runtime/config/load.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
 

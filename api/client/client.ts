@@ -19,7 +19,7 @@ import type { CoinResponse } from '../../schemas/responses/coin.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import type { HealthResponse } from '../../schemas/responses/health.ts';
-import type { CoinHistoryResponse, Step } from '../../schemas/responses/history.ts';
+import type { CoinHistoryResponse, ProtocolHistoryResponse, Step } from '../../schemas/responses/history.ts';
 import type { HoldersResponse } from '../../schemas/responses/holders.ts';
 import type { LoopResponse } from '../../schemas/responses/loop.ts';
 import type { PositionsResponse } from '../../schemas/responses/positions.ts';
@@ -77,6 +77,8 @@ export function createClient(options: HttpOptions) {
     posts: (mint: string, page?: Page) => coin<PostsResponse>(mint, '/posts', page),
     rankings: (options: RankingsOptions = {}) => get<RankingsResponse>('/rankings', { ...options }),
     analytics: () => get<AnalyticsResponse>('/analytics'),
+    analyticsHistory: (options: HistoryOptions = {}) =>
+      get<ProtocolHistoryResponse>('/analytics/history', { ...options }),
     currencies: (optionsVenue: string) =>
       get<CurrenciesResponse>(`/venues/${encodeURIComponent(optionsVenue)}/currencies`),
     openapi: () => get<Record<string, unknown>>('/openapi.json'),

@@ -29,6 +29,12 @@ export function incompleteReason(state: IndexState, policy: string, amount: Amou
   return lackReason(missing, amount, 'a transaction of this policy');
 }
 
+/** Why an amount's sum over all policies is absent; null where their transactions tell it all. */
+export function anyIncompleteReason({ incomplete }: IndexState, amount: Amount): string | null {
+  const missing = [...incomplete.days.map(([, what]) => what), ...incomplete.undated];
+  return lackReason(missing, amount, 'a transaction');
+}
+
 /** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */
 export function dayIncompleteReason(state: IndexState, day: string, amount: Amount): string | null {
   const { days, undated, undatedEvents } = state.incomplete;

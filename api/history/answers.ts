@@ -3,6 +3,7 @@ import type { RouteReply, SharedContext } from '../http/route.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { coinHistory } from './coin.ts';
+import { protocolHistory } from './protocol.ts';
 import { type Range, readRange } from './range.ts';
 
 type Answer = (context: SharedContext, view: View) => RouteReply;
@@ -16,6 +17,12 @@ export function coinHistoryAnswer(deps: ReadDeps): Answer {
     return inRange(context, view, (range) => coinHistory(coin, range));
   };
 }
+
+/** Answers `GET /analytics/history`. */
+export const protocolHistoryAnswer =
+  ({ settings }: ReadDeps): Answer =>
+  (context, view) =>
+    inRange(context, view, (range) => protocolHistory(view, settings, range));
 
 function inRange({ query }: SharedContext, view: View, answer: (range: Range) => unknown): RouteReply {
   const range = readRange(query, view.now);

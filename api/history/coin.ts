@@ -8,6 +8,7 @@ import type { CoinHistoryItem, CoinHistoryResponse } from '../../schemas/respons
 import { isoTime, timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
 import { poolOf } from '../figures/market-cap.ts';
+import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { nextSecond } from '../figures/times.ts';
@@ -23,12 +24,10 @@ import {
   TOKENS_BURNED,
 } from './counters.ts';
 import { createCover } from './cover.ts';
+import { HOUR_S, NOT_REACHED, passedHours } from './passed.ts';
 import type { Range } from './range.ts';
 import { createStates, type StateAt } from './states.ts';
 import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';
-
-const HOUR_S = 3_600;
-const NOT_REACHED = 'the index has not come to this moment';
 
 /** `GET /coins/:mint/history` */
 export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
@@ -40,9 +39,7 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const pool = poolOf(launchpad, mint, policy.quote_mint);
   const ends = range.ends.filter((end) => end > Number(policy.created_at)).map((end) => end / HOUR_S);
-  const { markerTime } = view.state();
-  // Each partition of the log has passed the hours before this one.
-  const passed = markerTime === null ? 0 : Math.floor(Date.parse(markerTime) / 1000 / HOUR_S);
+  const passed = passedHours(view);
   const key: CoinHistoryKey = {
     ...{ mint, policy: policy.address, bankroll: policy.bankroll, pool, quoteMint: policy.quote_mint },
     ...{ from: (ends[0] ?? 0) - 1, to: Math.min(ends.at(-1) ?? 0, passed) },
@@ -66,7 +63,12 @@ function createItems(
 ): (end: number, reached: boolean) => CoinHistoryItem {
   const cover = createCover(rows.cover, rows.unseen);
   const states = createStates(rows, cover);
-  const events: Events = { sums: rows.sums, state: view.state(), policy: policy.address, mint };
+  const state = view.state();
+  const events: Events = {
+    ...{ sums: rows.sums, state },
+    incomplete: (amount) => incompleteReason(state, policy.address, amount),
+    concerns: (event) => event.mint === mint,
+  };
   return (end, reached) => {
     const time = isoTime(end * HOUR_S);
     const at: StateAt = reached ? states.at(policy.address, end) : { row: null, reason: NOT_REACHED };

@@ -4,7 +4,7 @@ import type { HourSums } from '../../clickhouse/queries/history/event-sums.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { isoTime, timeOf } from '../../schemas/units.ts';
 import { CLAIMS_SOURCE } from '../coin/fees.ts';
-import { type Amount, incompleteReason } from '../figures/missing.ts';
+import type { Amount } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
 
@@ -18,14 +18,14 @@ export interface Counter {
   amounts: readonly { kind: Kind; column: Column; amount: Amount }[];
 }
 
-export const FEES_CLAIMED: Counter = {
+export const FEES_CLAIMED: Counter & { field: 'fees_claimed' } = {
   field: 'fees_claimed',
   source: CLAIMS_SOURCE,
   amounts: [{ kind: 'FeesClaimed', column: 'amount_a', amount: 'FeesClaimed.quoteAmount' }],
 };
 
 /** What moved, as the account counts it: not the whole profit, of which a share stays. */
-export const PROFIT_SWEPT: Counter = {
+export const PROFIT_SWEPT: Counter & { field: 'profit_swept' } = {
   field: 'profit_swept',
   source: SWEPT_SOURCE,
   amounts: [
@@ -46,14 +46,15 @@ export const TOKENS_BURNED: Counter = {
 export interface Events {
   sums: readonly HourSums[];
   state: IndexState;
-  policy: string;
-  mint: string;
+  /** Why an amount is not told by all transactions. */
+  incomplete(amount: Amount): string | null;
+  concerns(event: UndatedEvent): boolean;
 }
 
 const HOUR_S = 3_600;
 
 /**
- * A counter at the end of an hour from the policy's events: what the chain has of it where no state is known.
+ * A counter at the end of an hour from events: what the chain has of it where no state is known.
  * @param begin the first slot that is not before the end; null where that is not known.
  */
 export function counterFromEvents(
@@ -80,11 +81,11 @@ export function counterFromEvents(
 }
 
 function missingReason(counter: Counter, events: Events, end: number, begin: bigint | null): string | null {
-  const { state, policy } = events;
+  const { state } = events;
   const isOpen = state.openGaps.some(({ from_slot }) => begin === null || BigInt(from_slot) < begin);
   if (state.historyReason !== null && (isOpen || state.openGaps.length === 0)) return state.historyReason;
   for (const { amount } of counter.amounts) {
-    const reason = incompleteReason(state, policy, amount);
+    const reason = events.incomplete(amount);
     if (reason !== null) return reason;
   }
   const isOpenInTime = undatedOf(counter, events).some(
@@ -93,9 +94,9 @@ function missingReason(counter: Counter, events: Events, end: number, begin: big
   return isOpenInTime ? 'the block time of an event that may be of before this moment is not known' : null;
 }
 
-const undatedOf = ({ amounts }: Counter, { state, mint }: Events): UndatedEvent[] =>
+const undatedOf = ({ amounts }: Counter, { state, concerns }: Events): UndatedEvent[] =>
   state.incomplete.undatedEvents.filter(
-    (event) => event.mint === mint && amounts.some(({ kind }) => kind === event.kind),
+    (event) => concerns(event) && amounts.some(({ kind }) => kind === event.kind),
   );
 
 const isBefore = ({ latest }: UndatedEvent, end: number) => latest !== null && Number(latest) < end * HOUR_S;

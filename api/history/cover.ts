@@ -1,5 +1,9 @@
 import type { UnseenChange } from '../../clickhouse/queries/history/closing-states.ts';
-import type { StreamCover } from '../../clickhouse/queries/history/stream-cover.ts';
+import {
+  type FirstSlots,
+  firstSlots,
+  type StreamCover,
+} from '../../clickhouse/queries/history/stream-cover.ts';
 
 /** A state in its hour, and the slot in which it was seen last. */
 interface Placed {
@@ -10,8 +14,7 @@ interface Placed {
 
 /** What is known of the states at the ends of hours. An end is the hour that begins there, in hours since 1970. */
 export interface Cover {
-  /** The first slot that is not before the end, as far as the stream has told; null where it has not. */
-  begins(end: number): bigint | null;
+  begins: FirstSlots;
   /** Why a state does not hold until an end; null where it does. */
   lost(state: Placed, end: number): string | null;
 }
@@ -21,7 +24,7 @@ export interface Cover {
  * missing behind it, nor where a reading over RPC found another state that the stream had not brought.
  */
 export function createCover({ hours, holes }: StreamCover, unseen: readonly UnseenChange[]): Cover {
-  const begins = createBegins(hours);
+  const begins = firstSlots({ hours });
   const places = holes.map(({ after_slot, to_slot }) => ({ after: BigInt(after_slot), to: BigInt(to_slot) }));
   const changes = Map.groupBy(
     unseen.map(({ address, after_slot, to_slot, streamed }) => ({
@@ -52,22 +55,5 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
       if (change === undefined) return null;
       return `${address} was another in slot ${change.to} than in slot ${change.after}, and the stream did not bring when it changed`;
     },
-  };
-}
-
-function createBegins(hours: StreamCover['hours']): Cover['begins'] {
-  // The lowest slot of each hour and all after it.
-  const lowest: { hour: number; slot: bigint }[] = [];
-  for (const { hour, slot } of hours.toReversed()) {
-    const known = lowest.at(-1)?.slot;
-    lowest.push({ hour, slot: known === undefined || BigInt(slot) < known ? BigInt(slot) : known });
-  }
-  const found = new Map<number, bigint | null>();
-  return (end) => {
-    const known = found.get(end);
-    if (known !== undefined) return known;
-    const slot = lowest.findLast(({ hour }) => hour >= end)?.slot ?? null;
-    found.set(end, slot);
-    return slot;
   };
 }

@@ -2,7 +2,7 @@ import { withoutSecrets } from '../../runtime/config/secrets.ts';
 
 const DETAIL_MAX = 300;
 /** Any URL, so that neither its password nor a key in its path or query is told. */
-const URLS = /\b([a-z][a-z0-9+.-]*):\/\/(?:[^\s/@"'<>]*@)?([^\s/?#"'<>]+)[^\s"'<>]*/gi;
+const URLS = /\b([a-z][a-z0-9+.-]{0,30}):\/\/(?:[^\s/@"'<>]*@)?([^\s/?#"'<>]+)[^\s"'<>]*/gi;
 const BEARER = /\bBearer\s+\S+/gi;
 
 /**

@@ -4,7 +4,20 @@ import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/analytics/b
 import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
 import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics/totals.ts';
-import { type CoinHistoryRows, coinHistoryRows, NO_HISTORY } from '../../clickhouse/queries/history/coin.ts';
+import {
+  type CoinHistoryRows,
+  coinHistoryRows,
+  HISTORY_KINDS,
+  NO_HISTORY,
+} from '../../clickhouse/queries/history/coin.ts';
+import { type QuoteHourSums, quoteHourSums } from '../../clickhouse/queries/history/event-sums.ts';
+import {
+  NO_PROTOCOL_HISTORY,
+  type ProtocolHistoryRows,
+  protocolHistoryRows,
+  protocolNow,
+  type QuoteSumsAt,
+} from '../../clickhouse/queries/history/protocol.ts';
 import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
 import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
 import {
@@ -73,6 +86,12 @@ const RANKED_FROM = {
   metadata_accounts: 'any',
 } as const;
 
+/** What hours of accounts are made of. */
+const HISTORY_FROM = { account_hours: 'any', unseen_changes: 'any', stream_holes: 'any' } as const;
+
+const endsBetween = (first: number, last: number, each: number): number[] =>
+  Array.from({ length: Math.floor((last - first) / each) + 1 }, (_, at) => first + at * each);
+
 /** All that memory holds. */
 export const KINDS = {
   policy: row<StoredPolicy>({ policies: 'key' }, policiesAt),
@@ -101,7 +120,7 @@ export const KINDS = {
 
   /** What was kept of hours that every partition of the log has passed. */
   coinHistory: page<CoinHistoryRows>(
-    { events: 'key', account_hours: 'any', unseen_changes: 'any', stream_holes: 'any', prices: 'any' },
+    { events: 'key', prices: 'any', ...HISTORY_FROM },
     NO_HISTORY,
     (store, [mint = '', policy = '', bankroll = '', pool = '', quoteMint = '', from, to]) =>
       coinHistoryRows(store, {
@@ -109,6 +128,26 @@ export const KINDS = {
         ...{ from: Number(from), to: Number(to) },
       }),
     { sums: true },
+  ),
+  /** By the ends of steps (the first, the last, how far they are apart, in hours), and how many of them are passed. */
+  protocolHistory: page<ProtocolHistoryRows>(
+    { policies: 'any', ...HISTORY_FROM },
+    NO_PROTOCOL_HISTORY,
+    (store, [, first, last, each, passed]) =>
+      protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
+  ),
+  /** By the hours from one up to another. */
+  protocolEvents: page<readonly QuoteHourSums[]>(
+    { events: 'any' },
+    [],
+    (store, [, from, to]) => quoteHourSums(store, HISTORY_KINDS, Number(from), Number(to)),
+    { sums: true },
+  ),
+  protocolNow: one<readonly QuoteSumsAt[]>(
+    { policies: 'any', venue_accounts: 'any', token_accounts: 'any' },
+    [],
+    protocolNow,
+    SLOW,
   ),
 
   config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),

@@ -132,6 +132,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
+    ranked.ahead(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;

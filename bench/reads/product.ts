@@ -5,7 +5,7 @@ import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded } from '../../clickhouse/client.ts';
-import { loadConfig } from '../../runtime/config/config.ts';
+import { loadConfig } from '../../runtime/config/load.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
 import { percentile } from '../support/percentile.ts';

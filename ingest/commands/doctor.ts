@@ -1,6 +1,6 @@
 import '../../runtime/process/node-version.ts';
-import { loadConfig } from '../../runtime/config/config.ts';
 import { readFlags } from '../../runtime/config/flags.ts';
+import { loadConfig } from '../../runtime/config/load.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 import { checksOf } from '../operate/doctor/checks.ts';

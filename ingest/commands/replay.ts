@@ -1,8 +1,9 @@
 import '../../runtime/process/node-version.ts';
 import { openServer } from '../../clickhouse/client.ts';
 import { openDatabase } from '../../clickhouse/serving.ts';
-import { loadConfig, required } from '../../runtime/config/config.ts';
+import { required } from '../../runtime/config/config.ts';
 import { readFlags } from '../../runtime/config/flags.ts';
+import { loadConfig } from '../../runtime/config/load.ts';
 import { ConfigError, messageOf } from '../../runtime/errors.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';

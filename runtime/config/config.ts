@@ -128,16 +128,6 @@ export function required<T>(value: T | null, name: string, use: string): T {
   return value;
 }
 
-/** Loads `.env` where it is present, then reads the environment; what is set already wins. */
-export function loadConfig(): Config {
-  try {
-    process.loadEnvFile('.env');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  return readConfig(process.env);
-}
-
 const WEB = ['http:', 'https:'];
 
 function urlOf(text: string, protocols: readonly string[]): string | null {

@@ -1,5 +1,8 @@
 import type { Config } from './config.ts';
 
+/** Shorter parts of a path are words, not keys. */
+const SHORTEST_KEY = 16;
+
 /**
  * Texts of the configuration that no answer and no line of a log may hold; of stores and nodes the whole address,
  * because keys stand in paths too.
@@ -9,15 +12,25 @@ export function secretsOf(config: Config): string[] {
   const whole = [clickhouseUrl, postgresUrl, ...(solanaRpcUrl ?? []), yellowstoneEndpoint];
   const others = [config.perpVenueUrl, config.optionsVenueUrl, config.launchpadCatalogueUrl];
   const urls = [...whole, ...others, config.priceUrl, config.ipfsGateway];
-  const passwords = urls.map((url) => (url !== null && URL.canParse(url) ? new URL(url).password : null));
   const all = [
     config.yellowstoneXToken,
     config.kafkaSaslPassword,
     ...whole,
-    ...passwords,
-    ...passwords.map((password) => (password === null ? null : decoded(password))),
+    ...urls.flatMap((url) => (url !== null && URL.canParse(url) ? keysOf(new URL(url)) : [])),
   ];
-  return [...new Set(all.filter((text) => text !== null && text !== ''))] as string[];
+  // The longest first: what is left of a text whose middle was taken out may be half of another.
+  const secrets = new Set(all.filter((text) => text !== null && text !== '') as string[]);
+  return [...secrets].sort((one, other) => other.length - one.length);
+}
+
+/** What of an address may be a key, in each form in which it travels. */
+function keysOf({ username, password, pathname, searchParams }: URL): string[] {
+  const [user, pass] = [decoded(username), decoded(password)];
+  const login = username + password === '' ? [] : [Buffer.from(`${user}:${pass}`).toString('base64')];
+  // A name without a password may be a key.
+  const parts = [...pathname.split('/'), ...searchParams.values(), password === '' ? username : ''];
+  const keys = parts.filter(({ length }) => length >= SHORTEST_KEY);
+  return [...login, password, pass, ...keys, ...keys.map(decoded)];
 }
 
 function decoded(text: string): string {
@@ -28,7 +41,32 @@ function decoded(text: string): string {
   }
 }
 
-const LOGIN = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>\\]+@/gi;
+let ofThisProcess: readonly string[] = [];
+
+/** From now on nothing that this process prints, logs or keeps of others' answers holds a secret of its configuration. */
+export function keepSecrets(config: Config): void {
+  ofThisProcess = secretsOf(config);
+}
+
+/** The text without the secrets of this process's configuration, and without logins of addresses. */
+export function hidden(text: string): string {
+  return withoutSecrets(text, ofThisProcess);
+}
+
+/** Whether a text may be served as it is. */
+export function holdsNoSecret(text: string): boolean {
+  return hidden(text) === text;
+}
+
+/** Bytes of an upstream without the secrets of this process's configuration: it may repeat what it was asked with. */
+export function hiddenBytes(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('latin1');
+  const clean = hidden(text);
+  return clean === text ? bytes : Buffer.from(clean, 'latin1');
+}
+
+/** Bounded in each part: whoever chooses a text chooses how long it takes. */
+const LOGIN = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"'<>\\]+@/gi;
 
 /** The text without these secrets, in any of the forms in which they may stand in it, and without logins of addresses. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {

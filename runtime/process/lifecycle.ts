@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../config/secrets.ts';
+import { hidden } from '../config/secrets.ts';
 import { ConfigError, messageOf } from '../errors.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
@@ -26,7 +26,7 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   } catch (error) {
     const known = error instanceof ConfigError || (error as Error)?.name === 'DataLockedError';
     const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
-    process.stderr.write(`${withoutSecrets(said, [])}\n`);
+    process.stderr.write(`${hidden(said)}\n`);
     process.exit(1);
   }
 }

@@ -1,11 +1,11 @@
 import { type Logger, pino, stdSerializers } from 'pino';
-import { withoutSecrets } from '../config/secrets.ts';
+import { hidden, withoutSecrets } from '../config/secrets.ts';
 
 export type { Logger };
 
 /**
  * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's.
- * @param secrets texts that no line may hold.
+ * @param secrets texts that no line may hold, beside those of the process's configuration.
  */
 export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
   return pino(
@@ -14,7 +14,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
       base: { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorFields },
-      hooks: { streamWrite: (line) => withoutSecrets(line, secrets) },
+      hooks: { streamWrite: (line) => withoutSecrets(hidden(line), secrets) },
     },
     pino.destination({ dest: 2, sync: true }),
   );

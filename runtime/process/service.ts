@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import { type Config, loadConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { type Command, readFlags } from '../config/flags.ts';
-import { secretsOf } from '../config/secrets.ts';
+import { loadConfig } from '../config/load.ts';
 import { aborted, doneWithin, runMain } from './lifecycle.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRegistry, serveMetrics } from './metrics.ts';
@@ -45,7 +45,7 @@ export async function runService(
         ? null
         : await serveMetrics(registry, createReadiness(probes), host, metricsPort, notesOf(told));
     try {
-      const logger = createLogger(config.logLevel, name, secretsOf(config));
+      const logger = createLogger(config.logLevel, name);
       const notes: Service['notes'] = (what, words) => void told.set(what, words);
       const needs: Service['needs'] = (what, probe) => void probes.set(what, probe);
       const running = run({ config, logger, registry, signal, needs, notes });

@@ -69,11 +69,16 @@ function textOrNone(value: unknown, what: string): string {
   return value === null || value === undefined ? '' : textOf(value, what);
 }
 
-/** Relative to the site: what stands in the address of the interface, a login or a key, is nobody's to know. */
+/**
+ * Relative to the site, and without a login: what stands in the address of the interface, a login or a key, is nobody's
+ * to know.
+ */
 function absoluteUrl(value: unknown, base: string): string | null {
   const { origin } = new URL(base);
   if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value, origin)) return null;
   const url = new URL(value, origin);
+  url.username = '';
+  url.password = '';
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
 }
 

@@ -12,11 +12,13 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const MARK = 'marked-hunter2-secret';
 
+const LOGOS = ['logo.png', '/logo.png', `http://user:${MARK}@site/logo.png`, `http://site/${MARK}/logo.png`];
+
 /** A pair as the catalogue lists it, with a logo relative to its site. */
 const pairOf = (logoUrl: string) => ({
   ...{
     mint: encodeBase58(Buffer.alloc(32, logoUrl.length)),
-    symbol: logoUrl,
+    symbol: `L${logoUrl.length}`,
     name: 'x',
     decimals: 6,
     logoUrl,
@@ -53,7 +55,7 @@ describe('what README says of agents', () => {
     // What it answers with holds the login that it was asked with.
     upstream = await serveAnswers(({ path: asked }) =>
       asked.endsWith('/pairs')
-        ? { body: { data: { pairs: [pairOf('logo.png'), pairOf('/logo.png')] } } }
+        ? { body: { data: { pairs: LOGOS.map(pairOf) } } }
         : { status: 500, body: `${MARK} at http://user:${MARK}@upstream` },
     );
     metricsPort = await freePort();

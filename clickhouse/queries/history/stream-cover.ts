@@ -24,3 +24,23 @@ export async function streamCover(store: Store, from: number, to: number): Promi
   ]);
   return { hours, holes };
 }
+
+/** The first slot that is not before an hour begins, as far as the stream has told; null where it has not. */
+export type FirstSlots = (hour: number) => bigint | null;
+
+export function firstSlots({ hours }: Pick<StreamCover, 'hours'>): FirstSlots {
+  // The lowest slot of each hour and all after it, the last hour first.
+  const lowest: { hour: number; slot: bigint }[] = [];
+  for (const { hour, slot } of hours.toReversed()) {
+    const known = lowest.at(-1)?.slot;
+    lowest.push({ hour, slot: known === undefined || BigInt(slot) < known ? BigInt(slot) : known });
+  }
+  const found = new Map<number, bigint | null>();
+  return (wanted) => {
+    const known = found.get(wanted);
+    if (known !== undefined) return known;
+    const slot = lowest.findLast(({ hour }) => hour >= wanted)?.slot ?? null;
+    found.set(wanted, slot);
+    return slot;
+  };
+}

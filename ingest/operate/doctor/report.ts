@@ -1,3 +1,4 @@
+import { hidden } from '../../../runtime/config/secrets.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Check } from './checks.ts';
 
@@ -30,5 +31,7 @@ export async function runChecks(
 
 /** What comes from outside may not draw on the terminal. */
 function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 300);
+  return hidden(text)
+    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .slice(0, 300);
 }

@@ -1,3 +1,4 @@
+import { hiddenBytes } from '../../../runtime/config/secrets.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/outside/venue-call.ts';
@@ -57,7 +58,7 @@ export function deadLetterOf(
   reason: string,
   bytes: Uint8Array,
 ): DeadLetterRecord {
-  return { kind: 'dead-letter', source: 'poll', what, where, reason, slot: null, bytes };
+  return { kind: 'dead-letter', source: 'poll', what, where, reason, slot: null, bytes: hiddenBytes(bytes) };
 }
 
 /** An address of 32 zero bytes: where a letter is about no account. */

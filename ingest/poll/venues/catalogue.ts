@@ -1,3 +1,4 @@
+import { holdsNoSecret } from '../../../runtime/config/secrets.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
@@ -21,7 +22,10 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   };
   const polled = await poll(call, (reply) => readPairs(reply, base));
   if ('error' in polled) return failed(polled);
-  const { rows, bad } = polled.value;
+  const { bad } = polled.value;
+  const rows = polled.value.rows.map((row) =>
+    row.logoUrl === null || holdsNoSecret(row.logoUrl) ? row : { ...row, logoUrl: null },
+  );
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
   ];

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import { holdsNoSecret } from '../../../runtime/config/secrets.ts';
 import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { Reading, ReadingRecord } from '../../../schemas/records.ts';
@@ -45,9 +46,11 @@ export async function readDocument(
     const bytes = await fetchDocument(new URL(target.url), options, deadline);
     const image = readImage(jsonOf(bytes, 'metadata document'));
     const shown = documentUrl(image, options.ipfsGateway, true);
-    return 'url' in shown
-      ? reading(withoutLogin(shown.url), null)
-      : reading(null, shown.reason.replace('metadata', 'image'));
+    if ('reason' in shown) return reading(null, shown.reason.replace('metadata', 'image'));
+    const url = withoutLogin(shown.url);
+    return holdsNoSecret(url)
+      ? reading(url, null)
+      : reading(null, 'the image stands behind a key of IPFS_GATEWAY');
   } catch (error) {
     return reading(known, upstreamWords(error));
   }

@@ -5,7 +5,7 @@ import type { Actor } from '../system/actor.ts';
 import { portOf } from '../system/stage.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 500;
 
 export interface Answer {
   status: number;

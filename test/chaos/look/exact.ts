@@ -5,8 +5,10 @@ import { untilExact } from '../../scenarios/until-exact.ts';
 import type { Stage } from '../system/stage.ts';
 import { ask, eventually, getterOf } from './ask.ts';
 
-/** A quiet slot is told a quarter of a second late; while history waits for slots to go by they come at once. */
-const SLOT_EVERY_MS = { settling: 2_000, closing: 100 };
+/** A quiet slot is told a quarter of a second late. */
+const SETTLING = { everyMs: 2_000, slots: 1 };
+/** History waits for slots to go by: they come at once. */
+const CLOSING = { everyMs: 100, slots: 8 };
 /** Shorter than a stream without slots is taken to be dead. */
 const STATUS_WITHIN_MS = 5_000;
 
@@ -26,9 +28,9 @@ export async function settle(stage: Stage, limitMs: number): Promise<void> {
     const states = await Promise.all(stage.apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
     seen = JSON.stringify(states.map((state) => (state?.body as Status | undefined)?.indexer ?? state?.body));
     if (states.every((state) => isAtTip(state?.body))) return true;
-    const isClosing = states.some((state) => !isWhole(state?.body));
-    if (performance.now() - produced > SLOT_EVERY_MS[isClosing ? 'closing' : 'settling']) {
-      await chain.produce([]);
+    const { everyMs, slots } = states.some((state) => !isWhole(state?.body)) ? CLOSING : SETTLING;
+    if (performance.now() - produced > everyMs) {
+      for (let made = 0; made < slots; made += 1) await chain.produce([]);
       produced = performance.now();
       await stopClocks(stage);
     }

@@ -1,0 +1,11 @@
+import type { View } from '../latest/view.ts';
+
+export const HOUR_S = 3_600;
+
+export const NOT_REACHED = 'the index has not come to this moment';
+
+/** The hour, since 1970, that all before it was applied of on each partition of the log: what is told of them stands. */
+export function passedHours(view: View): number {
+  const { markerTime } = view.state();
+  return markerTime === null ? 0 : Math.floor(Date.parse(markerTime) / 1000 / HOUR_S);
+}

@@ -1,0 +1,76 @@
+import { NO_PROTOCOL_HISTORY, type QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
+import type { Figure } from '../../schemas/figure.ts';
+import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';
+import { isoTime } from '../../schemas/units.ts';
+import { anyIncompleteReason } from '../figures/missing.ts';
+import { quotesAt } from '../figures/quotes.ts';
+import { nextSecond } from '../figures/times.ts';
+import { pageKey } from '../latest/kind.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
+import type { View } from '../latest/view.ts';
+import { type Counter, counterFromEvents } from './counters.ts';
+import { HOUR_S, passedHours } from './passed.ts';
+import { NO_SUMS, quoteSums } from './quote-sums.ts';
+import { type Range, STEP_S } from './range.ts';
+
+/** `GET /analytics/history` */
+export function protocolHistory(view: View, settings: ReadSettings, range: Range): ProtocolHistoryResponse {
+  if (range.unfinished) view.until(nextSecond(view.now));
+  const ends = range.ends.map((end) => end / HOUR_S);
+  const now = range.unfinished ? view.one('protocolNow') : [];
+  const passed = passedHours(view);
+  const reached = ends.filter((end) => end <= passed);
+  const [first, last] = [ends[0], ends.at(-1)];
+  const rows =
+    first === undefined || last === undefined
+      ? NO_PROTOCOL_HISTORY
+      : view.get('protocolHistory', pageKey('', first, last, STEP_S[range.step] / HOUR_S, reached.length));
+  const bySlot = Map.groupBy(rows.sums, ({ step }) => step);
+  const mints = new Set([...rows.begun, ...now].map(({ quote_mint }) => quote_mint));
+  const quotes = quotesAt(view, settings.launchpadVenueId, [...mints]);
+  const fromEvents = createFromEvents(view, firstSlots(rows.cover), reached);
+  const quoteAt = (mint: string, policies: number, sums: QuoteSumsAt, either: Either): QuoteHistory => ({
+    quoteMint: mint,
+    quoteSymbol: quotes.get(mint)?.view.symbol ?? null,
+    decimals: quotes.get(mint)?.decimals ?? null,
+    policyCount: policies,
+    ...quoteSums(sums, policies, either),
+  });
+  const items = ends.map((end, at) => {
+    const sums = new Map((bySlot.get(at + 1) ?? []).map((row) => [row.quote_mint, row]));
+    const byQuote = rows.begun
+      .map(({ quote_mint, counts }) => ({ mint: quote_mint, policies: Number(counts[at]) }))
+      .filter(({ policies }) => policies > 0)
+      .map(({ mint, policies }) =>
+        quoteAt(mint, policies, sums.get(mint) ?? NO_SUMS, (counter) =>
+          end > passed ? null : fromEvents(counter, mint, end),
+        ),
+      );
+    return { time: isoTime(end * HOUR_S), byQuote };
+  });
+  if (range.unfinished) {
+    const byQuote = now.map((row) => quoteAt(row.quote_mint, Number(row.policies), row, () => null));
+    items.push({ time: isoTime(range.to), byQuote });
+  }
+  return { from: isoTime(range.from), to: isoTime(range.to), step: range.step, items };
+}
+
+/** The same from events; null where there is nothing else than states. */
+export type Either = (counter: Counter) => Figure | null;
+
+/** Sums of events, asked for once somebody wants one. */
+function createFromEvents(view: View, begins: (end: number) => bigint | null, reached: readonly number[]) {
+  const state = view.state();
+  const [first = 1, last = 1] = [reached[0], reached.at(-1)];
+  return (counter: Counter, mint: string, end: number): Figure => {
+    const rows = view.get('protocolEvents', pageKey('', first - 1, last));
+    const events = {
+      state,
+      sums: rows.filter(({ quote_mint }) => quote_mint === mint),
+      incomplete: (amount: Parameters<typeof anyIncompleteReason>[1]) => anyIncompleteReason(state, amount),
+      concerns: ({ quote_mint }: { quote_mint: string }) => quote_mint === mint,
+    };
+    return counterFromEvents(counter, events, end, begins(end));
+  };
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
+import { eventRow, key, policyRow, tokenAccountRow } from '../support/rows.ts';
+import { useApi } from '../support/use-api.ts';
+import { at, balance, H, HOUR, ofPolicy, START, seed, venue } from './support/stage.ts';
+
+const other = policyRow('n', 'usd', { created_at: START + HOUR + 5, hwm: '1000', block_time: START });
+const { address, bankroll } = other as { address: string; bankroll: string };
+
+const held = useApi(async (api) => {
+  await seed(api);
+  await api.insert('policies', [other]);
+  await api.insert('token_accounts', [tokenAccountRow(bankroll, '7')]);
+  await api.insert('account_hours', [
+    at(1, 1150, 'policies', { address, hwm: '5', venue_count: 0 }),
+    balance(1, 1150, '9', bankroll),
+  ]);
+});
+
+async function items(query = `from=${START}`): Promise<Record<string, QuoteHistory[]>> {
+  const { body } = await held.api.get<ProtocolHistoryResponse>(`/analytics/history?${query}`);
+  return Object.fromEntries(
+    body.items.map(({ time, byQuote }) => [String(Date.parse(time) / 1000 / HOUR - H).slice(0, 4), byQuote]),
+  );
+}
+
+test('the sums of a moment are those of the policies that had begun, per quote asset', async () => {
+  const all = await items();
+  expect(Object.keys(all)).toEqual(['1', '2', '3', '4', '5', '6', '6.33']);
+  expect(all[1]).toMatchObject([
+    { quoteMint: key('usd'), policyCount: 1, hwm: { value: '10' }, decimals: 6 },
+  ]);
+  expect(all[2]).toMatchObject([
+    { policyCount: 2, hwm: { value: '15' }, bankroll: { value: '109' }, deployed: { value: '0' } },
+  ]);
+  expect(all[6]).toMatchObject([
+    {
+      ...{ hwm: { value: '35' }, bankroll: { value: '309' }, feesClaimed: { value: '3' } },
+      ...{ deployed: { value: '720' }, attestedEquity: { value: '700' }, profitSwept: { value: '5' } },
+    },
+  ]);
+  expect(all['6.33']).toMatchObject([
+    {
+      ...{ policyCount: 2, hwm: { value: '1077' }, bankroll: { value: '507' }, deployed: { value: '940' } },
+      ...{ attestedEquity: { value: '900' }, feesClaimed: { value: '22' } },
+    },
+  ]);
+});
+
+test('a sum is absent where one of its parts is not known, and a counter is what the events say', async () => {
+  await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1420' }]);
+  await held.api.insert('account_hours', [
+    ofPolicy(4, 1430, { hwm: '40', fees_claimed: '4' }),
+    venue(4, 1430, { address: 'nobody', token_account: 'x', kind: 'Local' }),
+  ]);
+  await held.api.insert('events', [
+    eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),
+    eventRow('n', 'FeesClaimed', 2, { amount_a: '5', block_time: START + 4 * HOUR }),
+  ]);
+  const all = await items();
+  expect(all[4]?.[0]?.hwm.reason).toBe('0 of 2 accounts of policies are known of that moment');
+  expect(all[5]?.[0]?.hwm.reason).toBe('1 of 2 accounts of policies are known of that moment');
+  expect(all[5]?.[0]?.bankroll.reason).toBe('0 of 2 bankrolls are known of that moment');
+  expect([3, 4, 5].map((end) => all[end]?.[0]?.feesClaimed.value)).toEqual(['1', '7', '12']);
+});
+
+test('a change that the stream did not bring leaves the sums open, as it does the policy', async () => {
+  await held.api.insert('account_hours', [at(4, 1450, 'policies', { address, hwm: '6' })]);
+  await held.api.insert('unseen_changes', [{ address, after_slot: '1150', to_slot: '1450' }]);
+  const open = await items();
+  expect([2, 3, 4, 5].map((end) => open[end]?.[0]?.hwm.value)).toEqual([null, null, null, '36']);
+  await held.api.insert('first_streamed', [{ address, hour: H + 3, slot: '1340', before: '1' }]);
+  await held.api.insert('unseen_changes', [{ address: 'another', after_slot: '1', to_slot: '2' }]);
+  const streamed = await items();
+  expect([2, 3, 4, 5].map((end) => streamed[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
+});
+
+test('a day is the state at its end', async () => {
+  const day = 24 - (H % 24);
+  const { body } = await held.api.get<ProtocolHistoryResponse>(
+    `/analytics/history?step=day&from=${START - 86_400}&to=${START + day * HOUR}`,
+  );
+  expect(body.step).toBe('day');
+  expect(body.items.every(({ time }) => Date.parse(time) % 86_400_000 === 0 || time === body.to)).toBe(true);
+});
