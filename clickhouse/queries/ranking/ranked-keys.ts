@@ -21,7 +21,7 @@ const OWN = OWN_SORTS.map((sort) => `${OWN_KEYS[sort].column} AS ${sort}`).join(
 /** Null: all there are. */
 export type KeyList = readonly string[] | null;
 
-const among = (column: string, name: string, keys: KeyList): string =>
+export const among = (column: string, name: string, keys: KeyList): string =>
   keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
 
 export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
