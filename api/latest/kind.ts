@@ -76,6 +76,7 @@ export function ofDay<Row>(
     keys: readonly string[],
     until: number,
   ) => Promise<Map<string, { row: Row; until: number }>>,
+  options: Options = {},
 ): Kind<Row> {
   return kindOf(
     none,
@@ -84,7 +85,7 @@ export function ofDay<Row>(
       const found = await ask(store, keys, Math.floor(now / 1000));
       return new Map([...found].map(([key, { row, until }]) => [key, { value: row, until: until * 1000 }]));
     },
-    { sums: true },
+    { ...options, sums: true },
   );
 }
 

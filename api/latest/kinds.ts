@@ -46,7 +46,7 @@ import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/
 import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/states/venue-accounts.ts';
 import {
   type KindCountRow,
-  keeperEventsBetween,
+  keeperOfDay,
   lastActions,
 } from '../../clickhouse/queries/status/events-between.ts';
 import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/status/protocol-config.ts';
@@ -73,7 +73,6 @@ import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from '
 
 const SLOW = { slow: true } as const;
 const SECOND = 1_000;
-const DAY_S = 86_400;
 const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
 
 /** What a ranking is made of. */
@@ -207,14 +206,11 @@ export const KINDS = {
     lastActions,
     SLOW,
   ),
-  keeperOfDay: one<readonly KindCountRow[]>(
+  keeperOfDay: ofDay<readonly KindCountRow[]>(
     { events: 'any' },
     [],
-    (store, now) => {
-      const until = Math.floor(now / SECOND);
-      return keeperEventsBetween(store, until - DAY_S, until);
-    },
-    { slow: true, sums: true, keptMs: 0 },
+    async (store, _, until) => new Map([['', await keeperOfDay(store, until)]]),
+    SLOW,
   ),
   /** Letters that a better decoder has read are told by nobody. */
   deadLetters: one({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),
