@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the secrets of a deployment in SECRETS_DIR (default ./secrets): random passwords, and the two addresses that
-# carry them. Asks for what only you know. What is there stays as it is.
+# Makes the secrets of a deployment in SECRETS_DIR (default ./secrets): random passwords, and the addresses and
+# accounts that carry them. Asks for what only you know. What is there stays as it is.
 set -eu
 dir=${SECRETS_DIR:-./secrets}
 umask 077
@@ -19,8 +19,13 @@ ask() {
   read -r answer
   keep "$1" "$answer"
 }
-for name in clickhouse postgres grafana; do keep "$name-password" "$(random)"; done
+for name in clickhouse clickhouse-reader postgres grafana kafka; do keep "$name-password" "$(random)"; done
 keep clickhouse-url "http://bankroll:$(cat "$dir/clickhouse-password")@clickhouse:8123/bankroll"
+reader=$(cat "$dir/clickhouse-reader-password")
+keep clickhouse-reader "<clickhouse><reader_password>$reader</reader_password></clickhouse>"
+keep clickhouse-reader-url "http://reader:$reader@clickhouse:8123/bankroll"
+keep kafka-jaas "KafkaServer { org.apache.kafka.common.security.plain.PlainLoginModule required \
+user_bankroll=\"$(cat "$dir/kafka-password")\"; };"
 keep postgres-url "postgres://bankroll:$(cat "$dir/postgres-password")@postgres:5432/bankroll"
 ask solana-rpc-url 'SOLANA_RPC_URL (https://…)'
 ask yellowstone-x-token 'YELLOWSTONE_X_TOKEN'

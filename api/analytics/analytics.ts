@@ -4,6 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
+import { bridgeIn, quoteTotalsIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 import { bridgePerVenue } from './bridge.ts';
 import { revenueByDay } from './revenue.ts';
@@ -13,8 +14,8 @@ import { protocolTotals } from './totals.ts';
 export function analytics(view: View, settings: ReadSettings): AnalyticsResponse {
   const state = view.state();
   const config = view.one('config');
-  const totals = view.one('quoteTotals');
-  const bridge = view.one('bridge');
+  const totals = quoteTotalsIn(view);
+  const bridge = bridgeIn(view);
   const days = view.one('days');
   const quoteMints = [...totals, ...days].map((row) => row.quote_mint).filter((mint) => mint !== '');
   const quotes = quotesAt(view, settings.launchpadVenueId, [...new Set(quoteMints)]);

@@ -20,8 +20,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CLOCKS_MS = 2 * 60_000;
 const LIFETIME_MS = 10 * 60_000;
 const MAX_LENGTH = 2_000;
-/** What a service calls a nonce must be none of its sentences: the key would sign them. */
-const NONCE = /^[A-Za-z0-9_-]{1,100}$/;
+/** Issue time, 16 random bytes, a MAC. What a service calls a nonce must be none of its sentences: the key would sign them. */
+const NONCE_BYTES = 8 + 16 + 32;
 const SERVICE = /^([a-z0-9.-]{1,64}): agent session$/;
 
 /**
@@ -33,7 +33,8 @@ export function checkMessage(message: string, expected: ExpectedMessage): number
   const unsafe = (what: string) => new UnsafeMessageError(`not signed: ${what}`);
   if (message.length > MAX_LENGTH || !/^[\x20-\x7e\n]+$/.test(message))
     throw unsafe('the message is too long or not printable ASCII');
-  if (!NONCE.test(expected.nonce)) throw unsafe('its nonce is not up to 100 letters, digits, - and _');
+  const nonceTime = nonceTimeOf(expected.nonce);
+  if (nonceTime === null) throw unsafe('its nonce is not one that a service makes');
   const lines = message.split('\n');
   const service = SERVICE.exec(lines[0] ?? '')?.[1];
   if (service === undefined || (expected.service !== null && service !== expected.service))
@@ -53,11 +54,19 @@ export function checkMessage(message: string, expected: ExpectedMessage): number
   const expires = timeOf(lines[6], 'Expires: ');
   if (lines.length !== 7 || issued === null || expires === null)
     throw unsafe('it is not exactly seven lines that end with two times');
+  if (nonceTime !== BigInt(issued)) throw unsafe('its nonce was made at another time than it says');
   if (Math.abs(issued - expected.now) > CLOCKS_MS)
     throw unsafe('it was not issued just now; is the clock of this machine right?');
   if (expires <= expected.now || expires - issued > LIFETIME_MS)
     throw unsafe('it is not for the next ten minutes');
   return issued;
+}
+
+function nonceTimeOf(nonce: string): bigint | null {
+  const bytes = Buffer.from(nonce, 'base64url');
+  return bytes.length === NONCE_BYTES && bytes.toString('base64url') === nonce
+    ? bytes.readBigUInt64BE()
+    : null;
 }
 
 function timeOf(line: string | undefined, label: string): number | null {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Latest } from '../latest/latest.ts';
-import type { Made, View } from '../latest/view.ts';
+import type { Made } from '../latest/made.ts';
+import type { View } from '../latest/view.ts';
 import { type Answer, answerOf } from './answers.ts';
 import type { RouteReply } from './route.ts';
 

@@ -25,7 +25,8 @@ export interface Cells {
   drop(kind: KindName, key: string): void;
   keys(kind: KindName): Iterable<string>;
   clear(): void;
-  bytes(): number;
+  /** Whether more of a kind would soon take the place of others. */
+  isFilling(kind: KindName): boolean;
 }
 
 /** @param maxBytes of each kind, measured as text; the least recently used go. */
@@ -64,7 +65,7 @@ export function createCells(maxBytes: number): Cells {
     clear: () => {
       for (const kind of NAMES) tables[kind].clear();
     },
-    bytes: () => NAMES.reduce((sum, kind) => sum + tables[kind].calculatedSize, 0),
+    isFilling: (kind) => tables[kind].calculatedSize * 2 > maxBytes,
   };
 }
 

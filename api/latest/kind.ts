@@ -1,4 +1,4 @@
-import type { ChangedTable } from '../../clickhouse/changes.ts';
+import type { ChangedTable, Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 
 /** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
@@ -13,6 +13,8 @@ export interface Kind<Value> {
   none: Value;
   /** Values by key; a key without one is not there. */
   load(store: Store, keys: readonly string[], now: number): Promise<Map<string, Loaded<Value>>>;
+  /** Brings the value of one thing that stands in memory up to these changes. */
+  refresh?(store: Store, before: Value, changes: Changes): Promise<Loaded<Value>>;
   /** Made old by a write to the same key of the table, or to any. */
   touchedBy: Partial<Record<ChangedTable, 'key' | 'any'>>;
   /** A sum of events: it is told together with what is missing from it. */
@@ -74,6 +76,7 @@ export function ofDay<Row>(
     keys: readonly string[],
     until: number,
   ) => Promise<Map<string, { row: Row; until: number }>>,
+  options: Options = {},
 ): Kind<Row> {
   return kindOf(
     none,
@@ -82,7 +85,7 @@ export function ofDay<Row>(
       const found = await ask(store, keys, Math.floor(now / 1000));
       return new Map([...found].map(([key, { row, until }]) => [key, { value: row, until: until * 1000 }]));
     },
-    { sums: true },
+    { ...options, sums: true },
   );
 }
 
@@ -100,6 +103,22 @@ export function one<Value>(
     async (store, _keys, now) => new Map([['', { value: await ask(store, now), until: now + keptMs }]]),
     rest,
   );
+}
+
+/** A thing of which there is one, that is made anew out of what has changed of it. */
+export function kept<Value>(
+  touchedBy: Touched,
+  none: Value,
+  ask: (store: Store) => Promise<Value>,
+  refresh: (store: Store, before: Value, changes: Changes) => Promise<Value>,
+): Kind<Value> {
+  return {
+    ...one(touchedBy, none, ask),
+    refresh: async (store, before, changes) => ({
+      value: await refresh(store, before, changes),
+      until: FOR_EVER,
+    }),
+  };
 }
 
 /** What is asked key by key, with more than its subject in the key: see `pageKey`. */

@@ -46,7 +46,7 @@ import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/
 import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/states/venue-accounts.ts';
 import {
   type KindCountRow,
-  keeperEventsBetween,
+  keeperOfDay,
   lastActions,
 } from '../../clickhouse/queries/status/events-between.ts';
 import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/status/protocol-config.ts';
@@ -67,11 +67,12 @@ import {
   venueReadings,
   venueStatuses,
 } from '../../clickhouse/queries/status/venue-state.ts';
-import { type Kind, list, ofDay, one, page, row } from './kind.ts';
+import { type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
+import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
+import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
 const SLOW = { slow: true } as const;
 const SECOND = 1_000;
-const DAY_S = 86_400;
 const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
 
 /** What a ranking is made of. */
@@ -172,6 +173,19 @@ export const KINDS = {
     { sums: true },
   ),
 
+  /** Null where they are too many: the five after them are asked then. */
+  policySums: kept<PolicySums | null>(
+    { policies: 'any', token_accounts: 'any' },
+    NO_POLICY_SUMS,
+    loadPolicySums,
+    refreshPolicySums,
+  ),
+  venueSums: kept<VenueSums | null>(
+    { venue_accounts: 'any' },
+    NO_VENUE_SUMS,
+    loadVenueSums,
+    refreshVenueSums,
+  ),
   quotesInUse: one<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
   quoteTotals: one<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
   bridge: one<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
@@ -192,14 +206,11 @@ export const KINDS = {
     lastActions,
     SLOW,
   ),
-  keeperOfDay: one<readonly KindCountRow[]>(
+  keeperOfDay: ofDay<readonly KindCountRow[]>(
     { events: 'any' },
     [],
-    (store, now) => {
-      const until = Math.floor(now / SECOND);
-      return keeperEventsBetween(store, until - DAY_S, until);
-    },
-    { slow: true, sums: true, keptMs: 0 },
+    async (store, _, until) => new Map([['', await keeperOfDay(store, until)]]),
+    SLOW,
   ),
   /** Letters that a better decoder has read are told by nobody. */
   deadLetters: one({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),

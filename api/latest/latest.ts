@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../../clickhouse/client.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { createTableFeed, type Feed, type HandOver } from './feed.ts';
+import type { Made } from './made.ts';
 import { createMemory, type Memory } from './memory.ts';
-import type { Made, View } from './view.ts';
+import type { View } from './view.ts';
 
 /** The latest state of the serving database, in memory and told what changed. */
 export interface Latest {

@@ -1,6 +1,7 @@
+import type { Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import type { Keys } from './cells.ts';
-import type { Loaded } from './kind.ts';
+import type { Cells, Keys } from './cells.ts';
+import type { Kind, Loaded } from './kind.ts';
 import { KINDS, type KindName } from './kinds.ts';
 
 /** By kind: the keys that were asked for, and what was found or why nothing could be. */
@@ -9,18 +10,40 @@ export type LoadedKeys = Map<
   { keys: ReadonlySet<string>; values: ReadonlyMap<string, Loaded<unknown>>; error?: unknown }
 >;
 
-/** One question for all the keys of a kind; a kind that fails takes no other with it. */
-export async function loadKeys(store: Store, keys: Keys, now: number): Promise<LoadedKeys> {
+/**
+ * One question for all the keys of a kind; a kind that fails takes no other with it.
+ * @param known what stands in memory, and what has changed since
+ */
+export async function loadKeys(
+  store: Store,
+  keys: Keys,
+  now: number,
+  known?: { cells: Cells; changes: Changes | null },
+): Promise<LoadedKeys> {
   const loads = [...keys].map(
     async ([kind, wanted]): Promise<
       [KindName, LoadedKeys extends Map<KindName, infer One> ? One : never]
     > => {
       try {
-        return [kind, { keys: wanted, values: await KINDS[kind].load(store, [...wanted], now) }];
+        const values =
+          (await refreshed(store, kind, known)) ?? (await KINDS[kind].load(store, [...wanted], now));
+        return [kind, { keys: wanted, values }];
       } catch (error) {
         return [kind, { keys: wanted, values: new Map(), error }];
       }
     },
   );
   return new Map(await Promise.all(loads));
+}
+
+/** Null where it has to be read whole. */
+async function refreshed(
+  store: Store,
+  name: KindName,
+  known: { cells: Cells; changes: Changes | null } | undefined,
+): Promise<Map<string, Loaded<unknown>> | null> {
+  const { refresh } = KINDS[name] as Kind<unknown>;
+  const cell = known?.cells.peek(name, '');
+  if (refresh === undefined || cell === undefined || known?.changes == null) return null;
+  return new Map([['', await refresh(store, cell.value, known.changes)]]);
 }

@@ -8,19 +8,12 @@ import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds.ts';
 import { type LoadedKeys, loadKeys } from './load.ts';
+import { holds, type Made } from './made.ts';
 import { createParts } from './parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { touchedBy } from './touched.ts';
-import {
-  holds,
-  type Made,
-  type Overlay,
-  openView,
-  type Reading,
-  type StateCells,
-  type View,
-} from './view.ts';
+import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -132,6 +125,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
+    ranked.ahead(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
@@ -148,7 +142,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       carry(await feed.take());
       const { load, drop } = planOf(wanted);
       const [loaded, order] = await Promise.all([
-        loadKeys(store, load, clock()),
+        loadKeys(store, load, clock(), { cells, changes: carried }),
         ranked.load(store, carried, clock(), memory.clock),
       ]);
       const mark = await missingMark(store);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Made } from './view.ts';
+import type { Made } from './made.ts';
 
 /** Parts of answers that others may share, each with what it was made of. */
 export interface Parts {

@@ -1,6 +1,7 @@
 import { addKey, type Cell, type Cells, type Keys } from './cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds.ts';
+import { holds, type Made } from './made.ts';
 import type { Parts } from './parts.ts';
 import type { Ranked, RankedNeed } from './ranked/ranked.ts';
 
@@ -24,14 +25,6 @@ export interface View {
 
 /** The kinds that have a row by key, or none. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
-
-/** What was made of memory, and what it was made of. */
-export interface Made<T> {
-  value: T;
-  cells: readonly Cell[];
-  stamps: readonly number[];
-  until: number;
-}
 
 /** The state of the index in two parts: one moves with every slot, the other hardly ever. */
 export interface StateCells {
@@ -137,18 +130,6 @@ export function openView(
     },
     made: (value) => ({ value, cells, stamps, until }),
   };
-}
-
-/** Whether what was made would be made the same now. */
-export function holds(made: Made<unknown>, now: number, clock: number): boolean {
-  if (made.until <= now) return false;
-  const { cells, stamps } = made;
-  for (let at = 0; at < cells.length; at += 1) {
-    const cell = cells[at] as Cell;
-    if (cell.stamp !== stamps[at]) return false;
-    cell.usedAt = clock;
-  }
-  return true;
 }
 
 /** The state, each part of it noted as used where it is looked at. */

@@ -1,7 +1,7 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
-import type { RankingRow } from '../../schemas/responses/rankings.ts';
+import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
@@ -28,9 +28,9 @@ export function rankingRows(
   addresses: readonly string[],
   firstRank: number,
 ): RankingRow[] {
-  return policiesAt(ranking, addresses).map((policy, at) => ({
+  return policiesAt(ranking, addresses).map(({ address }, at) => ({
     rank: firstRank + at,
-    ...rowOf(policy, ranking),
+    ...rowOf(address, ranking),
   }));
 }
 
@@ -41,9 +41,9 @@ export function rankingTexts(
   firstRank: number,
 ): string[] {
   const { view, launchpad } = ranking;
-  return policiesAt(ranking, addresses).map((policy, at) => {
-    const text = view.part(`row ${launchpad} ${policy.address}`, () =>
-      JSON.stringify(rowOf(policy, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
+  return policiesAt(ranking, addresses).map(({ address }, at) => {
+    const text = view.part(`row ${launchpad} ${address}`, () =>
+      JSON.stringify(rowOf(address, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
     );
     return `    {\n      "rank": ${firstRank + at},${text}`;
   });
@@ -54,7 +54,9 @@ function policiesAt({ view }: RankingView, addresses: readonly string[]): Stored
   return addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
 }
 
-function rowOf(policy: StoredPolicy, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
+/** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
+function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
+  const policy = view.get('policy', address) as StoredPolicy;
   const state = view.state();
   const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
   const token = view.get('mint', policy.mint);
@@ -62,7 +64,10 @@ function rowOf(policy: StoredPolicy, { view, launchpadVenueId, launchpad }: Rank
   const count = view.get('eventsOfDay', policy.mint);
   const pool = poolOf(launchpad, policy.mint, policy.quote_mint);
   const asOf = timeOf(policy.block_time);
-  const profit = figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf);
+  const own = ofShown((sort) => {
+    const { column } = OWN_KEYS[sort];
+    return figure(policy[column], `chain:Policy.${column}`, asOf);
+  });
   const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
   const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
@@ -87,12 +92,12 @@ function rowOf(policy: StoredPolicy, { view, launchpadVenueId, launchpad }: Rank
     locked: policy.locked === 1,
     paused: policy.paused === 1,
     marketCap: marketCapOf(pool, view.get('pool', pool), quote),
-    profit,
+    ...own,
     fees,
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
     bankroll,
     usd: {
-      profit: inDollars(profit, 'profit', quote),
+      ...ofShown((sort) => inDollars(own[sort], sort, quote)),
       fees: inDollars(fees, 'fees', quote),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },

@@ -4,6 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
+import { attestationsIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
 const SOURCE = 'chain:VenueAccount.remote_asof';
@@ -11,7 +12,7 @@ const SOURCE = 'chain:VenueAccount.remote_asof';
 /** How fresh the newest attestation of each venue is. */
 export function attestor(view: View, settings: ReadSettings): StatusResponse['attestor'] {
   const last = view.one('lastActions');
-  const newest = view.one('attestations');
+  const newest = attestationsIn(view);
   view.until(nextSecond(view.now));
   return {
     lastActionAt: timeOf(last.attestor),

@@ -4,6 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE } from '../figures/balances.ts';
 import { dayReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
+import { backlogIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */
@@ -27,7 +28,7 @@ export function keeper(view: View): StatusResponse['keeper'] {
 }
 
 function backlogFigure(view: View): Figure {
-  const row = view.one('backlog');
+  const row = backlogIn(view);
   if (row.unread > 0) {
     return absent(BALANCE_SOURCE, `${row.unread} of ${row.policies} quote escrows are not read yet`);
   }

@@ -4,10 +4,12 @@ import {
   eventIdentities,
   eventsOfSlots,
   type FullEventRow,
+  hasManyEvents,
 } from '../../clickhouse/queries/activity/stream-events.ts';
 import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made, View } from '../latest/view.ts';
+import type { Made } from '../latest/made.ts';
+import type { View } from '../latest/view.ts';
 import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
 
@@ -53,6 +55,8 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
   const { currentStore } = latest;
 
   const begin = async (store: Store): Promise<void> => {
+    // Nothing was applied since: whoever comes and goes asks nothing anew.
+    if (at !== null && at.store === store && latest.held(at.made)) return;
     const made = await latest.read(standing);
     const { slot, closedGaps } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
@@ -97,6 +101,9 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       if (since.closedGaps !== until.closedGaps)
         return { events: [], gap: 'a gap of history was closed meanwhile: its events are in the list' };
       const from = since.slot > WINDOW_SLOTS ? since.slot - WINDOW_SLOTS : 0n;
+      // A client says himself how far back he is: what that would cost is looked at first.
+      if (await hasManyEvents(store, from, until.slot, MOST_RECENT))
+        return { events: [], gap: 'the position is too old' };
       const identities = await eventIdentities(store, from, until.slot, MOST_RECENT);
       if (identities.length === MOST_RECENT) return { events: [], gap: 'the position is too old' };
       if (recentOf(identities, since.slot) !== since.recent)

@@ -119,18 +119,25 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
     /** A connection that is told what it wants from `lastId` on, or from now; a word where there is no room. */
     subscribe: async (address: string, wanted: Wanted, lastId: string | null) => {
       const since = lastId === null ? null : readPosition(lastId);
-      await inTurn(() => upToDate(wanted, since));
+      // Its place first: whoever comes and goes asks the stores for no more than he has places.
+      const client = clients.open(address);
+      if (typeof client === 'string') return client;
+      try {
+        await inTurn(() => upToDate(wanted, since));
+      } catch (error) {
+        client.body.destroy();
+        throw error;
+      }
       const tip: Position = {
         ...(wanted.events ? { chain: activity.tip() } : {}),
         ...(wanted.posts && posts !== null ? { post: posts.tip() } : {}),
       };
-      const client = clients.open(address);
-      if (typeof client === 'string') return client;
       const one: Subscriber = { ...wanted, client, at: tip, held: lastId === null ? null : [] };
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
       ticker.wake();
-      client.write(beginText(lastId ?? positionText(tip)));
+      // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it.
+      client.write(beginText(positionText(since ?? tip)));
       if (lastId !== null)
         gate(address, () => catchUp(one, since, tip)).catch((error: unknown) => {
           onError(error);

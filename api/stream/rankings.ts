@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made, View } from '../latest/view.ts';
+import type { Made } from '../latest/made.ts';
+import type { View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
 import { createTicker } from './ticker.ts';
@@ -17,13 +18,20 @@ export interface RankingFeedParts {
 
 interface Followed {
   clients: Set<StreamClient>;
+  isFiltered: boolean;
+  /** Who asked it first. */
+  address: string;
   /** What was told last, and what it was made of. */
   told: { id: string; data: RankingsResponse; made: Made<RankingsResponse> } | null;
 }
 
 const EVERY_MS = 1_000;
-/** Different questions that are followed at once: each is work of its own. */
-const MOST_QUESTIONS = 64;
+/** Different questions with filters that are followed at once, in all and of an address: each is work of its own. */
+const MOST_FILTERED = 64;
+const MOST_FILTERED_OF_ADDRESS = 8;
+/** The others are as many as there are sorts and orders. */
+const UNFILTERED = new Set(['sort', 'order', 'limit']);
+const ID = /^r[\w-]{27}$/;
 
 /** Rankings as they change: each question is answered once for all who ask it, at most once a second. */
 export function createRankingFeed({ clients, latest, make, onError }: RankingFeedParts) {
@@ -48,12 +56,21 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
     onError,
   });
 
+  const refusalFor = (address: string): 'busy' | 'too many of this address' | null => {
+    const filtered = [...questions.values()].filter(({ isFiltered }) => isFiltered);
+    const own = filtered.filter((one) => one.address === address);
+    if (own.length >= MOST_FILTERED_OF_ADDRESS) return 'too many of this address';
+    return filtered.length >= MOST_FILTERED ? 'busy' : null;
+  };
+
   return {
     subscribe: (address: string, question: string, lastId: string | null) => {
-      if (!questions.has(question) && questions.size >= MOST_QUESTIONS) return 'busy' as const;
+      const isFiltered = [...new URLSearchParams(question).keys()].some((name) => !UNFILTERED.has(name));
+      const refusal = isFiltered && !questions.has(question) ? refusalFor(address) : null;
+      if (refusal !== null) return refusal;
       const client = clients.open(address);
       if (typeof client === 'string') return client;
-      const followed = questions.get(question) ?? { clients: new Set(), told: null };
+      const followed = questions.get(question) ?? { clients: new Set(), isFiltered, address, told: null };
       questions.set(question, followed);
       followed.clients.add(client);
       client.body.once('close', () => {
@@ -61,7 +78,8 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
         if (followed.clients.size === 0) questions.delete(question);
       });
       const { told } = followed;
-      client.write(beginText(lastId));
+      // One that is none of ours is not repeated: it may hold lines of a stream.
+      client.write(beginText(lastId !== null && ID.test(lastId) ? lastId : null));
       if (told !== null && told.id !== lastId)
         client.send({ event: 'ranking', id: told.id, data: told.data });
       ticker.wake();

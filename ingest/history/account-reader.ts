@@ -8,7 +8,7 @@ export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
 /** Addresses that one getMultipleAccounts takes. */
 export const ADDRESSES_PER_READ = 100;
 /** More of an account is never read where a stranger chose which one. */
-const MOST_METADATA_BYTES = 64 * 1024;
+const MOST_STRANGERS_BYTES = 64 * 1024;
 const SYSTEM = new Uint8Array(32);
 
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
@@ -16,7 +16,11 @@ export interface AccountReader {
   /** At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. */
   read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
   /** The same of accounts whose addresses strangers chose: of a large one no more than the bound. */
-  readMetadata(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
+  readOfStrangers(
+    addresses: readonly string[],
+    notBefore: bigint,
+    expected: 'mint' | 'metadata',
+  ): Promise<AccountRecord[]>;
   /** Every account that the program owns. */
   readProgram(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
 }
@@ -30,7 +34,7 @@ interface Place {
 
 /** A node may send all the same what was not asked for. */
 function shortened(account: RpcAccount | null): RpcAccount | null {
-  return account === null ? null : { ...account, data: account.data.subarray(0, MOST_METADATA_BYTES) };
+  return account === null ? null : { ...account, data: account.data.subarray(0, MOST_STRANGERS_BYTES) };
 }
 
 export function createAccountReader(
@@ -63,12 +67,12 @@ export function createAccountReader(
       const place = { slot, blockTime: await rpc.getBlockTime(slot), expected: null };
       return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, place));
     },
-    readMetadata: async (addresses, notBefore) => {
+    readOfStrangers: async (addresses, notBefore, expected) => {
       const { slot, accounts } = await rpc.getMultipleAccounts(addresses, {
         minContextSlot: notBefore,
-        mostBytes: MOST_METADATA_BYTES,
+        mostBytes: MOST_STRANGERS_BYTES,
       });
-      const place: Place = { slot, blockTime: await rpc.getBlockTime(slot), expected: 'metadata' };
+      const place: Place = { slot, blockTime: await rpc.getBlockTime(slot), expected };
       return addresses.map((address, at) => toRecord(address, shortened(accounts[at] ?? null), place));
     },
     readProgram: async (programId, notBefore) => {

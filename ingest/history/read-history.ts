@@ -59,9 +59,12 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
     const { signature, fromSlot } = stuck as UnreadGap;
     throw new HistoryUnavailableError(`transaction ${signature} of slot ${fromSlot} cannot be read`);
   }
-  await log.append([
-    { kind: 'gap', fromSlot: gap.fromSlot, toSlot: gap.fromSlot, toTime: null, closed: true },
-  ]);
+  const { fromSlot } = gap;
+  const { startSlot = 0n } = options;
+  // Whoever has history begin earlier some day has to know how far it was read.
+  const clipped: Partial<GapRecord> =
+    startSlot > fromSlot ? { obstacle: { type: 'pruned', firstSlot: startSlot } } : {};
+  await log.append([{ kind: 'gap', fromSlot, toSlot: fromSlot, toTime: null, closed: true, ...clipped }]);
   options.onProgress?.({ ...gap, toSlot: gap.fromSlot }, read);
 }
 

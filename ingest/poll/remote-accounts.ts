@@ -13,10 +13,14 @@ const DOWN_AFTER = 3;
 const STATUS_EVERY_MS = 1_000;
 
 /** Reads every Remote account at a venue. */
-export function remoteAccountsRound(venue: EquityVenue, { config, store, signal }: PollOptions): Round {
+export function remoteAccountsRound(
+  venue: EquityVenue,
+  { config, store, signal }: Pick<PollOptions, 'config' | 'store' | 'signal'>,
+  readerAt: (url: string) => RemoteAccountReader = ACCOUNT_READERS[venue],
+): Round {
   const url = config[urlSetting(venue)];
   if (url === null) return async () => {};
-  const reader = ACCOUNT_READERS[venue](url);
+  const reader = readerAt(url);
   const askedAt = new Map<string, number>();
   return async (emit) => {
     const accounts = await remoteAccounts(store);

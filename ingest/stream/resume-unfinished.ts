@@ -1,10 +1,11 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
+import type { Gap } from '../history/gap.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
 import type { CutLogsReader } from './cut-logs.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
-import type { StreamStore } from './stored-state.ts';
+import type { HistoryBegin, StreamStore } from './stored-state.ts';
 
 const LOOK_AGAIN_MS = 250;
 const LOOK_EVERY_MS = 60_000;
@@ -16,9 +17,23 @@ export interface ResumeOptions {
   following: FollowedAddresses;
   newcomers: { add(addresses: readonly string[]): void };
   gaps: GapCloser;
+  /** Nothing of the program is older. */
+  startSlot: bigint;
+  openGap(gap: Gap): void;
   reread: CutLogsReader;
   logger: Logger;
   signal: AbortSignal;
+}
+
+const NOWHERE: HistoryBegin = { firstSlot: null, clipped: [] };
+
+/** What was left out while history was to begin later than it is now. */
+function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bigint): Gap[] {
+  if (begun === null) return [];
+  const gaps: Gap[] = clipped
+    .filter(({ firstSlot }) => firstSlot > startSlot)
+    .map(({ fromSlot, firstSlot }) => ({ fromSlot, toSlot: firstSlot - 1n, toTime: null }));
+  return begun <= startSlot ? gaps : [...gaps, { fromSlot: startSlot, toSlot: begun - 1n, toTime: null }];
 }
 
 /**
@@ -37,9 +52,17 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     const known =
       (await retryUntilDone('reading known accounts', () => store.knownAccounts(), options)) ?? [];
     newcomers.add(
-      known.filter(({ address, expected }) => following.add(address, expected)).map(({ address }) => address),
+      known
+        .filter(({ address, expected, named }) => following.add(address, expected, named))
+        .map(({ address }) => address),
     );
   }
+  const begin = await retryUntilDone(
+    'reading where history begins',
+    async () => (await store.historyBegin?.()) ?? NOWHERE,
+    options,
+  );
+  for (const gap of unreadBefore(begin ?? NOWHERE, options.startSlot)) options.openGap(gap);
   while (!signal.aborted) {
     for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
       gaps.add(gap);

@@ -1,6 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
 import {
   followedAccounts,
+  historyBegin,
   openGaps,
   unresolvedTransactions,
 } from '../../clickhouse/queries/progress/stream-store.ts';
@@ -18,6 +19,20 @@ import type { Gap } from '../history/gap.ts';
 import type { VerificationStore } from '../history/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
+export interface HistoryBegin {
+  /** Null where no history was asked for yet. */
+  firstSlot: bigint | null;
+  /** Gaps that were read down to a later slot than their first, because history was to begin there. */
+  clipped: { fromSlot: bigint; firstSlot: bigint }[];
+}
+
+export interface KnownAccount {
+  address: string;
+  expected: ExpectedAccount;
+  /** Somebody wrote it into an account; it does not follow from the program's own addresses. */
+  named?: boolean;
+}
+
 /** What the stream needs to know of what is already there. */
 export interface StreamStore {
   /** The lowest last marker over all partitions of the log; null before each has one. */
@@ -28,8 +43,10 @@ export interface StreamStore {
    */
   applied?(): Promise<bigint | null>;
   /** Accounts that exist as far as is known, and what they are. */
-  knownAccounts(): Promise<{ address: string; expected: ExpectedAccount }[]>;
+  knownAccounts(): Promise<KnownAccount[]>;
   openGaps(): Promise<Gap[]>;
+  /** Where history was read from on; absent where nobody can have said otherwise before. */
+  historyBegin?(): Promise<HistoryBegin>;
   /** Transactions whose cut logs were not read again yet. */
   incompleteTransactions(): Promise<CutTransaction[]>;
   /** Absent where nothing is stored that could be compared with the chain. */
@@ -39,10 +56,14 @@ export interface StreamStore {
 /** What ClickHouse says of it: all but the position, which is the log's to tell. */
 export function storedState(
   store: Store,
-): Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'incompleteTransactions' | 'verification'> {
+): Pick<
+  StreamStore,
+  'knownAccounts' | 'openGaps' | 'historyBegin' | 'incompleteTransactions' | 'verification'
+> {
   return {
     knownAccounts: () => followedAccounts(store),
     openGaps: () => openGaps(store),
+    historyBegin: () => historyBegin(store),
     incompleteTransactions: () => unresolvedTransactions(store),
     verification: {
       verifiedSlot: () => verifiedSlot(store),

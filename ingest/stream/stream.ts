@@ -12,8 +12,8 @@ import { createFollowed, lateOutput } from './beside/followed.ts';
 import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
-import { readMetadataInTurns } from './following/metadata.ts';
 import { createSweeper } from './following/sweep.ts';
+import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
@@ -41,6 +41,8 @@ export interface StreamOptions {
   silenceMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
+  /** Mints and metadata, whose addresses strangers chose, are read again this long after. */
+  againAfterMs?: number;
   /** What is stored is compared with the chain this far apart. */
   verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
@@ -69,8 +71,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const { position } = stored;
 
   const program = decodeKey(programId) as Uint8Array;
-  const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
-  for (const { address, expected } of known) following.add(address, expected);
+  let onNamed = () => {};
+  const following = createFollowedAddresses(
+    program,
+    decodeKey(options.launchpadProgramId) as Uint8Array,
+    () => onNamed(),
+  );
+  for (const { address, expected, named } of known) following.add(address, expected, named);
   const slots = new Slots(commitment, position);
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
@@ -81,7 +88,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
 
   const reader = createAccountReader(rpc, following.expectedAt);
   const sweeper = createSweeper({
-    ...{ reader, programId, addresses: following.addresses, send, logger, signal },
+    ...{ reader, programId, mints: following.mints, send, logger, signal },
+    addresses: () => [...following.streamed(), ...following.namedBalances()],
     learn: (records) => records.forEach(learn),
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
@@ -120,8 +128,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
       for (const state of statesOf(output.slot)) handle(lateOutput(slots, beside, state));
-      if (gapFrom === null) return;
-      openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
+      // A provider may begin behind what is in the log: nothing is missing then.
+      if (gapFrom !== null && gapFrom <= output.slot)
+        openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
       gapFrom = null;
       return;
     }
@@ -143,7 +152,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const begin = () => {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
-    void resumeUnfinished({ store, position, following, newcomers: beside, gaps, reread, logger, signal });
+    void resumeUnfinished({
+      ...{ store, position, following, newcomers: beside, gaps, startSlot, reread, logger, signal },
+      openGap: (gap) => {
+        const { fromSlot, toSlot, toTime } = gap;
+        gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
+      },
+    });
     const { verification } = store;
     if (verification === undefined) return;
     void verifyForever({
@@ -155,11 +170,15 @@ export async function runStream(options: StreamOptions): Promise<void> {
     });
   };
 
-  void readMetadataInTurns({
-    ...{ reader, send, logger, signal },
-    addresses: following.metadataAddresses,
-    notBefore: () => slots.last ?? 0n,
-  });
+  const { againAfterMs } = options;
+  for (const expected of ['mint', 'metadata'] as const) {
+    void readInTurns({
+      ...{ send, learn, logger, signal, ...(againAfterMs === undefined ? {} : { againAfterMs }) },
+      read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
+      addresses: expected === 'mint' ? following.mints : following.metadata,
+      notBefore: () => slots.last ?? 0n,
+    });
+  }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
   const { silenceMs, rotaMs } = options;
@@ -170,10 +189,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const beside = createFollowed({
     ...{ client, slots, commitment, position, reader, learn, send, handle, logger, signal, ...limits },
     programId: program,
-    addresses: following.addresses,
+    addresses: following.streamed,
+    named: following.namedBalances,
     read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
     onFollowed: (followed) => report({ type: 'followed', ...followed }),
   });
+  onNamed = beside.onNamed;
+  onNamed();
   const streamingBeside = beside.run();
   await superviseStream({
     ...{ client, slots, outbox, logger, signal, ...limits },

@@ -71,9 +71,12 @@ export function fieldsReader(
   takes: (key: string) => boolean = () => true,
 ): (data: Uint8Array) => Struct {
   const { placed, size } = place(listed);
-  const fields = placed.filter(({ key, type }) => type === 'string' || takes(key));
+  // What stands behind a string depends on its length, whether it is taken or not.
+  const fields = placed
+    .map((field) => ({ ...field, taken: takes(field.key) }))
+    .filter(({ taken, type }) => taken || type === 'string');
   const keyed: Struct = { ...constants };
-  for (const { key } of fields) keyed[key] = 0;
+  for (const { key, taken } of fields) if (taken) keyed[key] = 0;
   // Keys added one by one make a dictionary; a copy of it has a hidden class, which the copies of the copy share.
   const blank = { ...keyed };
   return (data) => {
@@ -88,7 +91,7 @@ export function fieldsReader(
         shift += length;
         if (size + shift > data.length)
           throw malformed(name, field, `a string of ${length} bytes goes past the end`);
-        struct[field.key] = text(name, field, data.subarray(at + 4, at + 4 + length));
+        if (field.taken) struct[field.key] = text(name, field, data.subarray(at + 4, at + 4 + length));
       } else {
         struct[field.key] = scalar(name, field, data, view, at);
       }

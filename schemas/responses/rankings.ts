@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
+import type { AccountColumns } from '../program/account-fields.ts';
 import { MarketCap } from './coin.ts';
 import {
   BooleanOrNull,
@@ -17,6 +18,33 @@ export const SORTS = ['marketCap', 'profit', 'fees', 'burned', 'bankroll', 'acti
 export type Sort = (typeof SORTS)[number];
 export const ORDERS = ['desc', 'asc'] as const;
 export type Order = (typeof ORDERS)[number];
+
+/** A number of the policy's own account to rank by. */
+interface OwnKey {
+  column: keyof AccountColumns<'Policy'>;
+  /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
+  money: boolean;
+  /** Whether a row shows it under the sort's name, in dollars too; other sorts have figures of their own. */
+  shown: boolean;
+}
+
+/** The sorts by such a number; orders in memory and in the engine, and rows, are made from this. */
+export const OWN_KEYS = {
+  profit: { column: 'profit_swept', money: true, shown: true },
+  burned: { column: 'paid_to_holders', money: true, shown: false },
+  newest: { column: 'created_at', money: false, shown: false },
+} as const satisfies Partial<Record<Sort, OwnKey>>;
+export type OwnSort = keyof typeof OWN_KEYS;
+export type ShownSort = {
+  [S in OwnSort]: (typeof OWN_KEYS)[S]['shown'] extends true ? S : never;
+}[OwnSort];
+
+export const OWN_SORTS = Object.keys(OWN_KEYS) as OwnSort[];
+export const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSort[];
+
+/** One of something for each sort that rows show. */
+export const ofShown = <T>(make: (sort: ShownSort) => T) =>
+  Object.fromEntries(SHOWN_SORTS.map((sort) => [sort, make(sort)])) as Record<ShownSort, T>;
 
 const BURNED_NOTE =
   '`burned` ranks by what was paid for what was burned (`Policy.paid_to_holders`, an amount of the quote asset); the row shows what was burned (`Policy.tokens_burned`, an amount of the launched token).';
@@ -71,11 +99,11 @@ export const RankingRow = Type.Object(
     locked: Type.Boolean(),
     paused: Type.Boolean(),
     marketCap: MarketCap,
-    profit: Figure,
+    ...ofShown(() => Figure),
     fees: Figure,
     burned: Figure,
     bankroll: Figure,
-    usd: Type.Object({ profit: Figure, fees: Figure, bankroll: Figure }, closed),
+    usd: Type.Object({ ...ofShown(() => Figure), fees: Figure, bankroll: Figure }, closed),
     eventsLast24h: Figure,
     createdAt: TimeOrNull,
   },

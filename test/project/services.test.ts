@@ -10,7 +10,7 @@ import { devnetPortBase } from '../../start/ports.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { brokerMissing } from '../support/kafka.ts';
-import { freshPostgresUrl, sharedBrokers } from '../support/servers-of-run.ts';
+import { freshPostgresUrl, loginBrokers, sharedBrokers } from '../support/servers-of-run.ts';
 import { ourServices, ROOT, readCompose, readEnvFile, type Service, textOf } from './support/compose.ts';
 
 const compose = readCompose();
@@ -37,6 +37,7 @@ const directory = mkdtempSync(path.join(tmpdir(), 'services-'));
 const place: Place = { hosts: {}, directories: {} };
 const running: Running[] = [];
 let devnetBase = 0;
+let hasLogin = true;
 
 /** The image's Node is the one that package.json pins. */
 const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
@@ -60,7 +61,8 @@ function environmentOf(service: Service, ports: Ports): Record<string, string> {
     name,
     name in ports ? String(ports[name as keyof Ports]) : here(String(value)),
   ]);
-  return { ...Object.fromEntries(moved), PATH, KAFKA_TOPIC_PREFIX: TOPICS };
+  const own = moved.filter(([name]) => hasLogin || !name?.startsWith('KAFKA_SASL_'));
+  return { ...Object.fromEntries(own), PATH, KAFKA_TOPIC_PREFIX: TOPICS };
 }
 
 async function start(name: string, extra: string[] = []): Promise<Running> {
@@ -90,13 +92,21 @@ describe.skipIf(missing !== null)(
   () => {
     beforeAll(async () => {
       devnetBase = await devnetPortBase(directory);
+      const database = freshDatabaseUrl();
+      const withLogin = await loginBrokers();
+      // Of brokers that were given nobody knows a login.
+      hasLogin = withLogin !== null;
       place.hosts = {
         '0.0.0.0': '127.0.0.1',
         'devnet:10000': `127.0.0.1:${devnetBase}`,
         'devnet:8899': `127.0.0.1:${devnetBase + 1}`,
         'devnet:8900': `127.0.0.1:${devnetBase + 2}`,
-        'kafka:9092': (await sharedBrokers()).join(','),
-        'http://bankroll:devnet-only@clickhouse:8123/bankroll': freshDatabaseUrl(),
+        'kafka:9092': (withLogin ?? (await sharedBrokers())).join(','),
+        'http://bankroll:devnet-only@clickhouse:8123/bankroll': database,
+        'http://reader:devnet-only@clickhouse:8123/bankroll': database.replace(
+          '://',
+          '://reader:devnet-only@',
+        ),
         'postgres://bankroll:devnet-only@postgres:5432/bankroll': await freshPostgresUrl(),
       };
       place.directories = {

@@ -18,13 +18,16 @@ export interface ClickHouseFront {
  * ClickHouse's HTTP interface over the embedded engine: what @clickhouse/client's own transport asks for, so that
  * tests run the production path and several processes share one engine. Each request has a session of its own, so
  * that no setting or parameter outlives it.
+ * @param config the engine's own configuration: a file.
  */
-export async function serveClickHouse(path: string, port = 0): Promise<ClickHouseFront> {
+export async function serveClickHouse(path: string, port = 0, config?: string): Promise<ClickHouseFront> {
+  const open = () =>
+    new Session(path, config === undefined ? {} : { connectionArgs: [`--config-file=${config}`] });
   // The engine lives as long as one session is open.
-  const keeper = new Session(path);
+  const keeper = open();
   // As a server's http_max_uri_size: parameters travel in the address.
   const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
-    answer(path, request, response).catch((error: unknown) => refuse(response, error));
+    answer(open, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -40,7 +43,11 @@ export async function serveClickHouse(path: string, port = 0): Promise<ClickHous
   };
 }
 
-async function answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  open: () => Session,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://front');
   if (url.pathname === '/ping') {
     response.end('Ok.\n');
@@ -49,12 +56,14 @@ async function answer(path: string, request: IncomingMessage, response: ServerRe
   const body = (await buffer(request)).toString('utf8');
   const query = url.searchParams.get('query');
   const sql = query === null ? body : body === '' ? query : `${query}\n${body}`;
-  const session = new Session(path);
+  const session = open();
   try {
     const use = `USE ${identifier(url.searchParams.get('database') || 'default')};`;
     const settings = [...url.searchParams]
       .filter(([name]) => !RESERVED.has(name))
       .map(([name, value]) => `${identifier(name)} = ${literal(value)}`);
+    // As the deployment's account of that name has it.
+    if (loginOf(request) === 'reader') settings.push('readonly = 2');
     // One statement for all of them: each costs as much as a small query.
     const set = `SET ${[...WITHOUT_THREADS, ...settings].join(', ')};`;
     const result = await session.queryAsync(`${use} ${set} ${sql}`, { format: 'TabSeparated' });
@@ -64,6 +73,11 @@ async function answer(path: string, request: IncomingMessage, response: ServerRe
   } finally {
     session.close();
   }
+}
+
+function loginOf({ headers }: IncomingMessage): string {
+  const [, basic = ''] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? [];
+  return Buffer.from(basic, 'base64').toString().split(':')[0] as string;
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

@@ -11,9 +11,13 @@ export interface ClickHouseProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the front over the embedded engine as a child. @param directory kept, or a new one that goes with it. */
-export async function startClickHouse(directory?: string, port = 0): Promise<ClickHouseProcess> {
-  const flags = [String(port), ...(directory === undefined ? [] : [directory])];
+/** Starts the front over the embedded engine as a child. @param directory kept, or a new one that goes with it. @param config a file of the engine's own. */
+export async function startClickHouse(
+  directory?: string,
+  port = 0,
+  config?: string,
+): Promise<ClickHouseProcess> {
+  const flags = [String(port), directory, config].filter((flag) => flag !== undefined);
   const child = fork(path.join(import.meta.dirname, 'clickhouse-child.ts'), flags, {
     env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
     execArgv: [],

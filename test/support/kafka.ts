@@ -13,6 +13,8 @@ const run = promisify(execFile);
 const LIBRARIES = path.resolve(import.meta.dirname, '../../node_modules/.cache/kafka-broker');
 /** The broker's classes as a JVM holds them: one that maps them starts in half the time. */
 const CLASSES = path.join(LIBRARIES, 'classes.jsa');
+/** The accounts of the deployment of the local chain. */
+const LOGINS = path.resolve(import.meta.dirname, '../../deploy/devnet-secrets/kafka-jaas');
 const POM = path.join(import.meta.dirname, 'kafka-pom.xml');
 
 /** Why no broker can be had here, or null. In CI a missing broker is a failure, never a skip. */
@@ -70,6 +72,8 @@ export interface Broker {
 
 export interface Cluster {
   brokers: string[];
+  /** The same brokers where they ask for a login, one of the deployment of the local chain. */
+  loginBrokers: string[];
   nodes: Broker[];
   stop(): Promise<void>;
 }
@@ -106,7 +110,8 @@ async function launchCluster(
   for (let id = 1; id <= count; id += 1) {
     const clients = await freePort();
     const advertised = await advertise(clients);
-    plans.push({ id, port: await freePort(), controller: await freePort(), clients, advertised });
+    const [port, controller, logins] = [await freePort(), await freePort(), await freePort()];
+    plans.push({ id, port, controller, logins, clients, advertised });
   }
   const voters = plans.map((plan) => `${plan.id}@127.0.0.1:${plan.controller}`).join(',');
   const jars = classpath();
@@ -115,6 +120,7 @@ async function launchCluster(
     '-cp',
     jars,
     `-Dlog4j2.configurationFile=${log4j}`,
+    `-Djava.security.auth.login.config=${LOGINS}`,
     ...JVM,
     ...sharedClasses,
     main,
@@ -157,6 +163,7 @@ async function launchCluster(
 
   return {
     brokers: plans.map((plan) => `127.0.0.1:${plan.advertised}`),
+    loginBrokers: plans.map((plan) => `127.0.0.1:${plan.logins}`),
     nodes,
     stop: async () => {
       for (const { child, ended } of nodes) {
@@ -173,6 +180,7 @@ function serverProperties(node: {
   id: number;
   port: number;
   controller: number;
+  logins: number;
   clients: number;
   advertised: number;
   voters: string;
@@ -185,9 +193,11 @@ function serverProperties(node: {
     'node.id': node.id,
     'controller.quorum.voters': node.voters,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.clients},CONTROLLER://127.0.0.1:${node.controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.advertised}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.clients},LOGINS://127.0.0.1:${node.logins},CONTROLLER://127.0.0.1:${node.controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port},CLIENTS://127.0.0.1:${node.advertised},LOGINS://127.0.0.1:${node.logins}`,
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,LOGINS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'sasl.enabled.mechanisms': 'PLAIN',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': node.data,
     'offsets.topic.replication.factor': replicas,

@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-type What = '/kafka-prepared' | '/brokers' | '/postgres';
+type What = '/kafka-prepared' | '/brokers' | '/login-brokers' | '/postgres';
 
 /** Offers one broker and one Postgres for the whole run, each started when the first test file asks for it. */
 export async function offerServers(): Promise<{ url: string; close(): Promise<void> }> {
@@ -28,6 +28,10 @@ export async function offerServers(): Promise<{ url: string; close(): Promise<vo
       await answers['/kafka-prepared']();
       kafka ??= startKafka();
       return (await kafka).brokers;
+    },
+    '/login-brokers': async () => {
+      await answers['/brokers']();
+      return (await (kafka as Promise<Cluster>)).loginBrokers;
     },
     '/postgres': async () => {
       postgres ??= startPostgres();
@@ -62,6 +66,11 @@ async function ask<T>(what: What): Promise<T> {
 /** KAFKA_BROKERS, or the broker of this run. Others use it too: topics and groups have names of their own. */
 export async function sharedBrokers(): Promise<string[]> {
   return process.env.KAFKA_BROKERS?.split(',') ?? (await ask<string[]>('/brokers'));
+}
+
+/** The broker of this run where it asks for a login; null where brokers were given, whose logins nobody knows. */
+export async function loginBrokers(): Promise<string[] | null> {
+  return process.env.KAFKA_BROKERS === undefined ? ask<string[]>('/login-brokers') : null;
 }
 
 /** Brokers of one test file, which may harm them. */

@@ -1,4 +1,4 @@
-import type { Sort } from '../../../schemas/responses/rankings.ts';
+import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
 import type { RankedLoad, RowIndex } from './load.ts';
 import { type RankedRow, rankedRow, setPolicy } from './row.ts';
 
@@ -23,15 +23,7 @@ export function noRows(): Rows {
   };
 }
 
-const touchedNothing = (): Touched => ({
-  marketCap: new Set(),
-  profit: new Set(),
-  fees: new Set(),
-  burned: new Set(),
-  bankroll: new Set(),
-  activity: new Set(),
-  newest: new Set(),
-});
+const touchedNothing = () => Object.fromEntries(SORTS.map((sort) => [sort, new Set()])) as Touched;
 
 export interface Applied {
   /** Rows whose keys may have changed, by what they rank. */
@@ -116,7 +108,7 @@ function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touc
     const known = rows.byAddress.get(policy.address);
     if (known !== undefined) {
       setPolicy(known, policy);
-      for (const sort of ['profit', 'burned', 'newest'] as const) touched[sort].add(known);
+      for (const sort of OWN_SORTS) touched[sort].add(known);
       continue;
     }
     members = true;

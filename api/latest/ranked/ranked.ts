@@ -1,6 +1,8 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyCount, type RankedPage } from '../../../clickhouse/queries/ranking/ranking.ts';
+import type { Cells, Keys } from '../cells.ts';
+import { addAhead } from './ahead.ts';
 import { applyLoad, noRows } from './apply.ts';
 import { loadRanked, type RankedLoad } from './load.ts';
 import { createOrders, type RankedSelection } from './ranking.ts';
@@ -24,6 +26,8 @@ export interface Ranked {
   until(): number;
   /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
   load(store: Store, changes: Changes | null, now: number, clock: number): Promise<() => void>;
+  /** Adds to what is to be read what its readers will want next. */
+  ahead(wanted: Keys, cells: Cells, clock: number): void;
   /** Why the last turn could not bring it up. */
   failure(): unknown;
   /** Somebody asks. */
@@ -44,6 +48,7 @@ const TABLES: ReadonlySet<ChangedTable> = new Set([
 
 export function createRanked(most = MOST_POLICIES): Ranked {
   const rows = noRows();
+  let unread = rows.byAddress.values();
   const orders = createOrders();
   let loaded: RankedNeed | null = null;
   let wanted: RankedNeed | null = null;
@@ -77,6 +82,10 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       usedAt = clock;
     },
     failure: () => failure,
+    ahead: (wanted, cells, clock) => {
+      if (loaded !== null && wanted.has('policy') && clock - usedAt <= WARM_MS)
+        addAhead(wanted, rows.byAddress, unread, cells);
+    },
     load: async (store, changes, now, clock) => {
       const need = wanted ?? loaded;
       const later = () => {
@@ -115,6 +124,7 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       Object.assign(rows, noRows());
     }
     const { touched, members } = applyLoad(rows, load);
+    if (anew) unread = rows.byAddress.values();
     orders.touch(touched);
     if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
     if (need.events) until = leastUntil(rows.byMint.values());

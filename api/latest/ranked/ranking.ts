@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
-import type { Sort } from '../../../schemas/responses/rankings.ts';
+import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
+import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import type { Touched } from './apply.ts';
 import { createOrder, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
@@ -18,27 +19,21 @@ export interface Orders {
   page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RankedPage;
 }
 
-/** Seven sorts both ways, five of them in dollars too. */
+/** Every sort both ways, most of them in dollars too. */
 const MOST_ORDERS = 32;
 /** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
 const MOST_PLACES = 5_000_000;
 /** Policies in filtered orders that are kept, 8 bytes each. */
 const MOST_FILTERED = 4_000_000;
 
-const RAW: Record<Sort, KeyOf> = {
+const JOINED: Record<Exclude<Sort, OwnSort>, KeyOf> = {
   marketCap: (row) => row.cap,
-  profit: (row) => row.profit,
   fees: (row) => row.routed,
-  burned: (row) => row.burned,
   bankroll: (row) => row.balance,
   activity: (row) => BigInt(row.events),
-  newest: (row) => row.created,
 };
-
-const MONEY: Record<Sort, boolean> = {
-  ...{ marketCap: true, profit: true, fees: true, burned: true, bankroll: true },
-  ...{ activity: false, newest: false },
-};
+const OWN = OWN_SORTS.map((sort): [OwnSort, KeyOf] => [sort, (row) => row[sort]]);
+const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(OWN) as Record<OwnSort, KeyOf>) };
 
 interface Kept {
   sort: Sort;
@@ -59,7 +54,7 @@ export function createOrders(mostPlaces = MOST_PLACES): Orders {
 
   const make = (rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): Kept => {
     const { sort, order } = selection;
-    const inDollars = MONEY[sort] && selection.quote === null;
+    const inDollars = RANKING_KEYS[sort].money && selection.quote === null;
     const rates = new Map<string, { multiplier: bigint; divisor: bigint }>();
     const texts: Map<string, string> | null = inDollars ? new Map() : null;
     const absent = absentFor(selection);
@@ -150,12 +145,15 @@ function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
 }
 
 /** What of a selection decides which keys are absent. */
-function absenceOf({ sort, sumsKnown, withoutFees, window }: RankedSelection): string {
+function absenceOf({ sort, sumsKnown, withoutFees, window, undated }: RankedSelection): string {
   if (sort === 'fees') return sumsKnown ? [...withoutFees].sort().join() : 'none';
-  return sort === 'activity' && window === null ? 'none' : '';
+  if (sort === 'activity') return window === null ? 'none' : undated.join();
+  return '';
 }
 
-function absentFor({ sort, sumsKnown, withoutFees, window }: RankedSelection): (row: RankedRow) => boolean {
+function absentFor(selection: RankedSelection): (row: RankedRow) => boolean {
+  const { sort, sumsKnown, withoutFees, window } = selection;
   if (sort === 'fees') return (row) => !sumsKnown || withoutFees.has(row.address);
-  return () => sort === 'activity' && window === null;
+  const undated = new Set(selection.undated);
+  return (row) => sort === 'activity' && (window === null || undated.has(row.mint));
 }

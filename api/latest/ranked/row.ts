@@ -1,7 +1,8 @@
 import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
 
 /** What of a policy it is found and ranked by, and nothing else. */
-export interface RankedRow {
+export interface RankedRow extends Record<OwnSort, bigint> {
   address: string;
   mint: string;
   quote: string;
@@ -13,9 +14,6 @@ export interface RankedRow {
   model: number;
   locked: boolean;
   paused: boolean;
-  profit: bigint;
-  burned: bigint;
-  created: bigint;
   cap: bigint | null;
   routed: bigint;
   balance: bigint | null;
@@ -29,6 +27,8 @@ export interface RankedRow {
   gone: boolean;
 }
 
+const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as Record<OwnSort, bigint>;
+
 export function rankedRow(policy: RankedPolicy, quotes: Map<string, string>): RankedRow {
   const { address, mint, bankroll, quote_mint } = policy;
   // One text for all policies of a quote asset.
@@ -37,7 +37,8 @@ export function rankedRow(policy: RankedPolicy, quotes: Map<string, string>): Ra
   const row: RankedRow = {
     ...{ address, mint, quote, bankroll, pool: null },
     ...{ agent: false, origin: 0, model: 0, locked: false, paused: false },
-    ...{ profit: 0n, burned: 0n, created: 0n, cap: null, routed: 0n, balance: null },
+    ...NOTHING_OWN,
+    ...{ cap: null, routed: 0n, balance: null },
     ...{ events: 0, eventsUntil: Number.POSITIVE_INFINITY, name: '', symbol: '', gone: false },
   };
   setPolicy(row, policy);
@@ -50,7 +51,5 @@ export function setPolicy(row: RankedRow, policy: RankedPolicy): void {
   row.model = policy.model;
   row.locked = policy.locked === 1;
   row.paused = policy.paused === 1;
-  row.profit = BigInt(policy.profit_swept);
-  row.burned = BigInt(policy.paid_to_holders);
-  row.created = BigInt(policy.created_at);
+  for (const sort of OWN_SORTS) row[sort] = BigInt(policy[sort]);
 }

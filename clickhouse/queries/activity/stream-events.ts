@@ -29,6 +29,22 @@ export async function eventIdentities(
   );
 }
 
+/** Whether there are so many with `after` < slot <= `until`; those that were read twice count twice. Reads no more of them. */
+export async function hasManyEvents(
+  store: Store,
+  after: bigint,
+  until: bigint,
+  many: number,
+): Promise<boolean> {
+  const [row] = await store.query<{ n: string }>(
+    `SELECT count() AS n FROM (
+       SELECT 1 FROM events_by_slot
+       WHERE slot > {after:UInt64} AND slot <= {until:UInt64} AND mint != '' LIMIT {many:UInt32})`,
+    { after, until, many },
+  );
+  return Number(row?.n ?? 0) >= many;
+}
+
 export type FullEventRow = EventRow & { mint: string; position: number };
 
 /** The events of some policies with `from` <= slot <= `until`, at most `most`, in the order of the chain. */

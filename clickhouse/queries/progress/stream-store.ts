@@ -39,12 +39,26 @@ const FOLLOWED = {
 export type FollowedAs = (typeof FOLLOWED)[keyof typeof FOLLOWED];
 
 /** Every address that has a row, and what it is followed as. */
-export async function followedAccounts(store: Store): Promise<{ address: string; expected: FollowedAs }[]> {
+export async function followedAccounts(
+  store: Store,
+): Promise<{ address: string; expected: FollowedAs; named: boolean }[]> {
   const parts = Object.entries(FOLLOWED).map(
-    ([table, expected]) => `SELECT DISTINCT address, '${expected}' AS expected FROM ${table}`,
+    ([table, expected]) =>
+      `SELECT address, '${expected}' AS expected, ${NAMED[expected]} AS named
+       FROM ${table} GROUP BY address`,
   );
-  return store.query(parts.join('\nUNION ALL\n'));
+  const rows = await store.query<{ address: string; expected: FollowedAs; named: number }>(
+    parts.join('\nUNION ALL\n'),
+  );
+  return rows.map(({ named, ...row }) => ({ ...row, named: Number(named) === 1 }));
 }
+
+/** Whether somebody wrote an address into an account: a balance whose owner is no policy, a mint that no policy launched. */
+const NAMED: Record<FollowedAs, string> = {
+  ...{ program: '0', metadata: '0', pool: '0', curve_config: '0' },
+  token_account: 'argMax(owner, version) NOT IN (SELECT address FROM policies)',
+  mint: 'address NOT IN (SELECT mint FROM policies)',
+};
 
 export interface OpenGap {
   fromSlot: bigint;
@@ -75,6 +89,26 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
     toTime: row.highest_time === null ? null : Number(row.highest_time),
     before: row.place,
   }));
+}
+
+/** Where history was read from on, and the gaps that were closed above their first slot. */
+export async function historyBegin(
+  store: Store,
+): Promise<{ firstSlot: bigint | null; clipped: { fromSlot: bigint; firstSlot: bigint }[] }> {
+  const rows = await store.query<{ from_slot: string; first_slot: string | null }>(
+    `SELECT g.from_slot AS from_slot, if(min(g.closed) = 1, max(p.first_slot), NULL) AS first_slot
+     FROM gaps AS g FINAL
+     LEFT JOIN (SELECT from_slot, log_partition, first_slot FROM gap_places FINAL) AS p
+       ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
+     GROUP BY g.from_slot ORDER BY g.from_slot`,
+    {},
+  );
+  return {
+    firstSlot: rows[0] === undefined ? null : BigInt(rows[0].from_slot),
+    clipped: rows.flatMap(({ from_slot, first_slot }) =>
+      first_slot === null ? [] : [{ fromSlot: BigInt(from_slot), firstSlot: BigInt(first_slot) }],
+    ),
+  };
 }
 
 /** Transactions with cut logs that no whole reading has resolved. */

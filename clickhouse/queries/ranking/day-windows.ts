@@ -24,7 +24,8 @@ export interface ClaimsOfDay {
   last_time: string | null;
 }
 
-type Edges = { mint: string; first_time: string | null; next_time: string | null };
+/** Block times of the first event of a window, and of the first behind it. */
+export type Edges = { first_time: string | null; next_time: string | null };
 
 const EDGES = `minIf(block_time, block_time <= {until:Int64}) AS first_time,
        minIf(block_time, block_time > {until:Int64}) AS next_time`;
@@ -35,7 +36,7 @@ export async function eventsOfDay(
   mints: readonly string[] | null,
   until: number,
 ): Promise<Map<string, DayWindow<EventsOfDay>>> {
-  const rows = await store.query<EventsOfDay & Edges>(
+  const rows = await store.query<EventsOfDay & Edges & { mint: string }>(
     `SELECT mint, toUInt32(uniqExactIf((signature, position), block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time, ${EDGES}
      FROM ${mints === null ? 'events_by_slot' : 'events'}
@@ -59,7 +60,7 @@ export async function claimsOfDay(
   mints: readonly string[],
   until: number,
 ): Promise<Map<string, DayWindow<ClaimsOfDay>>> {
-  const rows = await store.query<ClaimsOfDay & Edges>(
+  const rows = await store.query<ClaimsOfDay & Edges & { mint: string }>(
     `SELECT mint, toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})) AS quote_amount,
        toString(sumIf(toUInt128(amount_b), block_time <= {until:Int64})) AS base_amount,
        toString(countIf(block_time <= {until:Int64})) AS count,
@@ -78,7 +79,8 @@ export async function claimsOfDay(
   );
 }
 
-function untilOf({ first_time, next_time }: Edges): number {
+/** Unix seconds until which a window holds what it holds. */
+export function untilOf({ first_time, next_time }: Edges): number {
   const leaves = first_time === null ? Number.POSITIVE_INFINITY : Number(first_time) + DAY_S;
   return Math.min(leaves, next_time === null ? Number.POSITIVE_INFINITY : Number(next_time));
 }

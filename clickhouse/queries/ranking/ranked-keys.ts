@@ -1,8 +1,9 @@
+import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
 import type { Store } from '../../client.ts';
 import { CAP } from './ranking-keys.ts';
 
 /** What a policy is found and ranked by, of its own account. */
-export interface RankedPolicy {
+export type RankedPolicy = Record<OwnSort, string> & {
   address: string;
   mint: string;
   quote_mint: string;
@@ -13,21 +14,20 @@ export interface RankedPolicy {
   model: number;
   locked: number;
   paused: number;
-  profit_swept: string;
-  paid_to_holders: string;
-  created_at: string;
-}
+};
+
+const OWN = OWN_SORTS.map((sort) => `${OWN_KEYS[sort].column} AS ${sort}`).join(', ');
 
 /** Null: all there are. */
 export type KeyList = readonly string[] | null;
 
-const among = (column: string, name: string, keys: KeyList): string =>
+export const among = (column: string, name: string, keys: KeyList): string =>
   keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
 
 export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
   return store.query(
     `SELECT address, mint, quote_mint, bankroll, mode, origin_id, if(mode = 'Passive', 0, model_id) AS model,
-       locked, paused, profit_swept, paid_to_holders, created_at
+       locked, paused, ${OWN}
      FROM policies FINAL
      WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`,
     { addresses: addresses ?? [] },

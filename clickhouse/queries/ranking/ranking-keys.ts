@@ -1,5 +1,5 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
-import type { Sort } from '../../../schemas/responses/rankings.ts';
+import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { STANDING } from '../activity/derived.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
@@ -54,12 +54,23 @@ export const RATES = `LEFT JOIN (
          {divisors:Array(UInt256)})) AS z)
      ) AS q ON q.mint = p.quote_mint`;
 
-export const RANKING_KEYS: Record<Sort, RankingKey> = {
+const JOINED: Record<Exclude<Sort, OwnSort>, RankingKey> = {
   marketCap: { join: CAPS, key: 'k.cap', money: true },
-  profit: { join: '', key: 'p.profit_swept', money: true },
   fees: { join: TOTALS, key: 'if({sumsKnown:UInt8} = 0 OR i.found, NULL, t.routed)', money: true },
-  burned: { join: '', key: 'p.paid_to_holders', money: true },
   bankroll: { join: BALANCES, key: 'if(b.found, b.amount, NULL)', money: true },
-  activity: { join: EVENTS, key: 'if({covered:UInt8} = 0, NULL, e.count)', money: false },
-  newest: { join: '', key: 'p.created_at', money: false },
+  activity: {
+    join: EVENTS,
+    key: 'if({covered:UInt8} = 0 OR has({undated:Array(String)}, p.mint), NULL, e.count)',
+    money: false,
+  },
+};
+
+const OWN = OWN_SORTS.map((sort): [OwnSort, RankingKey] => {
+  const { column, money } = OWN_KEYS[sort];
+  return [sort, { join: '', key: `p.${column}`, money }];
+});
+
+export const RANKING_KEYS: Record<Sort, RankingKey> = {
+  ...JOINED,
+  ...(Object.fromEntries(OWN) as Record<OwnSort, RankingKey>),
 };

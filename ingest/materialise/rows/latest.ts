@@ -152,7 +152,7 @@ function deadAccount(record: AccountRecord, error: MalformedError): DeadLetterRe
     where: encodeBase58(record.address),
     reason: error.message,
     slot: record.slot,
-    // What stands where a stranger's mint points is nothing to keep.
-    bytes: record.expected === 'metadata' ? new Uint8Array(0) : record.data,
+    // What stands where a stranger says is nothing to keep.
+    bytes: record.expected === 'metadata' || record.expected === 'mint' ? new Uint8Array(0) : record.data,
   };
 }

@@ -1,10 +1,13 @@
 import { inParallel } from '../../../runtime/parallel.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
-import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ, createAccountReader } from '../../history/account-reader.ts';
+import { createPatientRead, type ReadAccounts } from '../../history/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
+import type { KnownAccount } from '../../stream/stored-state.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -15,9 +18,10 @@ export interface BackfillAccountsOptions {
   programId: string;
   launchpadProgramId: string;
   /** Accounts that the index knows: one that is gone by now becomes a closed state. */
-  known: readonly { address: string; expected: ExpectedAccount }[];
+  known: readonly KnownAccount[];
   /** The states are of this slot or a later one. */
   notBefore: bigint;
+  logger: Logger;
   signal: AbortSignal;
   onProgress(done: number, total: number): void;
 }
@@ -32,7 +36,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     decodeKey(programId) as Uint8Array,
     decodeKey(options.launchpadProgramId) as Uint8Array,
   );
-  for (const { address, expected } of options.known) following.add(address, expected);
+  for (const { address, expected, named } of options.known) following.add(address, expected, named);
   const reader = createAccountReader(rpc, following.expectedAt);
   const done = new Set<string>();
   const keep = async (records: readonly AccountRecord[]) => {
@@ -43,21 +47,31 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     await log.append(records);
     options.onProgress(done.size, following.size());
   };
+  const pageReader = (read: ReadAccounts) => {
+    const patient = createPatientRead(read, options);
+    return async (addresses: readonly string[]) => {
+      const records = signal.aborted ? null : await patient(addresses, notBefore);
+      if (records !== null) await keep(records);
+    };
+  };
+  const readPage = pageReader(reader.read);
+  const [readMints, readMetadata] = (['mint', 'metadata'] as const).map((expected) =>
+    pageReader((addresses, at) => reader.readOfStrangers(addresses, at, expected)),
+  ) as [typeof readPage, typeof readPage];
 
   const owned = await reader.readProgram(programId, notBefore);
   for (let at = 0; at < owned.length && !signal.aborted; at += RECORDS_AT_ONCE) {
     await keep(owned.slice(at, at + RECORDS_AT_ONCE));
   }
   // What was read leads to more: a pool to its global config; metadata lead nowhere.
-  for (let left = leftOf(following.addresses(), done); left.length > 0 && !signal.aborted; ) {
-    await inParallel(pagesOf(left), READS_AT_ONCE, async (addresses) => {
-      if (!signal.aborted) await keep(await reader.read(addresses, notBefore));
-    });
-    left = leftOf(following.addresses(), done);
+  const left = () => leftOf([...following.streamed(), ...following.namedBalances()], done);
+  for (let some = left(); some.length > 0 && !signal.aborted; some = left()) {
+    await inParallel(pagesOf(some), READS_AT_ONCE, readPage);
+    // What cannot be read is left out.
+    for (const address of some) done.add(address);
   }
-  for (const addresses of pagesOf(following.metadataAddresses())) {
-    if (!signal.aborted) await keep(await reader.readMetadata(addresses, notBefore));
-  }
+  for (const addresses of pagesOf(following.mints())) await readMints(addresses);
+  for (const addresses of pagesOf(following.metadata())) await readMetadata(addresses);
   return done.size;
 }
 

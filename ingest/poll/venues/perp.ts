@@ -5,8 +5,8 @@ import { poll } from './call.ts';
 import { accountLetter, accountReading, failedReading, type RemoteAccountReader } from './remote-account.ts';
 
 /** The venue allows 1200 weight a minute for each address: 200 at once and 15 a second stay below it. */
-const WEIGHT_PER_SECOND = 15;
-const WEIGHT_BURST = 200;
+export const WEIGHT_PER_SECOND = 15;
+export const WEIGHT_BURST = 200;
 const STATE_WEIGHT = 2;
 const MODE_WEIGHT = 20;
 const MODE_VALID_MS = 3_600_000;

@@ -13,7 +13,10 @@ export interface FollowedOptions {
   commitment: 'confirmed' | 'finalized';
   programId: Uint8Array;
   position: bigint | null;
+  /** Those that are streamed. */
   addresses(): string[];
+  /** Balances that are read over RPC in turns, whatever the provider takes. */
+  named(): string[];
   reader: AccountReader;
   /** Reads these at that slot or later, until done. */
   read(addresses: readonly string[], notBefore: bigint): void;
@@ -31,6 +34,8 @@ export interface FollowedOptions {
 export interface FollowedStates extends Beside {
   /** A state that goes into the log, whoever found it. */
   told(record: AccountRecord): void;
+  /** There are other named balances than before. */
+  onNamed(): void;
 }
 
 /** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
@@ -46,6 +51,8 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
+  let overRpc: readonly string[] = [];
+  const setRota = () => rota.set([...overRpc, ...options.named()]);
   const beside = createBeside({
     ...options,
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
@@ -54,12 +61,13 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
-    onFollowed: (followed, overRpc) => {
-      rota.set(overRpc);
+    onFollowed: (followed, rest) => {
+      overRpc = rest;
+      setRota();
       options.onFollowed(followed);
     },
   });
-  return { ...beside, told: rota.told };
+  return { ...beside, told: rota.told, onNamed: setRota };
 }
 
 /** Of a slot that the core never brought the stream beside it knows the time. */

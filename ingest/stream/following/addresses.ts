@@ -6,22 +6,31 @@ import { decodePool, isPool } from '../../../schemas/solana/launchpad.ts';
 import { configAddress, policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
 import {
   decodeMint,
+  decodeTokenAccount,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
   tokenProgramKind,
 } from '../../../schemas/solana/token.ts';
 
-/** The addresses that the stream follows beyond what the program owns, and what stands at each. */
+/**
+ * The addresses that are followed beyond what the program owns, and what stands at each. Those that follow from the
+ * program's own addresses are streamed. Those that somebody wrote into an account are read over RPC: whoever wrote one
+ * may have named any account there is, and never decides what an address of ours means.
+ */
 export interface FollowedAddresses {
-  /** Learns from a state what else to follow; answers the addresses that are new, base58. */
+  /** Learns from a state what else to follow; answers the addresses that are new and streamed, base58. */
   learn(record: AccountRecord): string[];
-  /** Follows an address that is known from before. False where it was followed already. */
-  add(address: string, expected: ExpectedAccount): boolean;
+  /** Follows an address that is known from before. False where it was followed already, or is not streamed. */
+  add(address: string, expected: ExpectedAccount, named?: boolean): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
-  addresses(): string[];
-  /** Where the metadata of followed mints stand outside of them: chosen by whoever made the mint, never streamed. */
-  metadataAddresses(): string[];
+  streamed(): string[];
+  /** Token accounts of which only a venue account says that they are a policy's. */
+  namedBalances(): string[];
+  /** Quote assets and what venue accounts hold; a launched token's own mint is streamed. */
+  mints(): string[];
+  /** Where the metadata of followed mints stand outside of them. */
+  metadata(): string[];
   size(): number;
 }
 
@@ -39,10 +48,20 @@ const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
-/** @param launchpad the launchpad's program until ProtocolConfig names another. */
-export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8Array): FollowedAddresses {
-  /** By address, latin1 of its bytes: ten times cheaper than base58 for every update. */
+/**
+ * @param launchpad the launchpad's program until ProtocolConfig names another.
+ * @param onNamed told when there are other named balances than before.
+ */
+export function createFollowedAddresses(
+  programId: Uint8Array,
+  launchpad: Uint8Array,
+  onNamed: () => void = () => {},
+): FollowedAddresses {
+  /** Streamed. By address, latin1 of its bytes: ten times cheaper than base58 for every update. */
   const known = new Map<string, ExpectedAccount>();
+  /** Of token accounts that a venue account names: the policies that it is of. */
+  const balances = new Map<string, Set<string>>();
+  const mints = new Set<string>();
   /** Accounts whose addresses of interest can never change, and were learned. */
   const learned = new Set<string>();
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
@@ -54,7 +73,19 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
     const key = latin1(address);
     if (known.has(key)) return;
     known.set(key, expected);
+    mints.delete(key);
+    if (balances.delete(key)) onNamed();
     found.push(encodeBase58(address));
+  };
+  const followMint = (address: Uint8Array) => {
+    if (!known.has(latin1(address))) mints.add(latin1(address));
+  };
+  const followBalance = (address: Uint8Array, policy: Uint8Array | null) => {
+    const key = latin1(address);
+    if (known.has(key)) return;
+    const policies = balances.get(key);
+    balances.set(key, (policies ?? new Set()).add(policy === null ? '' : latin1(policy)));
+    if (policies === undefined) onNamed();
   };
 
   const learnProgram = (record: AccountRecord, found: string[]) => {
@@ -68,13 +99,13 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
       const tokens = policyTokenAccounts(programId, record.address);
       for (const token of Object.values(tokens)) follow(found, token, 'token_account');
       follow(found, mint, 'mint');
-      follow(found, quoteMint, 'mint');
+      followMint(quoteMint);
       pairs.set(latin1(record.address), [mint.slice(), quoteMint.slice()]);
       follow(found, poolAddress(launchpadProgram, mint, quoteMint), 'pool');
     }
     if (account.type === 'VenueAccount') {
-      follow(found, account.assetMint, 'mint');
-      if (account.kind === 'Local') follow(found, account.tokenAccount, 'token_account');
+      followMint(account.assetMint);
+      if (account.kind === 'Local') followBalance(account.tokenAccount, account.policy);
     }
     if (account.type === 'ProtocolConfig' && !same(account.launchpadProgram, launchpadProgram)) {
       if (!same(record.address, configAddress(programId))) return;
@@ -91,25 +122,37 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
     return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
   };
 
+  const isFollowedMint = (record: AccountRecord): boolean => {
+    const key = latin1(record.address);
+    return (known.get(key) === 'mint' || mints.has(key)) && isOf(record, 'mint');
+  };
+  /** Whoever has it owned by the policy has made it for that. */
+  const isOfItsPolicy = (record: AccountRecord): boolean => {
+    const policies = balances.get(latin1(record.address));
+    if (policies === undefined || !isOf(record, 'account')) return false;
+    return policies.has(latin1(decodeTokenAccount(record.data).owner));
+  };
+
   return {
-    add: (address, expected) => {
+    add: (address, expected, named = false) => {
       // Its mint says where it is once the mint is read.
       if (expected === 'metadata') return false;
-      const key = latin1(decodeKey(address) as Uint8Array);
-      if (known.has(key)) return false;
-      known.set(key, expected);
-      return true;
+      const bytes = decodeKey(address) as Uint8Array;
+      const found: string[] = [];
+      if (!named) follow(found, bytes, expected);
+      else if (expected === 'mint') followMint(bytes);
+      else followBalance(bytes, null);
+      return found.length > 0;
     },
-    expectedAt: (address) => known.get(latin1(address)) ?? null,
-    metadataAddresses: () =>
-      [...new Set(pointers.values())]
-        .filter((key) => !known.has(key))
-        .map((key) => encodeBase58(Buffer.from(key, 'latin1'))),
-    addresses: () =>
-      [...known]
-        .sort(([, a], [, b]) => ORDER[a] - ORDER[b])
-        .map(([key]) => encodeBase58(Buffer.from(key, 'latin1'))),
-    size: () => known.size,
+    expectedAt: (address) => {
+      const key = latin1(address);
+      return known.get(key) ?? (balances.has(key) ? 'token_account' : mints.has(key) ? 'mint' : null);
+    },
+    streamed: () => [...known].sort(([, a], [, b]) => ORDER[a] - ORDER[b]).map(([key]) => base58Of(key)),
+    namedBalances: () => [...balances.keys()].map(base58Of),
+    mints: () => [...mints].map(base58Of),
+    metadata: () => [...new Set(pointers.values())].filter((key) => !known.has(key)).map(base58Of),
+    size: () => known.size + balances.size + mints.size,
     learn: (record) => {
       const found: string[] = [];
       const { address, data } = record;
@@ -122,7 +165,8 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
       try {
         if (same(record.owner, programId)) learnProgram(record, found);
         else if (isPoolOf(record)) follow(found, decodePool(data).globalConfig, 'curve_config');
-        else if (known.get(latin1(address)) === 'mint' && isMint(record)) {
+        else if (isOfItsPolicy(record)) follow(found, address, 'token_account');
+        else if (isFollowedMint(record)) {
           const { metadataPointer } = decodeMint(data, address);
           if (metadataPointer === null) pointers.delete(latin1(address));
           else pointers.set(latin1(address), latin1(metadataPointer));
@@ -138,8 +182,10 @@ export function createFollowedAddresses(programId: Uint8Array, launchpad: Uint8A
 
 const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((text) => decodeKey(text) as Uint8Array);
 
-function isMint(record: AccountRecord): boolean {
+const base58Of = (key: string) => encodeBase58(Buffer.from(key, 'latin1'));
+
+function isOf(record: AccountRecord, kind: 'mint' | 'account'): boolean {
   return (
-    TOKEN_PROGRAMS.some((program) => same(record.owner, program)) && tokenProgramKind(record.data) === 'mint'
+    TOKEN_PROGRAMS.some((program) => same(record.owner, program)) && tokenProgramKind(record.data) === kind
   );
 }

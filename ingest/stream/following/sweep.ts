@@ -12,8 +12,9 @@ const RECORDS_AT_ONCE = 1_000;
 export interface SweeperOptions {
   reader: AccountReader;
   programId: string;
-  /** Addresses that are followed now. */
+  /** Addresses that are followed now, but for mints. */
   addresses(): string[];
+  mints(): string[];
   /** Called with every state that was read, before it is sent. */
   learn(records: readonly AccountRecord[]): void;
   send(records: readonly LogRecord[]): Promise<void>;
@@ -35,17 +36,23 @@ export interface Sweeper {
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { reader, learn, send, signal } = options;
   const patientRead = createPatientRead(reader.read, options);
+  const readMints = createPatientRead(
+    (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, 'mint'),
+    options,
+  );
   let wanted: bigint | null = null;
   let running = false;
 
-  const read = async (addresses: readonly string[], notBefore: bigint) => {
+  const readBy = async (by: typeof patientRead, addresses: readonly string[], notBefore: bigint) => {
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
-      const records = await patientRead(some, notBefore);
+      const records = await by(some, notBefore);
       if (records === null) return;
       learn(records);
       await send(records);
     });
   };
+
+  const read = (addresses: readonly string[], notBefore: bigint) => readBy(patientRead, addresses, notBefore);
 
   const sweep = async (notBefore: bigint) => {
     // Addresses that come up on the way are newcomers, and read when the filter has them.
@@ -63,6 +70,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       followed.filter((address) => !found.has(address)),
       notBefore,
     );
+    await readBy(readMints, options.mints(), notBefore);
   };
 
   const run = async () => {

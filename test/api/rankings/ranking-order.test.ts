@@ -13,7 +13,13 @@ import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
-import { ORDERS, type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
+import {
+  ORDERS,
+  OWN_SORTS,
+  type OwnSort,
+  type RankingsResponse,
+  SORTS,
+} from '../../../schemas/responses/rankings.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
 import {
@@ -35,8 +41,8 @@ const SEED = process.env.SEED ?? 'order-1';
 function rowOf(mint: number): RankedRow {
   const text = String(mint).padStart(4, '0');
   const none = { quote_mint: 'q', bankroll: '', mode: 'Agent', origin_id: 0, model: 0, locked: 0, paused: 0 };
-  const sums = { profit_swept: '0', paid_to_holders: '0', created_at: '0' };
-  return rankedRow({ address: text, mint: text, ...none, ...sums }, new Map());
+  const own = Object.fromEntries(OWN_SORTS.map((sort) => [sort, '0'])) as Record<OwnSort, string>;
+  return rankedRow({ address: text, mint: text, ...none, ...own }, new Map());
 }
 
 test('an order that is told what changed is the order that is sorted anew', () => {
@@ -90,6 +96,7 @@ test('orders that have no room beside each other are made anew, and say the same
   const rest = {
     launchpad: '',
     sumsKnown: true,
+    undated: [],
     withoutFees: new Set<string>(),
     window: null,
     rates: [],
@@ -100,7 +107,7 @@ test('orders that have no room beside each other are made anew, and say the same
     for (const sort of ['newest', 'activity', 'marketCap'] as const) {
       const touched = Object.fromEntries(SORTS.map((one) => [one, new Set<RankedRow>()])) as Touched;
       for (const [at, row] of [...rows.values()].entries()) {
-        row.created = BigInt((at * 7 + round) % 11);
+        row.newest = BigInt((at * 7 + round) % 11);
         touched.newest.add(row);
       }
       for (const orders of [bounded, free]) orders.touch(touched);
@@ -222,7 +229,9 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
     return query;
   };
   const ask = async (memory: Memory, query: URLSearchParams) =>
-    (await memory.read((view) => route.answer({ params: {}, query }, view))).value.body as RankingsResponse;
+    JSON.parse(
+      String((await memory.read((view) => route.answer({ params: {}, query }, view))).value.body),
+    ) as RankingsResponse;
 
   for (let round = 0; round < 5; round += 1) {
     await changeSome();

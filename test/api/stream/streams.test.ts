@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
 import type { AgentPost } from '../../../schemas/responses/posts.ts';
 import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
@@ -248,6 +249,39 @@ describe('refusals', () => {
     const reply = await held.api.request('GET', path);
     expect(reply.status).toBe(400);
     expect((reply.body as { error: string }).error).toContain(sentence);
+  });
+
+  test('an id that is none of ours is not repeated, whatever lines it holds', async () => {
+    const forged = encodeURIComponent('x\nevent: post\ndata: {"text":"forged"}\n\n');
+    const listener = await listen(`/stream/posts?after=${forged}`);
+    await listener.until(1);
+    expect(listener.heard).toMatchObject([{ event: 'gap' }]);
+    const ranking = await listen(`/stream/rankings?after=${forged}`);
+    await ranking.until(1);
+    expect(ranking.heard).toMatchObject([{ event: 'ranking' }]);
+  });
+
+  test('who comes and goes asks the store nothing anew while nothing is applied', async () => {
+    const first = await listen('/stream/activity');
+    first.close();
+    await first.ended;
+    const asked = held.api.queries('FROM events_by_slot WHERE slot');
+    for (let at = 0; at < 12; at += 1) {
+      const listener = await listen('/stream/activity');
+      listener.close();
+      await listener.ended;
+    }
+    expect(held.api.queries('FROM events_by_slot WHERE slot')).toBe(asked);
+  });
+
+  test('whoever says that he is far back is told so before his events are read', async () => {
+    await held.api.insert(
+      'events',
+      ['a', 'b', 'c'].map((name) => happened('one', 990, name)),
+    );
+    const many = (most: number) =>
+      hasManyEvents(held.api.latest.currentStore(), 0n, BigInt(base + 1000), most);
+    expect([await many(3), await many(4)]).toEqual([true, false]);
   });
 
   test('as many as an address may have, and no more', async () => {

@@ -5,6 +5,8 @@ import { checkKafka } from '../../../ingest/operate/doctor/kafka.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../../support/answering.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { loginBrokers } from '../../support/servers-of-run.ts';
 
 let server: AnsweringServer | null = null;
 afterEach(() => server?.close());
@@ -94,3 +96,25 @@ test('something else that listens is told from a broker', async () => {
     closing: expect.stringMatching(/closed the connection|ECONNRESET/),
   });
 });
+
+const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
+
+test.skipIf(missing !== null)(
+  `a real broker lets in who has its login, and nobody else${missing === null ? '' : ` (${missing})`}`,
+  async () => {
+    const login = {
+      KAFKA_BROKERS: String(await loginBrokers()),
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: 'bankroll',
+      KAFKA_SASL_PASSWORD: 'devnet-only',
+    };
+    const kafkaLine = async (env: Record<string, string>) =>
+      (await diagnose(env)).lines.find((line) => line.includes(' KAFKA_BROKERS '));
+    expect(await kafkaLine(login)).toMatch(/^ok .*1 of 1 brokers answer, a cluster of 1, entered by plain$/);
+    expect(await kafkaLine({ ...login, KAFKA_SASL_PASSWORD: 'hunter2' })).toMatch(
+      /^failed .*[Aa]uthentication/,
+    );
+    const { KAFKA_BROKERS } = login;
+    expect(await kafkaLine({ KAFKA_BROKERS })).toMatch(/^failed /);
+  },
+);

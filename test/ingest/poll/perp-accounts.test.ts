@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readRemoteAccounts } from '../../../ingest/poll/remote-accounts.ts';
-import { createPerpReader } from '../../../ingest/poll/venues/perp.ts';
+import { readRemoteAccounts, remoteAccountsRound } from '../../../ingest/poll/remote-accounts.ts';
+import { createPerpReader, WEIGHT_BURST, WEIGHT_PER_SECOND } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
-import { captureLog } from './support/capture.ts';
+import { captureLog, pollOptions } from './support/capture.ts';
 
 const USER = 'ab'.repeat(20);
 const account = (number: number) => ({
@@ -183,4 +183,76 @@ test('what is cut off by a stop says nothing of the venue', async () => {
     return null;
   });
   expect(await createPerpReader(server.url, createBucket(1e6, 1e6)).read(account(1), stop.signal)).toBeNull();
+});
+
+describe('1,000 accounts at a venue', () => {
+  const MOST_A_MINUTE = 1_200;
+  const accounts = Array.from({ length: 1_000 }, (_, n) => ({
+    ...account(n),
+    remoteAccount: '00'.repeat(12) + n.toString(16).padStart(40, '0'),
+  }));
+  const store = { ...pollOptions({}, {}).store, query: async () => accounts as never[] };
+
+  /** A budget of the reader's own numbers whose time goes by as fast as it is asked, and what was spent when. */
+  function quickBudget() {
+    let now = 0;
+    const bucket = createBucket(WEIGHT_PER_SECOND, WEIGHT_BURST, () => now);
+    const spentAt: number[] = [];
+    const take = async () => {
+      while (!bucket.tryTake()) now += 50;
+      spentAt.push(now);
+      return true;
+    };
+    return { spentAt, weight: { take, tryTake: bucket.tryTake } };
+  }
+
+  test('are first answered within what the venue allows in any minute, one after the other', async () => {
+    const { spentAt, weight } = quickBudget();
+    server = await serveAnswers((asked) => ({
+      body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
+    }));
+    const log = captureLog();
+    const { signal } = new AbortController();
+    const config = pollOptions({ PERP_VENUE_URL: server.url }, {}).config;
+    const round = remoteAccountsRound('perp', { config, store, signal }, (url) =>
+      createPerpReader(url, weight),
+    );
+    await round((records) => log.append(records));
+    const answered = log
+      .readings()
+      .flatMap((one) => (one.type === 'venue_account' ? [one.tokenAccount] : []));
+    expect(new Set(answered).size).toBe(1_000);
+    expect(spentAt).toHaveLength(22 * 1_000);
+    let first = 0;
+    spentAt.forEach((at, n) => {
+      while ((spentAt[first] as number) <= at - 60_000) first += 1;
+      if (n - first + 1 > MOST_A_MINUTE) throw new Error(`${n - first + 1} in the minute before ${at} ms`);
+    });
+    // What the budget takes for them, and no more.
+    expect(spentAt.at(-1)).toBeLessThanOrEqual(
+      ((22 * 1_000 - WEIGHT_BURST) / WEIGHT_PER_SECOND) * 1_000 + 1_000,
+    );
+  });
+
+  test('whose round broke off begin the next with those that were never asked for', async () => {
+    const asked: string[] = [];
+    let isDown = false;
+    const reader = {
+      read: async ({ tokenAccount }: { tokenAccount: string }) => {
+        asked.push(tokenAccount);
+        isDown = asked.length > 300 && asked.length < 310;
+        const failure = isDown ? { error: 'answered 502', retryAfterMs: null } : null;
+        return { records: [], failure, asked: true };
+      },
+    };
+    const { signal } = new AbortController();
+    const config = pollOptions({ PERP_VENUE_URL: 'http://venue.example' }, {}).config;
+    const round = remoteAccountsRound('perp', { config, store, signal }, () => reader);
+    await round(async () => {});
+    const first = asked.splice(0);
+    expect(first.length).toBeLessThan(310);
+    await round(async () => {});
+    const next = asked.slice(0, 1_000 - first.length);
+    expect(next.filter((one) => first.includes(one))).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import { TOKEN_2022_PROGRAM } from '../../../devnet/program/state/known-programs
 import { createFollowedAddresses } from '../../../ingest/stream/following/addresses.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
+import { kitEncode } from '../../schemas/support/kit-codecs.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';
 import { account, key, PROGRAM, rawKey } from '../materialise/support/records.ts';
 
@@ -23,21 +24,38 @@ function pointing(name: string, metadataPointer: string) {
   });
   return account(name, TOKENS, data);
 }
+/** A Local venue account that names a token account and a mint. */
+function venue(name: string, of: string, token: string | Uint8Array, asset: string | Uint8Array) {
+  const text = (one: string | Uint8Array) => (typeof one === 'string' ? key(one) : encodeBase58(one));
+  const data = kitEncode('VenueAccount', {
+    ...{ policy: key(of), tokenAccount: text(token), assetMint: text(asset) },
+    ...{ kind: 0, assetClass: 1, revoked: false, remoteAccount: new Uint8Array(32) },
+    ...{ remoteEquity: 0n, remoteNotional: 0n, remoteAsof: 0n, bridgedOut: 0n, bump: 1 },
+  });
+  return account(name, PROGRAM, data);
+}
+function balance(name: string, owner: string) {
+  const data = new Uint8Array(165);
+  data.set(rawKey('asset'), 0);
+  data.set(rawKey(owner), 32);
+  data[108] = 1;
+  return account(name, TOKENS, data);
+}
 const policy = (name: string) => account(name, PROGRAM, policyBytes());
 
 test('what a mint points to is read and never streamed, one address a mint', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
   followed.learn(pointing('mint', key('too early')));
-  expect(followed.metadataAddresses()).toEqual([]);
+  expect(followed.metadata()).toEqual([]);
   followed.learn(policy('policy'));
-  const before = followed.addresses();
+  const before = followed.streamed();
   expect(followed.learn(pointing('mint', key('first')))).toEqual([]);
   followed.learn(pointing('mint', key('second')));
-  expect(followed.metadataAddresses()).toEqual([key('second')]);
-  expect(followed.addresses()).toEqual(before);
+  expect(followed.metadata()).toEqual([key('second')]);
+  expect(followed.streamed()).toEqual(before);
   expect(followed.add(key('kept from before'), 'metadata')).toBe(false);
   followed.learn({ ...pointing('mint', key('second')), lamports: 0n });
-  expect(followed.metadataAddresses()).toEqual([]);
+  expect(followed.metadata()).toEqual([]);
 });
 
 test('an address of ours is what it is, whatever points to it, and whenever', () => {
@@ -47,10 +65,10 @@ test('an address of ours is what it is, whatever points to it, and whenever', ()
     const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
     followed.add(key('quote'), 'mint');
     followed.learn(pointing('quote', encodeBase58(target)));
-    expect(followed.metadataAddresses()).toEqual([encodeBase58(target)]);
+    expect(followed.metadata()).toEqual([encodeBase58(target)]);
     followed.learn(policy('policy'));
-    expect(followed.metadataAddresses()).toEqual([]);
-    expect(followed.addresses()).toContain(encodeBase58(target));
+    expect(followed.metadata()).toEqual([]);
+    expect(followed.streamed()).toContain(encodeBase58(target));
     expect(followed.expectedAt(target)).not.toBe('metadata');
   }
 });
@@ -67,4 +85,49 @@ test('a pool leads to its curve only where the launchpad owns it', () => {
   expect(followed.learn(account('pool', rawKey('stranger'), data, { address }))).toEqual([]);
   expect(followed.learn(account('pool', LAUNCHPAD, data))).toEqual([]);
   expect(followed.learn(account('pool', LAUNCHPAD, data, { address }))).toEqual([key('curve')]);
+});
+
+test('a mint that somebody names is read and never streamed; a launched one is', () => {
+  const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
+  followed.learn(policy('policy'));
+  followed.learn(venue('venue', 'policy', 'token', 'asset'));
+  followed.add(key('kept from before'), 'mint', true);
+  expect(new Set(followed.mints())).toEqual(
+    new Set(['quote', 'asset', 'kept from before'].map((name) => key(name))),
+  );
+  for (const mint of followed.mints()) expect(followed.streamed()).not.toContain(mint);
+  expect(followed.streamed()).toContain(key('mint'));
+  expect(followed.expectedAt(rawKey('asset'))).toBe('mint');
+});
+
+test("a venue account's balance is streamed once its owner is the policy, and read over RPC until then", () => {
+  let changes = 0;
+  const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD, () => {
+    changes += 1;
+  });
+  followed.learn(venue('venue', 'policy', 'token', 'asset'));
+  expect([followed.namedBalances(), changes]).toEqual([[key('token')], 1]);
+  expect(followed.learn(balance('token', 'a busy exchange'))).toEqual([]);
+  expect(followed.streamed()).not.toContain(key('token'));
+  expect(followed.learn(balance('token', 'policy'))).toEqual([key('token')]);
+  expect([followed.namedBalances(), changes]).toEqual([[], 2]);
+  expect(followed.streamed()).toContain(key('token'));
+});
+
+test('an address of ours is ours, whoever named it before as something else', () => {
+  const { bankroll } = policyTokenAccounts(PROGRAM, rawKey('policy'));
+  const pool = poolAddress(LAUNCHPAD, rawKey('mint'), rawKey('quote'));
+  const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
+  const named = [bankroll, pool, rawKey('policy')];
+  named.forEach((address, at) => {
+    followed.learn(venue(`as a mint ${at}`, 'other', 'any', address));
+    followed.learn(venue(`as a balance ${at}`, 'other', address, 'any'));
+  });
+  expect(followed.streamed()).not.toContain(encodeBase58(bankroll));
+  const found = followed.learn(policy('policy'));
+  for (const address of named) {
+    expect(found).toContain(encodeBase58(address));
+    expect([...followed.mints(), ...followed.namedBalances()]).not.toContain(encodeBase58(address));
+  }
+  expect(named.map(followed.expectedAt)).toEqual(['token_account', 'pool', 'program']);
 });

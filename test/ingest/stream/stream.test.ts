@@ -177,6 +177,44 @@ describe(`the stream (seed ${SEED})`, () => {
     expect([...stage.model.gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
   });
 
+  test('reads what lies before the slot at which history was to begin once it is to begin earlier', async () => {
+    await open();
+    await stage.live(80);
+    const slots = ledgerTransactions(stage.chain).map(({ slot }) => slot);
+    const [first, third] = [slots[0] as bigint, slots[Math.floor(slots.length / 3)] as bigint];
+    const lowest = () =>
+      [...stage.model.transactions.values()]
+        .flat()
+        .reduce((least, { slot }) => (slot < least ? slot : least), third);
+    for (const startSlot of [third, third + 5n]) {
+      const { stop } = stage.start({ startSlot });
+      await stage.live(10);
+      await stage.settled();
+      await stop();
+      expect(lowest()).toBe(third);
+    }
+    stage.start({ startSlot: 0n });
+    await stage.liveUntil('what lies before is a gap', () => stage.model.gaps.has(0n));
+    await expectWhole();
+    expect(lowest()).toBe(first);
+  });
+
+  test('reads the rest of a gap that was closed where history was to begin, once it is to begin earlier', async () => {
+    await open();
+    await stage.live(80);
+    const middle = ledgerTransactions(stage.chain)[40]?.slot as bigint;
+    // An earlier run was asked for all of it and stopped before it had any.
+    stage.model.gaps.set(0n, { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false });
+    const first = stage.start({ startSlot: middle });
+    await stage.live(10);
+    await stage.settled();
+    await first.stop();
+    expect(stage.model.gaps.get(0n)).toMatchObject({ closed: true, obstacle: { firstSlot: middle } });
+    stage.start({ startSlot: 0n });
+    await stage.liveUntil('it is open again', () => stage.model.gaps.get(0n)?.closed === false);
+    await expectWhole();
+  });
+
   test('holds the stream back while the log takes nothing, and loses nothing', async () => {
     await open();
     let held = true;

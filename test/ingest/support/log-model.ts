@@ -64,6 +64,12 @@ export function createLogModel(partitions = 1): LogModel {
     },
     knownAccounts: async () =>
       [...model.accounts].map(([address, { expected }]) => ({ address, expected: expected ?? 'program' })),
+    historyBegin: async () => ({
+      firstSlot: [...model.gaps.keys()].sort((a, b) => Number(a - b))[0] ?? null,
+      clipped: [...model.gaps.values()].flatMap(({ fromSlot, closed, obstacle }) =>
+        closed && obstacle?.type === 'pruned' ? [{ fromSlot, firstSlot: obstacle.firstSlot }] : [],
+      ),
+    }),
     openGaps: async (): Promise<Gap[]> => [...model.gaps.values()].filter(({ closed }) => !closed),
     incompleteTransactions: async () => [],
   };

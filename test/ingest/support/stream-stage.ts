@@ -33,6 +33,7 @@ export interface StreamStage {
 
 export interface StartOptions {
   silenceMs?: number;
+  startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
   log?: LogWriter & LogReader;
@@ -111,6 +112,7 @@ export async function openStreamStage({
     restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
       silenceMs,
+      startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
       position,
@@ -128,7 +130,9 @@ export async function openStreamStage({
         rpc: createRpc(rpc.url, { commitment }),
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
+        ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
+        againAfterMs: 100,
         onEvent: (event) => events.push(event),
       });
       const self: Running = {

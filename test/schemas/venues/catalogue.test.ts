@@ -65,6 +65,16 @@ test('a row that is none is left out with its reason and leaves the others alone
   expect(bad[0]?.reason).toBe('pair.mint: no public key');
 });
 
+test('a pair that has no symbol or name yet is a pair all the same', () => {
+  const { name: _, ...nameless } = { ...PAIR, mint: key(2), symbol: null };
+  const { rows, bad } = readPairs({ data: { pairs: [nameless, { ...PAIR, name: null }] } }, BASE);
+  expect(bad).toEqual([]);
+  expect(rows).toMatchObject([
+    { mint: key(2), symbol: '', name: '' },
+    { mint: key(1), symbol: 'A', name: '' },
+  ]);
+});
+
 test('a missing readiness is no readiness, and a logo that is no address of the web is none', () => {
   const logos = ['javascript:alert(1)', 'data:text/html,x', 5, `/${'x'.repeat(3_000)}`];
   const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));

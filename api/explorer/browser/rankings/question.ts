@@ -1,5 +1,3 @@
-import type { Sort } from '../../../../schemas/responses/rankings.ts';
-
 export const PAGE = 50;
 
 /** What of the address is asked of the API, in one order: the same question has the same text. */
@@ -27,13 +25,3 @@ export function asked(query: URLSearchParams): URLSearchParams {
   question.set('limit', String(PAGE));
   return question;
 }
-
-export const SORT_NAMES: Record<Sort, string> = {
-  marketCap: 'Market cap',
-  profit: 'Profit',
-  fees: 'Fees',
-  burned: 'Burned',
-  bankroll: 'Bankroll',
-  activity: 'Activity',
-  newest: 'Newest',
-};

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { challengeMessage } from '../../../../api/agent/session/message.ts';
+import { makeNonce } from '../../../../api/agent/session/nonce.ts';
 import { checkMessage } from '../../../../api/client/message.ts';
 import { shown, shownJson, shownSentence } from '../../../../api/client/shown.ts';
 import { testKey } from '../support/keys.ts';
 
 const NOW = 1_790_000_000_000;
+const OF = { service: 'bankroll-indexer', mint: testKey('mint').address, agent: testKey('agent').address };
+const nonceAt = (millis: number) => makeNonce(Buffer.alloc(32), OF, millis);
 const TERMS = {
-  service: 'bankroll-indexer',
+  ...OF,
   publicUrl: 'https://x.example/',
-  mint: testKey('mint').address,
-  agent: testKey('agent').address,
-  nonce: 'abc_-9',
+  nonce: nonceAt(NOW - 1000),
   issuedAt: NOW - 1000,
 };
 const EXPECTED = { ...TERMS, service: null, now: NOW };
@@ -36,7 +37,7 @@ describe('a message to be signed', () => {
     ['has a line less', lines.slice(0, 6).join('\n')],
     ['has its lines in another order', [...lines].reverse().join('\n')],
     ['is not ASCII', withLine(0, 'bänkroll: agent session')],
-    ['holds a carriage return', withLine(4, 'Nonce: abc_-9\r')],
+    ['holds a carriage return', withLine(4, `Nonce: ${TERMS.nonce}\r`)],
     ['is issued an hour ago', challengeMessage({ ...TERMS, issuedAt: NOW - 3_600_000 })],
     ['is issued in the future', challengeMessage({ ...TERMS, issuedAt: NOW + 300_000 })],
     ['lives for a year', withLine(6, 'Expires: 2027-09-21T14:13:20.000Z')],
@@ -47,13 +48,25 @@ describe('a message to be signed', () => {
     expect(() => checkMessage(message, EXPECTED)).toThrow(/^not signed: /);
   });
 
-  test.each(['', 'abc def', 'I owe 5 SOL', 'a:b', 'x'.repeat(101), 'abc='])(
-    'is not signed when what is called its nonce is "%s", though the message says so too',
-    (nonce) => {
-      const message = challengeMessage({ ...TERMS, nonce });
-      expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow(/^not signed: its nonce/);
-    },
-  );
+  test('is not signed when its nonce was made at another time than it says', () => {
+    const nonce = nonceAt(TERMS.issuedAt - 1);
+    const message = challengeMessage({ ...TERMS, nonce });
+    expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow('not signed: its nonce was made at');
+  });
+
+  test.each([
+    '',
+    'abc def',
+    'I owe 5 SOL',
+    'a:b',
+    'x'.repeat(101),
+    'abc=',
+    'A'.repeat(74),
+    `${TERMS.nonce}A`,
+  ])('is not signed when what is called its nonce is "%s", though the message says so too', (nonce) => {
+    const message = challengeMessage({ ...TERMS, nonce });
+    expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow(/^not signed: its nonce/);
+  });
 
   test('what a service says is printed without what a terminal would obey', () => {
     const hostile = '\u001b[2Jgone\u0007 \u009b31m \u202etxt.exe \u2028 🦊';

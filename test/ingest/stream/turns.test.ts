@@ -1,27 +1,23 @@
 import { expect, test } from 'vitest';
-import { readMetadataInTurns } from '../../../ingest/stream/following/metadata.ts';
+import { readInTurns } from '../../../ingest/stream/following/turns.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key } from '../materialise/support/records.ts';
 
-test('metadata are read a hundred at a time, each once for a long while, and told where they are new', async () => {
+test('what strangers chose is read a hundred at a time, each once for a long while, and told where they are new', async () => {
   const all = Array.from({ length: 230 }, (_, at) => key(`metadata ${at}`));
   const stop = new AbortController();
   const asked: string[][] = [];
   const sent: LogRecord[] = [];
   let rounds = 0;
-  await readMetadataInTurns({
-    reader: {
-      read: () => Promise.reject(new Error('not asked for')),
-      readProgram: () => Promise.reject(new Error('not asked for')),
-      readMetadata: async (addresses): Promise<AccountRecord[]> => {
-        asked.push([...addresses]);
-        return addresses.map((address) => ({
-          ...account('any', new Uint8Array(32), new Uint8Array(8)),
-          address: decodeKey(address) as Uint8Array,
-        }));
-      },
+  await readInTurns({
+    read: async (addresses): Promise<AccountRecord[]> => {
+      asked.push([...addresses]);
+      return addresses.map((address) => ({
+        ...account('any', new Uint8Array(32), new Uint8Array(8)),
+        address: decodeKey(address) as Uint8Array,
+      }));
     },
     addresses: () => {
       rounds += 1;

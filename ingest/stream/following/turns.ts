@@ -4,22 +4,24 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
-import { createPatientRead } from '../../history/patient-read.ts';
+import { ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { createPatientRead, type ReadAccounts } from '../../history/patient-read.ts';
 
 /** One request in this time, for whatever strangers choose. */
 const EVERY_MS = 1_000;
-/** A metadata account that was read is read again so much later. */
+/** What was read is read again so much later. */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
-export interface MetadataOptions {
-  reader: AccountReader;
-  /** Where followed mints say that their metadata stand. */
+export interface TurnsOptions {
+  read: ReadAccounts;
   addresses(): string[];
   /** The slot that a reading must have reached. */
   notBefore(): bigint;
+  /** Told of each state that is news, before it is sent. */
+  learn?: (record: AccountRecord) => void;
   send(records: readonly LogRecord[]): Promise<void>;
   everyMs?: number;
+  againAfterMs?: number;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -30,26 +32,26 @@ interface Seen {
 }
 
 /**
- * Reads metadata accounts over RPC until the signal is given, in turns and within a budget, those that came up first.
- * What stands there as before is not told again.
+ * Reads accounts over RPC whose addresses strangers chose, until the signal is given, in turns and within a budget, those
+ * that came up first. What stands there as before is not told again.
  */
-export async function readMetadataInTurns(options: MetadataOptions): Promise<void> {
-  const { send, logger, signal, everyMs = EVERY_MS } = options;
-  const read = createPatientRead(options.reader.readMetadata, options);
+export async function readInTurns(options: TurnsOptions): Promise<void> {
+  const { send, logger, signal, everyMs = EVERY_MS, againAfterMs = AGAIN_AFTER_MS } = options;
+  const read = createPatientRead(options.read, options);
   let seen = new Map<string, Seen>();
   while (!signal.aborted) {
     const now = performance.now();
     const addresses = options.addresses();
     seen = new Map(addresses.flatMap((address) => entryOf(seen, address)));
     const due = addresses
-      .filter((address) => now - (seen.get(address)?.at ?? -AGAIN_AFTER_MS) >= AGAIN_AFTER_MS)
+      .filter((address) => now - (seen.get(address)?.at ?? -againAfterMs) >= againAfterMs)
       .sort((a, b) => (seen.get(a)?.at ?? 0) - (seen.get(b)?.at ?? 0))
       .slice(0, ADDRESSES_PER_READ);
     if (due.length > 0) {
       try {
         await turn(due, now);
       } catch (error) {
-        logger.warn({ error: messageOf(error) }, 'metadata accounts were not read');
+        logger.warn({ error: messageOf(error) }, 'accounts that strangers chose were not read');
       }
     }
     await pause(everyMs, signal);
@@ -66,6 +68,7 @@ export async function readMetadataInTurns(options: MetadataOptions): Promise<voi
       if (record !== undefined && seen.get(address)?.state !== state) changed.push(record);
       seen.set(address, { state, at: now });
     }
+    for (const record of changed) options.learn?.(record);
     if (changed.length > 0) await send(changed);
   }
 }

@@ -1,0 +1,87 @@
+import type { RankingRow, Sort } from '../../../../schemas/responses/rankings.ts';
+import { now } from '../clock.ts';
+import { html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
+import { shortAgo, stamp } from '../text/times.ts';
+import { plainText } from '../text/visible.ts';
+
+/** A ranking: its button, and the column of what it is ranked by. */
+interface Column {
+  name: string;
+  head: string;
+  /** Where there is little room it stands for its own ranking alone: `first` of all, `next`, or with all others. */
+  gives: 'first' | 'next' | 'last';
+  cell(row: RankingRow): unknown;
+}
+
+const quoteUnit = ({ quoteDecimals, quoteSymbol }: RankingRow) => ({
+  kind: 'amount' as const,
+  unit: { decimals: quoteDecimals, symbol: quoteSymbol === null ? null : plainText(quoteSymbol) },
+});
+
+/** An amount of the quote asset, and under it what that is in dollars, where a price is known. */
+function money(row: RankingRow, column: keyof RankingRow['usd'], name: string) {
+  return html`<${Fig} figure=${row[column]} reading=${quoteUnit(row)} name=${name} />
+    <small><${Fig} figure=${row.usd[column]} reading=${{ kind: 'usd' }} name=${`${name}, in US dollars`} /></small>`;
+}
+
+/** In the order in which they stand. */
+const BY_SORT: Record<Sort, Column> = {
+  marketCap: {
+    name: 'Market cap',
+    head: 'Market cap',
+    gives: 'last',
+    // Where neither can be told the reason is with the first.
+    cell: (row) => html`${
+      !(row.marketCap.usd.absent && row.marketCap.quote.absent) &&
+      html`<${Fig} figure=${row.marketCap.usd} reading=${{ kind: 'usd' }} name="Market cap" />`
+    }
+    <small><${Fig} figure=${row.marketCap.quote} reading=${quoteUnit(row)} name="Market cap, in the quote asset" /></small>`,
+  },
+  profit: {
+    name: 'Profit',
+    head: 'Profit swept',
+    gives: 'last',
+    cell: (row) => money(row, 'profit', 'Profit swept'),
+  },
+  fees: {
+    name: 'Fees',
+    head: 'Fees routed',
+    gives: 'next',
+    cell: (row) => money(row, 'fees', 'Fees routed'),
+  },
+  burned: {
+    name: 'Burned',
+    head: 'Burned',
+    gives: 'first',
+    // The decimals of the launched token are not in a ranking.
+    cell: (
+      row,
+    ) => html`<${Fig} figure=${row.burned} reading=${{ kind: 'amount', unit: { decimals: null, symbol: null } }}
+    name="Tokens burned" bare />
+    <small>base units</small>`,
+  },
+  bankroll: {
+    name: 'Bankroll',
+    head: 'Bankroll',
+    gives: 'last',
+    cell: (row) => money(row, 'bankroll', 'Bankroll'),
+  },
+  activity: {
+    name: 'Activity',
+    head: 'Events 24 h',
+    gives: 'next',
+    cell: (row) =>
+      html`<${Fig} figure=${row.eventsLast24h} reading=${{ kind: 'count' }} name="Events in 24 hours" />`,
+  },
+  newest: {
+    name: 'Newest',
+    head: 'Created',
+    gives: 'first',
+    cell: (row) =>
+      html`<span class="when" title=${row.createdAt === null ? '' : `${stamp(row.createdAt)} UTC`}>${
+        row.createdAt === null ? html`<span class="absent">absent</span>` : shortAgo(row.createdAt, now.value)
+      }</span>`,
+  },
+};
+export const COLUMNS = Object.entries(BY_SORT) as [Sort, Column][];

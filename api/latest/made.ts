@@ -1,0 +1,21 @@
+import type { Cell } from './cells.ts';
+
+/** What was made of memory, and what it was made of. */
+export interface Made<T> {
+  value: T;
+  cells: readonly Cell[];
+  stamps: readonly number[];
+  until: number;
+}
+
+/** Whether what was made would be made the same now. */
+export function holds(made: Made<unknown>, now: number, clock: number): boolean {
+  if (made.until <= now) return false;
+  const { cells, stamps } = made;
+  for (let at = 0; at < cells.length; at += 1) {
+    const cell = cells[at] as Cell;
+    if (cell.stamp !== stamps[at]) return false;
+    cell.usedAt = clock;
+  }
+  return true;
+}

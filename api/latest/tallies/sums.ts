@@ -1,0 +1,16 @@
+import type { BridgeRow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
+import type { QuoteTotalsRow } from '../../../clickhouse/queries/analytics/totals.ts';
+import type { BacklogRow } from '../../../clickhouse/queries/status/status-counts.ts';
+import type { View } from '../view.ts';
+
+/** Sums over all policies and venue accounts: from memory, or from the engine where there are too many of them. */
+export const quoteTotalsIn = (view: View): readonly QuoteTotalsRow[] =>
+  view.one('policySums')?.totals ?? view.one('quoteTotals');
+
+export const backlogIn = (view: View): BacklogRow => view.one('policySums')?.backlog ?? view.one('backlog');
+
+export const bridgeIn = (view: View): readonly BridgeRow[] =>
+  view.one('venueSums')?.bridge ?? view.one('bridge');
+
+export const attestationsIn = (view: View): readonly { asset_class: number; remote_asof: string }[] =>
+  view.one('venueSums')?.attestations ?? view.one('attestations');

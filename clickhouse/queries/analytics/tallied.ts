@@ -1,0 +1,81 @@
+import type { Store } from '../../client.ts';
+import { among, type KeyList } from '../ranking/ranked-keys.ts';
+
+/** What of a policy sums over all of them are made of. */
+export interface TalliedPolicy {
+  address: string;
+  quote_mint: string;
+  mode: string;
+  locked: number;
+  paused: number;
+  block_time: string | null;
+  quote_escrow: string;
+  fees_claimed: string;
+  protocol_fees: string;
+  routed_to_lp: string;
+  routed_to_bankroll: string;
+  profit_swept: string;
+  paid_to_holders: string;
+  credit_spent: string;
+}
+
+/** @param addresses null: all there are */
+export function talliedPolicies(store: Store, addresses: KeyList): Promise<TalliedPolicy[]> {
+  return store.query(
+    `SELECT address, quote_mint, mode, locked, paused, block_time, quote_escrow, fees_claimed, protocol_fees,
+       routed_to_lp, routed_to_bankroll, profit_swept, paid_to_holders, credit_spent
+     FROM policies FINAL WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`,
+    { addresses: addresses ?? [] },
+  );
+}
+
+export interface TalliedEscrow {
+  address: string;
+  /** Of one that was closed '0'. */
+  amount: string;
+  block_time: string | null;
+}
+
+/** What these token accounts hold, the quote escrows of all policies where null; one that was not read is not there. */
+export function talliedEscrows(store: Store, addresses: KeyList): Promise<TalliedEscrow[]> {
+  const which =
+    addresses === null
+      ? 'address IN (SELECT quote_escrow FROM policies FINAL WHERE exists = 1)'
+      : among('address', 'addresses', addresses);
+  return store.query(
+    `SELECT address, toString(if(exists = 1, amount, 0)) AS amount, block_time FROM token_accounts FINAL WHERE ${which}`,
+    { addresses: addresses ?? [] },
+  );
+}
+
+/** What of a venue account sums over all of them are made of. */
+export interface TalliedVenueAccount {
+  policy: string;
+  asset_class: number;
+  asset_mint: string;
+  bridged_out: string;
+  remote_equity: string;
+  remote_asof: string;
+  block_time: string | null;
+}
+
+/** The Remote accounts of these policies that are not revoked. @param policies null: of all */
+export function talliedVenueAccounts(store: Store, policies: KeyList): Promise<TalliedVenueAccount[]> {
+  const which =
+    policies === null
+      ? '1'
+      : `address IN (SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy IN {policies:Array(String)})
+       AND policy IN {policies:Array(String)}`;
+  return store.query(
+    `SELECT policy, asset_class, asset_mint, bridged_out, remote_equity, remote_asof, block_time
+     FROM venue_accounts FINAL
+     WHERE exists = 1 AND kind = 'Remote' AND revoked = 0 AND ${which}`,
+    { policies: policies ?? [] },
+  );
+}
+
+/** How many accounts there are or were. */
+export async function venueAccountCount(store: Store): Promise<number> {
+  const [row] = await store.query<{ count: string }>('SELECT count() AS count FROM venue_accounts');
+  return Number(row?.count ?? 0);
+}

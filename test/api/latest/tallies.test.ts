@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHandOver } from '../../../api/latest/feed.ts';
+import { createMemory } from '../../../api/latest/memory.ts';
+import { attestationsIn, backlogIn, bridgeIn, quoteTotalsIn } from '../../../api/latest/tallies/sums.ts';
+import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
+import { quoteTotals } from '../../../clickhouse/queries/analytics/totals.ts';
+import { keeperOfDay } from '../../../clickhouse/queries/status/events-between.ts';
+import { feeBacklog } from '../../../clickhouse/queries/status/status-counts.ts';
+import { newestAttestations } from '../../../clickhouse/queries/status/venue-state.ts';
+import type { EventRow } from '../../../clickhouse/tables.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { countKinds } from '../support/api.ts';
+import {
+  appliedRow,
+  eventRow,
+  key,
+  policyRow,
+  SLOT,
+  TIME,
+  tokenAccountRow,
+  venueAccountRow,
+} from '../support/rows.ts';
+
+const SEED = process.env.SEED ?? 'tallies-1';
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+});
+afterAll(() => store.close());
+
+test(`sums over all policies and venue accounts that are told what changed are the engine's (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  const asked: string[] = [];
+  let now = TIME;
+  const handOver = createHandOver();
+  const memory = createMemory({
+    store: {
+      ...store,
+      query: (sql, params) => {
+        asked.push(sql);
+        return store.query(sql, params);
+      },
+    },
+    feed: handOver,
+    clock: () => now * 1000,
+    monotonic: () => performance.now(),
+    maxBytes: 10_000_000,
+  });
+  const write = async (table: string, rows: object[]) => {
+    const changes: Changes = new Map();
+    noteRows(changes, table, rows);
+    await store.insert(table, rows);
+    if (table === 'events') await countKinds(store, rows as EventRow[]);
+    handOver.note(changes);
+  };
+  let version = 0n;
+  const state = () => {
+    version += 1n;
+    const block_time = random.int(0, 9) === 0 ? null : TIME - random.int(0, 50);
+    return { version: String((SLOT << 64n) + version), block_time };
+  };
+  const few = <T>(list: readonly T[]): T => list[random.int(0, list.length - 1)] as T;
+  const amount = () => few(['0', '1', '18446744073709551615']);
+  const names = Array.from({ length: 20 }, (_, at) => `coin${at}`);
+  await write('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+
+  const sorted = <Row extends { asset_class: number }>(rows: readonly Row[]) =>
+    [...rows].sort((a, b) => a.asset_class - b.asset_class);
+  for (let round = 0; round < 6; round += 1) {
+    for (const name of names.filter(() => random.int(0, 2) === 0)) {
+      const exists = random.int(0, 7) === 0 ? 0 : 1;
+      const policy = policyRow(name, few(['usd', 'sol']), {
+        ...{ ...state(), exists, mode: few(['Agent', 'Passive']) },
+        ...{ locked: random.int(0, 1), paused: random.int(0, 1), fees_claimed: amount(), hwm: amount() },
+        ...{ profit_swept: amount(), credit_spent: amount() },
+      });
+      await write('policies', [policy]);
+      const escrow = policy.quote_escrow as string;
+      if (random.int(0, 1) === 0)
+        await write('token_accounts', [
+          tokenAccountRow(escrow, amount(), { ...state(), exists: random.int(0, 3) === 0 ? 0 : 1 }),
+        ]);
+      const account = venueAccountRow(name, `${name} at ${random.int(0, 1)}`, {
+        ...{ ...state(), exists, kind: few(['Remote', 'Remote', 'Local']), asset_class: few([16, 32]) },
+        ...{ revoked: random.int(0, 4) === 0 ? 1 : 0, remote_equity: amount(), bridged_out: amount() },
+        ...{ remote_asof: few(['0', String(TIME - random.int(0, 9))]), asset_mint: key(few(['usd', 'sol'])) },
+      });
+      await write('venue_accounts', [account]);
+      // Some leave the window of 24 hours while the test goes on, some are ahead of its clock.
+      const block_time = TIME + few([-86_400, -3_600, 0]) + random.int(0, 60);
+      const slot = String(SLOT + BigInt(random.int(0, 2_000)));
+      const kind = few(['Routed', 'FeesClaimed']);
+      await write('events', [eventRow(name, kind, Number(version), { block_time, slot, actor: 'keeper' })]);
+    }
+    await memory.turn();
+    asked.length = 0;
+    const { value } = await memory.read((view) => ({
+      totals: quoteTotalsIn(view),
+      backlog: backlogIn(view),
+      bridge: sorted(bridgeIn(view)).map((row) => ({ ...row, asset_mints: [...row.asset_mints].sort() })),
+      attestations: sorted(attestationsIn(view)),
+    }));
+    // Once they stand nothing is read for who asks.
+    expect(round === 0 || asked.length === 0, asked.join('\n')).toBe(true);
+    expect(value, `round ${round}`).toEqual({
+      totals: await quoteTotals(store),
+      backlog: await feeBacklog(store),
+      bridge: sorted(await bridgeFlow(store)).map((row) => ({
+        ...row,
+        asset_mints: [...row.asset_mints].sort(),
+      })),
+      attestations: sorted(await newestAttestations(store)),
+    });
+    for (let moment = 0; moment < 5; moment += 1) {
+      const keeper = await memory.read((view) => view.one('keeperOfDay'));
+      expect(keeper.value, `${now} in round ${round}`).toEqual((await keeperOfDay(store, now)).row);
+      now += random.int(0, 4);
+    }
+  }
+});

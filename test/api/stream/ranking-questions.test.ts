@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { Latest } from '../../../api/latest/latest.ts';
+import { createClients } from '../../../api/stream/clients.ts';
+import { createRankingFeed } from '../../../api/stream/rankings.ts';
+
+const latest = { held: () => true, read: async () => ({ value: {}, cells: [] }) } as unknown as Latest;
+
+function feed() {
+  const clients = createClients();
+  const { subscribe } = createRankingFeed({ clients, latest, make: () => ({}) as never, onError: () => {} });
+  const opened: { destroy(): void }[] = [];
+  const ask = (address: string, question: string) => {
+    const answer = subscribe(address, question, null);
+    if (typeof answer !== 'string') opened.push(answer);
+    return typeof answer === 'string' ? answer : 'open';
+  };
+  return { ask, close: () => opened.forEach((one) => void one.destroy()) };
+}
+
+test('one address has a few rankings of its own followed, and takes nobody the ones that all look at', () => {
+  const { ask, close } = feed();
+  const own = Array.from({ length: 10 }, (_, n) => ask('192.0.2.1', `sort=newest&search=${n}&limit=50`));
+  expect(own).toEqual([...Array(8).fill('open'), ...Array(2).fill('too many of this address')]);
+  // What is followed already is no work of its own.
+  expect(ask('192.0.2.1', 'sort=newest&search=1&limit=50')).toBe('open');
+  expect(ask('192.0.2.1', 'sort=profit&order=asc&limit=50')).toBe('open');
+  close();
+});
+
+test('many addresses together fill the places for filters, and everybody has the rankings without', () => {
+  const { ask, close } = feed();
+  const all = Array.from({ length: 70 }, (_, n) =>
+    ask(`10.0.0.${n >> 2}`, `mode=Agent&search=${n}&limit=50`),
+  );
+  expect(all.filter((one) => one === 'open')).toHaveLength(64);
+  expect(all.at(-1)).toBe('busy');
+  expect(ask('203.0.113.1', 'sort=marketCap&limit=50')).toBe('open');
+  close();
+});

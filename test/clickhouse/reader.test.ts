@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRoutes } from '../../api/routes.ts';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { openDatabase } from '../../clickhouse/serving.ts';
+import { SETTINGS, startApi, type TestApi } from '../api/support/api.ts';
+import {
+  configRow,
+  eventRow,
+  key,
+  mintRow,
+  originRow,
+  policyRow,
+  venueAccountRow,
+} from '../api/support/rows.ts';
+import { type ClickHouseProcess, startClickHouse } from '../support/clickhouse-process.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const directory = mkdtempSync(path.join(tmpdir(), 'reader-test-'));
+const file = (name: string) => path.join(directory, name);
+
+let engine: ClickHouseProcess;
+let store: Store;
+let api: TestApi;
+
+/** The engine in a process is always asked by its default account: it is given what the deployment gives the API's. */
+function configured(): string {
+  const account = readFileSync(path.join(ROOT, 'deploy/clickhouse/reader.xml'), 'utf8')
+    .replace('/run/secrets/clickhouse-reader', path.join(ROOT, 'deploy/devnet-secrets/clickhouse-reader'))
+    .replace(/<(\/?)reader>(?=[\s\S]*<\/users>)(?<=<users>[\s\S]*)/g, '<$1default>')
+    .replace(/<password .*\/>/, '<password></password>')
+    .replace('<profiles>', '<profiles><default></default>');
+  writeFileSync(
+    file('users.xml'),
+    account.replace('</users>', '</users><quotas><default></default></quotas>'),
+  );
+  writeFileSync(
+    file('engine.xml'),
+    `<clickhouse><users_config>${file('users.xml')}</users_config></clickhouse>`,
+  );
+  return file('engine.xml');
+}
+
+beforeAll(async () => {
+  const writing = await startClickHouse(file('data'));
+  const writer = await openServer(`${writing.url}/bankroll`);
+  await migrate(writer);
+  await writer.insert('policies', [policyRow('coin', 'usd')]);
+  await writer.insert('mints', [mintRow('coin', 6), mintRow('usd', 6)]);
+  await writer.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
+  await writer.insert('protocol_config', [configRow()]);
+  await writer.insert('origins', [originRow(1, 'an origin')]);
+  await writer.insert('events', [eventRow('coin', 'Routed', 1)]);
+  await writer.close();
+  for (const database of ['bankroll_r1', 'other']) {
+    const another = await openServer(`${writing.url}/${database}`);
+    await another.command('CREATE TABLE policies ENGINE = MergeTree ORDER BY n AS SELECT 1 AS n');
+    await another.close();
+  }
+  await writing.stop();
+  engine = await startClickHouse(file('data'), 0, configured());
+  store = await openServer(`${engine.url}/bankroll`, null, 'read');
+  api = await startApi(store);
+});
+afterAll(async () => {
+  await api?.close();
+  await store?.close();
+  await engine?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('every read route answers by the account that the deployment gives the API', async () => {
+  const known = readRoutes({ latest: api.latest, settings: SETTINGS, readPosts: null }).map(
+    ({ path }) => path,
+  );
+  const routes = known
+    .filter((route) => !route.endsWith('/posts'))
+    .map((route) => route.replace(':mint', key('coin')));
+  expect(routes.length).toBeGreaterThan(14);
+  for (const sort of ['profit', 'activity', 'newest']) routes.push(`/rankings?sort=${sort}&search=c`);
+  routes.push('/quotes?search=a');
+  for (const route of routes) {
+    const { status, text } = await api.get(route);
+    expect(status, `${route} ${text}`).toBe(200);
+  }
+});
+
+test('it reads whatever database of ours serves and no other, and writes nothing', async () => {
+  const count = 'SELECT count() AS n FROM policies';
+  const replayed = await openDatabase(`${engine.url}/bankroll`, 'bankroll_r1', null, 'read');
+  expect(await replayed.query(count)).toEqual([{ n: '1' }]);
+  await replayed.close();
+  const other = await openDatabase(`${engine.url}/bankroll`, 'other', null, 'read');
+  await expect(other.query(count)).rejects.toThrow(/Not enough privileges/);
+  await other.close();
+  await expect(store.insert('policies', [policyRow('two', 'usd')])).rejects.toThrow(/readonly|privileges/);
+  for (const statement of [
+    'TRUNCATE TABLE policies',
+    'DROP TABLE events',
+    'CREATE DATABASE bankroll_x',
+    'SET readonly = 0',
+  ])
+    await expect(store.command(statement), statement).rejects.toThrow(/readonly|privileges/);
+  expect(await store.query(count)).toEqual([{ n: '1' }]);
+});
