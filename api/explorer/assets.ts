@@ -1,13 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Encoding } from '../http/accept-encoding.ts';
 import { type Asset, hashedName, linkModules } from './link-modules.ts';
 
 /** What the pages are made of. */
 export interface Assets {
   /** By file name. */
-  files: ReadonlyMap<string, Asset & { zipped: Buffer }>;
+  files: ReadonlyMap<string, Asset & { packed: Record<Encoding, Buffer> }>;
   /** The module that begins, and every one that it needs at once, itself among them. */
   entry: string;
   preloads: readonly string[];
@@ -48,15 +49,19 @@ export function readAssets(): Assets {
   if (entry === undefined) throw new Error('the explorer has no main.ts');
   const all: Asset[] = [...linked.values(), ...styles, icon];
   return {
-    files: new Map(
-      all.map((file) => [file.fileName, { ...file, zipped: gzipSync(file.bytes, { level: 9 }) }]),
-    ),
+    files: new Map(all.map((file) => [file.fileName, { ...file, packed: packed(file.bytes) }])),
     entry: entry.fileName,
     preloads: [...entry.needs],
     styles: styles.map(({ fileName }) => fileName),
     icon: icon.fileName,
   };
 }
+
+/** Made once and sent often; what the last steps of brotli save is not worth the wait. */
+const packed = (bytes: Buffer): Record<Encoding, Buffer> => ({
+  br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: gzipSync(bytes, { level: 9 }),
+});
 
 function asset(name: string, bytes: Buffer, ending: string, type: string): Asset {
   return { fileName: hashedName(name.replaceAll(/[^\w-]+/g, '-'), bytes, ending), type, bytes };

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { ErrorBody } from '../../schemas/responses/parts.ts';
+import { preferredEncoding } from '../http/accept-encoding.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { ASSETS_PATH, document, PAGES } from './html.ts';
@@ -66,16 +67,16 @@ export function explorerRoutes(service: string): Route[] {
 function file(assets: Assets, { params, headers }: RouteContext): RouteReply {
   const found = assets.files.get(params.name ?? '');
   if (found === undefined) return { status: 404, body: { error: `no file ${params.name}` } };
-  const zipped = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+  const encoding = preferredEncoding(headers['accept-encoding'] ?? '');
   return {
     status: 200,
-    body: zipped ? found.zipped : found.bytes,
+    body: encoding === null ? found.bytes : found.packed[encoding],
     headers: {
       ...GUARDS,
       'Content-Type': found.type,
       'Cache-Control': FOR_GOOD,
       Vary: 'Accept-Encoding',
-      ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
+      ...(encoding === null ? {} : { 'Content-Encoding': encoding }),
     },
   };
 }

@@ -10,6 +10,7 @@ import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
+import { undatedMints } from '../figures/undated.ts';
 import { printedAnswer } from '../http/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kind.ts';
@@ -52,6 +53,7 @@ function pageOf(
     ...{ sort, order, limit, offset, ...filters, launchpad },
     rates: ratesOf(view, launchpadVenueId, launchpad),
     window: sort === 'activity' && dayReason(view) === null ? lastDay(view.now) : null,
+    undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
   };
   const { total, addresses } =

@@ -1,9 +1,22 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin.ts';
-import { harm, loseStore, makeHostile } from './support/hostile-answers.ts';
+import type { PostsResponse } from '../../schemas/responses/posts.ts';
+import { answerOnly, harm, lengthenActivity, loseStore, makeHostile } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
-import { CHROMIUM, closeTab, drawings, openBrowser, openTab, type Tab, violations } from './support/tab.ts';
+import {
+  CHROMIUM,
+  closeTab,
+  DESKTOP,
+  drawings,
+  openBrowser,
+  openTab,
+  overflow,
+  PHONE,
+  picture,
+  type Tab,
+  violations,
+} from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 if (missing !== '' && process.env.CI === 'true') throw new Error('chromium is not there; CI installs it');
@@ -20,6 +33,18 @@ const CHARTS = {
 /** A bar has far more; letters and lines of the axes are in other colours. */
 const LEAST_PIXELS = 100;
 
+/** What makes a page of use: until it is there a page may have asked for three answers, status among them. */
+const USEFUL: Record<string, string> = {
+  rankings: 'table.ranking tbody tr button.figure',
+  policy: 'ol.loop button.figure',
+  protocol: '.indexer button.figure',
+  registries: 'section:first-of-type tbody tr',
+};
+const MOST_REQUESTS = 3;
+const LONG = 10_000;
+/** Far more than are seen at once, far fewer than there are. */
+const MOST_ROWS = 60;
+
 const AWAITED = { timeout: 30_000, interval: 200 };
 
 describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
@@ -27,13 +52,16 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
   let browser: Browser;
   let tab: Tab;
   let page: Page;
-  let pages: string[];
+  let pages: Record<string, string>;
 
   beforeAll(async () => {
     [running, browser] = await Promise.all([startRunning(), openBrowser()]);
     tab = await openTab(browser, running.url);
     page = tab.page;
-    pages = ['/explorer/', `/explorer/coins/${running.mint}`, '/explorer/protocol', '/explorer/registries'];
+    pages = {
+      ...{ rankings: '/explorer/', policy: `/explorer/coins/${running.speaker}` },
+      ...{ protocol: '/explorer/protocol', registries: '/explorer/registries' },
+    };
   });
   afterAll(async () => {
     await browser?.close();
@@ -81,6 +109,23 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       known,
     );
     expect(await page.evaluate('globalThis.neverReloaded')).toBe(true);
+  });
+
+  test('equity is drawn from what is known on, with a pin where its agent posted by itself', async () => {
+    await open(`/explorer/coins/${running.speaker}`);
+    const pin = page.locator('.pins button.pin').first();
+    await pin.waitFor({ timeout: 60_000 });
+    await vi.waitFor(async () => {
+      const [equity] = await drawings(page, { Equity: '--purse-bankroll' });
+      expect(equity).toMatchObject({ name: 'Equity', hasAmounts: true });
+      expect(equity?.pixels).toBeGreaterThan(LEAST_PIXELS);
+    }, AWAITED);
+    await pin.focus();
+    const { posts } = (await (
+      await fetch(`${running.url}/coins/${running.speaker}/posts?limit=100`)
+    ).json()) as PostsResponse;
+    const said = await page.locator('aside.panel').textContent();
+    expect(posts.some(({ text }) => said?.includes(text))).toBe(true);
   });
 
   test('each chart with anything to show has drawn it', async () => {
@@ -133,11 +178,17 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  test('axe finds nothing serious on any page, light or dark', async () => {
+  test('no page has anything serious for axe, light or dark, or is wider than a phone', async () => {
     const found: string[] = [];
-    for (const path of pages) {
+    for (const [name, path] of Object.entries(pages)) {
       await open(path);
       found.push(...(await violations(page)).map((line) => `${path} ${line}`));
+      await picture(page, `${name}-desktop`);
+      await page.setViewportSize(PHONE);
+      const wider = await overflow(page);
+      if (wider > 0) found.push(`${path} is ${wider} pixels wider than a phone`);
+      await picture(page, `${name}-phone`);
+      await page.setViewportSize(DESKTOP);
     }
     expect(found).toEqual([]);
   });
@@ -146,27 +197,61 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(tab.faults).toEqual([]);
   });
 
-  test('a store that is down is told, with what is known as old, and never shown as zeros', async () => {
+  test('a page is of use after three answers', async () => {
+    const { page: slow } = await another();
+    for (const [name, path] of Object.entries(pages)) {
+      await slow.unrouteAll({ behavior: 'ignoreErrors' });
+      await answerOnly(slow, MOST_REQUESTS);
+      await slow.goto(path);
+      await slow
+        .locator(USEFUL[name] as string)
+        .first()
+        .waitFor();
+    }
+  });
+
+  test('of ten thousand events those that are seen are drawn', async () => {
+    const { page: long } = await another();
+    await lengthenActivity(long, LONG);
+    await open(pages.policy as string, long);
+    const rows = long.locator('.activity li');
+    await vi.waitFor(async () => {
+      await long.evaluate("document.querySelector('.activity').scrollTo(0, 1e9)");
+      expect(Number(await rows.first().getAttribute('aria-setsize'))).toBe(LONG);
+    }, AWAITED);
+    await long.locator(`.activity li[aria-posinset="${LONG}"]`).waitFor();
+    expect(await rows.count()).toBeLessThan(MOST_ROWS);
+  });
+
+  test('a store that is down is told, with what is known as old, never shown as zeros, and gone once it is back', async () => {
     const { page: lost } = await another();
-    await open(pages[1] as string, lost);
+    await open(pages.policy as string, lost);
     await lost.getByText('it grows as they happen').waitFor();
     await loseStore(lost);
     await lost.getByText('Not up to date.').first().waitFor();
     await lost.getByText('the store does not answer').first().waitFor();
     expect(await lost.locator('dl.figures button.figure', { hasText: /[1-9]/ }).count()).toBeGreaterThan(0);
-    for (const path of pages) {
+    for (const path of Object.values(pages)) {
       await open(path, lost);
       await lost.getByRole('alert').first().waitFor();
       await lost.locator('a.status', { hasText: 'Not answering' }).waitFor();
-      expect(await lost.locator('main').textContent()).not.toMatch(/\d|absent/);
+      expect(await lost.locator('main h1').count()).toBe(1);
+      // The name of the policy is in the address.
+      expect((await lost.locator('main').textContent())?.replace(/^Policy \S+/, '')).not.toMatch(/\d|absent/);
     }
+    await lost.unrouteAll({ behavior: 'ignoreErrors' });
+    await lost.getByRole('alert').first().waitFor({ state: 'detached' });
+    await lost
+      .locator(USEFUL.registries as string)
+      .first()
+      .waitFor();
   });
 
   test('what strangers wrote takes effect on no page', async () => {
     const hostile = await another();
     await makeHostile(hostile.page);
     const found: string[] = [];
-    for (const path of pages) {
+    for (const path of Object.values(pages)) {
       await open(path, hostile.page);
       await hostile.page.locator('.hidden-char').first().waitFor();
       for (const figure of (await hostile.page.locator('button.figure').all()).slice(0, 5))

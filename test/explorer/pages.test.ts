@@ -73,10 +73,11 @@ describe('a page of the explorer', () => {
 });
 
 describe('the files of the explorer', () => {
-  test('are all there, for good, under names that change with their bytes, and small', async () => {
-    const files = filesOf(await (await get('/explorer/')).text());
-    expect(files.length).toBeGreaterThan(20);
+  test('are all there, for good, under names that change with their bytes, and small, those that come later too', async () => {
+    const files = new Set(filesOf(await (await get('/explorer/')).text()));
+    expect(files.size).toBeGreaterThan(20);
     let script = 0;
+    // What a module imports is added while one goes through them.
     for (const file of files) {
       const reply = await get(file, { 'Accept-Encoding': 'gzip' });
       expect([file, reply.status, reply.headers.get('cache-control')]).toEqual([
@@ -85,19 +86,31 @@ describe('the files of the explorer', () => {
         'public, max-age=31536000, immutable',
       ]);
       expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
-      if (file.endsWith('.js')) script += Number(reply.headers.get('content-length'));
+      if (!file.endsWith('.js')) continue;
+      script += Number(reply.headers.get('content-length'));
+      for (const [, name] of (await reply.text()).matchAll(/["']\.\/([\w.-]+\.js)["']/g))
+        files.add(`/explorer/assets/${name}`);
     }
+    expect([...files].filter((file) => file.includes('uplot'))).not.toEqual([]);
     expect(script).toBeLessThan(MOST_SCRIPT);
   });
 
-  test('are the same bytes, zipped or not', async () => {
+  test.each([
+    ['identity', null],
+    ['gzip', 'gzip'],
+    ['br, gzip', 'br'],
+    ['br;q=0, gzip', 'gzip'],
+    ['gzip;q=0', null],
+  ])('are the same bytes however they are packed: %s', async (accepted, encoding) => {
     const [, entry = ''] = /src="([^"]+)"/.exec(await (await get('/explorer/')).text()) ?? [];
     const plain = await get(entry, { 'Accept-Encoding': 'identity' });
-    expect(plain.headers.get('content-encoding')).toBeNull();
-    const zipped = await get(entry, { 'Accept-Encoding': 'gzip' });
-    // fetch has unzipped it already.
-    expect(zipped.headers.get('content-encoding')).toBe('gzip');
-    expect(await zipped.text()).toBe(await plain.text());
+    // fetch has unpacked it already.
+    const reply = await get(entry, { 'Accept-Encoding': accepted });
+    expect([reply.headers.get('content-encoding'), reply.headers.get('vary')]).toEqual([
+      encoding,
+      'Accept-Encoding',
+    ]);
+    expect(await reply.text()).toBe(await plain.text());
   });
 
   test('import nothing but each other', async () => {

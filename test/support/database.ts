@@ -7,6 +7,9 @@ export function freshDatabaseUrl(): string {
   return `${inject('clickhouseUrl')}/test_${randomBytes(8).toString('hex')}`;
 }
 
+/** The address under which another process has the same database. */
+export const urlOf = (store: Store): string => `${inject('clickhouseUrl')}/${store.database}`;
+
 /** A new database without tables, over HTTP; it is dropped when the store is closed. */
 export async function emptyDatabase(): Promise<Store> {
   const store = await openServer(freshDatabaseUrl());

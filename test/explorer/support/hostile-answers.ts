@@ -34,15 +34,33 @@ function altered(value: unknown, count: { at: number }): unknown {
 
 const isApi = ({ pathname }: URL) => !pathname.startsWith('/explorer/');
 
-/** From now on every answer of the API is hostile, streams are silent. */
+/** From now on every answer of the API is hostile, and so is what the streams tell. */
 export async function makeHostile(page: Page): Promise<void> {
   const count = { at: 0 };
   await page.route(isApi, async (route: Route) => {
-    if (new URL(route.request().url()).pathname.startsWith('/stream/')) return silent(route);
-    const response = await route.fetch();
-    return route.fulfill({ response, json: altered(await response.json(), count) });
+    const { pathname, search, origin } = new URL(route.request().url());
+    const stream = STREAMED.find(([path]) => path === pathname);
+    if (stream === undefined) {
+      const response = await route.fetch();
+      return route.fulfill({ response, json: altered(await response.json(), count) });
+    }
+    const answer = await fetch(`${origin}${stream[1]}${search}`).then((got) => got.json());
+    const told = [
+      ...stream[2].map((event) => [event, altered(answer, count)] as const),
+      ['gap', altered({ reason: '', read: 'javascript:globalThis.harmed=1' }, count)] as const,
+    ];
+    return route.fulfill({
+      contentType: 'text/event-stream',
+      body: `retry: 600000\n\n${told.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join('')}`,
+    });
   });
 }
+
+/** What a stream tells, made of which answer. */
+const STREAMED: readonly [path: string, from: string, events: readonly string[]][] = [
+  ['/stream/rankings', '/rankings', ['ranking']],
+  ['/stream/activity', '/rankings', ['activity', 'post']],
+];
 
 /** From now on the API answers as one whose store is gone. */
 export const loseStore = (page: Page): Promise<unknown> =>
@@ -79,3 +97,31 @@ export const harm = (page: Page): Promise<string[]> =>
     if (turning.test(document.title)) found.push('title: ' + escape(document.title));
     return found;
   })()`);
+
+/** From now on a policy's activity is this long: its newest event, as the API has it, so many times. */
+export async function lengthenActivity(page: Page, rows: number): Promise<void> {
+  let newest: Promise<{ items: object[] }> | undefined;
+  await page.route(/\/coins\/\w+\/activity\?/, async (route: Route) => {
+    newest ??= route.fetch().then((response) => response.json());
+    const answer = await newest;
+    const offset = Number(new URL(route.request().url()).searchParams.get('offset') ?? 0);
+    const length = Math.max(0, Math.min(PAGE, rows - offset));
+    const items = Array.from({ length }, (_, at) => ({
+      ...answer.items[0],
+      signature: `row ${offset + at}`,
+    }));
+    return route.fulfill({ json: { ...answer, items } });
+  });
+}
+
+/** Rows that come at once: as many as the page asks for, or more. */
+const PAGE = 2_000;
+
+/** From now on only so many requests of the API are answered; the others wait. */
+export async function answerOnly(page: Page, most: number): Promise<void> {
+  let asked = 0;
+  await page.route(isApi, (route) => {
+    asked += 1;
+    return asked <= most ? route.continue() : undefined;
+  });
+}

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { vi } from 'vitest';
 import { type Agent, createAgent } from '../../../api/client/entry.ts';
 
 /** `npm start` on a small local chain, as somebody who tries it has it. */
@@ -11,12 +10,14 @@ export interface Running {
   url: string;
   /** The policy whose agent's key is in the data directory. */
   mint: string;
+  /** The one that the screen shows first, whose agent posts by itself. */
+  speaker: string;
   agent: Agent;
   stop(): Promise<void>;
 }
 
 const MAIN = path.resolve(import.meta.dirname, '../../../start/main.ts');
-const FLAGS = ['--policies', '8'];
+const FLAGS = ['--policies', '4', '--history', '200', '--rate', '1'];
 
 export async function startRunning(): Promise<Running> {
   const directory = mkdtempSync(path.join(tmpdir(), 'explorer-'));
@@ -45,13 +46,9 @@ export async function startRunning(): Promise<Running> {
   });
   const url = /is serving (\S+)/.exec(screen)?.[1] as string;
   const mint = /MINT=(\w+)/.exec(screen)?.[1] as string;
-  const isIndexed = async () => {
-    const { status } = await fetch(`${url}/coins/${mint}`);
-    if (status !== 200) throw new Error(`the policy of ${mint} is not indexed: ${status}`);
-  };
-  await vi.waitFor(isIndexed, { timeout: 60_000, interval: 100 });
+  const speaker = /coins\/(\w+)/.exec(screen)?.[1] as string;
   const key = Uint8Array.from(
     JSON.parse(readFileSync(path.join(directory, 'data/devnet/agent.json'), 'utf8')) as number[],
   );
-  return { url, mint, agent: createAgent({ url, mint, key }), stop };
+  return { url, mint, speaker, agent: createAgent({ url, mint, key }), stop };
 }

@@ -19,7 +19,7 @@ export interface Tab {
 }
 
 export async function openTab(browser: Browser, url: string): Promise<Tab> {
-  const page = await browser.newPage({ baseURL: url, viewport: { width: 1280, height: 900 } });
+  const page = await browser.newPage({ baseURL: url, viewport: DESKTOP });
   const faults: string[] = [];
   page.on('console', (line) => {
     if (['error', 'warning'].includes(line.type()))
@@ -45,6 +45,29 @@ export async function closeTab({ page }: Tab): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.close();
 }
+
+const SHOTS = path.resolve(import.meta.dirname, '../../../artifacts/explorer');
+export const DESKTOP = { width: 1280, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+const SCHEMES = ['light', 'dark'] as const;
+
+/** Pictures of the page as it stands, in both schemes of colours, for whoever wants to look. */
+export async function picture(page: Page, name: string): Promise<void> {
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({
+      path: path.join(SHOTS, `${name}-${colorScheme}.jpg`),
+      type: 'jpeg',
+      quality: 80,
+      fullPage: true,
+    });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Pixels by which the page is wider than its window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate('Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)');
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -79,13 +102,13 @@ export interface Drawing {
   pixels: number;
 }
 
-/** What each chart has drawn; `colours` are names of the style sheet by the chart's. */
+/** What each chart below a heading has drawn; `colours` are names of the style sheet by the chart's. */
 export const drawings = (page: Page, colours: Record<string, string>): Promise<Drawing[]> =>
   page.evaluate<Drawing[]>(`(() => {
     const colours = ${JSON.stringify(colours)};
     const style = getComputedStyle(document.documentElement);
-    return [...document.querySelectorAll('.small-chart')].map((chart) => {
-      const name = chart.querySelector('h3').textContent;
+    return [...document.querySelectorAll('section:has(.equity), .small-chart')].map((chart) => {
+      const name = chart.querySelector('h2, h3').textContent;
       const hasAmounts = [...chart.querySelectorAll('td')].some(({ textContent }) => /[1-9]/.test(textContent));
       const colour = parseInt(style.getPropertyValue(colours[name]).trim().slice(1), 16);
       const canvas = chart.querySelector('canvas');

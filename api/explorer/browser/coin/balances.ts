@@ -18,7 +18,7 @@ export function Balances({ coin }: { coin: CoinResponse }) {
       const [name, holds] = NAMES[kind];
       const { symbol } = kind === 'base_escrow' ? base : quote;
       return html`<div key=${kind}>
-        <dt>${name} <small>${holds}</small> <${Key} value=${tokenAccount} name=${name} /></dt>
+        <dt>${name} <${Key} value=${tokenAccount} name=${name} /><small>${holds}</small></dt>
         <dd><${Fig} figure=${balance} reading=${inUnit({ decimals, symbol })} name=${name} /></dd>
       </div>`;
     })}

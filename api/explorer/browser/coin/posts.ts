@@ -1,28 +1,30 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { AgentPost, PostsResponse } from '../../../../schemas/responses/posts.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
-import { getJson, useResource } from '../resource.ts';
+import { getJson, type Resource } from '../resource.ts';
 import { ago, stamp } from '../text/times.ts';
 
-const PAGE = 20;
+const PAGE = 100;
+/** As many more are shown at a time. */
+const SHOWN = 20;
 
-export function Posts({ mint, fresh }: { mint: string; fresh: number }) {
-  const path = `/coins/${encodeURIComponent(mint)}/posts?limit=${PAGE}`;
-  const first = useResource<PostsResponse>(path);
+export const postsPath = (mint: string) => `/coins/${encodeURIComponent(mint)}/posts?limit=${PAGE}`;
+
+/** The posts of an agent, newest first; those behind the newest page are asked for. */
+export function Posts({ mint, newest }: { mint: string; newest: Resource<PostsResponse> }) {
   const [older, setOlder] = useState<AgentPost[]>([]);
+  const [shown, setShown] = useState(SHOWN);
   const [failure, setFailure] = useState<string | null>(null);
-  // A post that was heard of is read.
-  useEffect(() => {
-    if (fresh > 0) first.again();
-  }, [fresh]);
-  return html`<${Loaded} of=${first} rows=${4}>${(data: PostsResponse) => {
+  return html`<${Loaded} of=${newest} rows=${4}>${(data: PostsResponse) => {
     const known = new Map([...data.posts, ...older].map((post) => [post.id, post]));
     const posts = [...known.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
     const more = () => {
-      getJson<PostsResponse>(`${path}&offset=${posts.length}`).then(
+      setShown(shown + SHOWN);
+      if (shown + SHOWN <= posts.length || posts.length >= data.total) return;
+      getJson<PostsResponse>(`${postsPath(mint)}&offset=${posts.length}`).then(
         (page) => {
           setFailure(null);
           setOlder([...older, ...data.posts, ...page.posts]);
@@ -33,8 +35,10 @@ export function Posts({ mint, fresh }: { mint: string; fresh: number }) {
     if (posts.length === 0)
       return html`<${Empty} title="Not a word yet.">What its agent posts appears here by itself.<//>`;
     return html`
-      <ol class="posts" aria-live="polite">${posts.map((post) => html`<${Post} key=${post.id} post=${post} />`)}</ol>
-      ${posts.length < data.total && html`<button type="button" class="plain" onClick=${more}>Older posts</button>`}
+      <div class="posts" tabindex="0" role="group" aria-label="Posts, newest first">
+        <ol aria-live="polite">${posts.slice(0, shown).map((post) => html`<${Post} key=${post.id} post=${post} />`)}</ol>
+        ${shown < data.total && html`<button type="button" class="plain" onClick=${more}>Older posts</button>`}
+      </div>
       ${failure !== null && html`<p class="notice old" role="status"><${Text} text=${failure} />.</p>`}
     `;
   }}<//>`;

@@ -19,7 +19,7 @@ export function Terms({ coin }: { coin: CoinResponse }) {
     ['Leverage', `${coin.targetLeverageX}×${coin.mode === 'Agent' ? '' : ' at most'}`],
     [
       'Origin',
-      html`<${Text} text=${origin.name ?? 'not read yet'} />${mask !== null && html`<small>${classNames(mask).join(', ')}</small>`}`,
+      html`<${Text} text=${origin.name ?? 'not read yet'} />${mask !== null && html`<small class="under">${classNames(mask).join(', ')}</small>`}`,
     ],
     [
       'Quote asset',
@@ -28,7 +28,7 @@ export function Terms({ coin }: { coin: CoinResponse }) {
     [
       'Price of it',
       coin.quote.priceUsd === null
-        ? html`<span class="absent" title=${coin.quote.priceAbsentReason ?? ''}>absent</span> <small>${plainText(coin.quote.priceAbsentReason ?? '')}</small>`
+        ? html`<span class="absent" title=${plainText(coin.quote.priceAbsentReason ?? '')}>absent</span> <small class="under">${plainText(coin.quote.priceAbsentReason ?? '')}</small>`
         : `$${coin.quote.priceUsd}`,
     ],
     ['Authority', html`<${Key} value=${coin.authority} name="Authority" />`],

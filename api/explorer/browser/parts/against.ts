@@ -6,8 +6,11 @@ export function Against({ bridgedOut, attested }: { bridgedOut: Figure; attested
   const [sent, there] = [amountOf(bridgedOut), amountOf(attested)];
   const most = sent - there < 0n ? there : sent;
   const bar = (figure: Figure, purse: string) => {
-    const width = figure.absent ? 100 : most === 0n ? 0 : Number((amountOf(figure) * 1000n) / most) / 10;
-    return html`<i class=${figure.absent ? 'unknown' : `purse ${purse}`} style=${{ width: `${width}%` }}></i>`;
+    const nothing = !figure.absent && amountOf(figure) === 0n;
+    const width =
+      figure.absent || nothing || most === 0n ? 100 : Number((amountOf(figure) * 1000n) / most) / 10;
+    const look = figure.absent ? 'unknown' : nothing ? 'nothing' : `purse ${purse}`;
+    return html`<i class=${look} style=${{ width: `${width}%` }}></i>`;
   };
   return html`<div class="against" aria-hidden="true">${bar(bridgedOut, 'bridged')}${bar(attested, 'remote')}</div>`;
 }

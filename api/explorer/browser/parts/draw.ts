@@ -1,27 +1,56 @@
 import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
-import type { Point } from './point.ts';
 
-interface Drawing {
-  points: readonly Point[];
-  kind: 'bars' | 'line';
+/** Bars and a line stand for themselves; areas lie over each other, the largest first; a mark is dashed. */
+export type Look = 'bars' | 'area' | 'mark';
+
+export interface Series {
+  /** Exact decimal texts, one a time; null where it is absent: the picture has a hole there. */
+  values: readonly (string | null)[];
   /** Name of a colour of the style sheet. */
   colour: string;
+  look: Look;
+}
+
+export interface Drawing {
+  /** ISO 8601, rising. */
+  times: readonly string[];
+  series: readonly Series[];
+  /** The picture begins no later than here. */
+  from?: string;
   height: number;
-  onPoint(index: number | null): void;
+  /** Where the picture's own area came to lie, in pixels of the element, and the times at its ends. */
+  onPlaced?(place: Place): void;
+}
+
+export interface Place {
+  left: number;
+  width: number;
+  height: number;
+  /** Unix seconds. */
+  from: number;
+  to: number;
+}
+
+export interface Drawn {
+  /** The same series with other numbers. */
+  update(drawing: Drawing): void;
+  destroy(): void;
 }
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** How far ticks of the axis of times stand apart: hours, then days, and a month of them. */
+/** How far ticks of the axis of times stand apart: seconds, hours, then days, and a month of them. */
+const SHORT_STEPS_S = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800];
 const STEPS_S = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720, 2160, 8760].map((hours) => hours * HOUR_S);
 
 /** Draws into an element, in its width and in the colours of its scheme, again whenever one of the two changes. */
-export function draw(element: HTMLElement, drawing: Drawing): { destroy(): void } {
+export function draw(element: HTMLElement, first: Drawing): Drawn {
+  let drawing = first;
   let plot: uPlot | null = null;
   const again = () => {
     plot?.destroy();
-    plot = plotOf(element, drawing);
+    plot = plotOf(element, () => drawing);
   };
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   scheme.addEventListener('change', again);
@@ -34,6 +63,10 @@ export function draw(element: HTMLElement, drawing: Drawing): { destroy(): void 
   });
   watched.observe(element);
   return {
+    update: (next) => {
+      drawing = next;
+      plot?.setData(dataOf(next));
+    },
     destroy: () => {
       watched.disconnect();
       scheme.removeEventListener('change', again);
@@ -42,30 +75,55 @@ export function draw(element: HTMLElement, drawing: Drawing): { destroy(): void 
   };
 }
 
-function plotOf(element: HTMLElement, { points, kind, colour, height, onPoint }: Drawing): uPlot {
+const dataOf = ({ times, series }: Drawing): uPlot.AlignedData => [
+  times.map((time) => Date.parse(time) / 1000),
+  ...series.map(({ values }) => values.map((value) => (value === null ? null : Number(value)))),
+];
+
+function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
+  const { series, height } = current();
   const style = getComputedStyle(element);
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const stroke = of(colour);
-  const times = points.map(({ time }) => Date.parse(time) / 1000);
-  const values = points.map(({ value }) => (value === null ? null : Number(value)));
-  const [first, last] = around(times, kind);
+  const bars = uPlot.paths.bars?.({ size: [0.7, 48], radius: 0.08 });
+  const stepped = uPlot.paths.stepped?.({ align: 1 });
+  const areBars = series.some(({ look }) => look === 'bars');
   const axis = {
     stroke: of('muted'),
     font: `11px ${style.fontFamily}`,
     grid: { stroke: of('line'), width: 1 },
     ticks: { show: false },
   };
-  const bars = uPlot.paths.bars?.({ size: [0.7, 48], radius: 0.08 });
+  const drawnAs = ({ look, colour }: Series): uPlot.Series => {
+    const stroke = of(colour);
+    if (look === 'bars' && bars !== undefined)
+      return { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } };
+    const line = { stroke, width: 2, spanGaps: false, points: { show: false } };
+    const path = stepped === undefined ? {} : { paths: stepped };
+    return look === 'mark'
+      ? { ...line, ...path, width: 1.5, dash: [5, 4] }
+      : { ...line, ...path, fill: soft(stroke) };
+  };
+  const ends = () => {
+    const { from } = current();
+    const [low, high] = around(dataOf(current())[0] as number[], areBars);
+    return [from === undefined ? low : Math.min(low, Date.parse(from) / 1000), high] as [number, number];
+  };
+  // Each area is filled down to the next: seen through, they would be mixed otherwise.
+  const areas = series.flatMap(({ look }, at) => (look === 'area' ? [at + 1] : []));
+  const bands = areas.slice(0, -1).map((upper, at) => ({
+    series: [upper, areas[at + 1] as number] as [number, number],
+    fill: soft(of(series[upper - 1]?.colour ?? '')),
+  }));
   return new uPlot(
     {
       width: element.clientWidth,
       height,
       padding: [8, 20, 0, 0],
       legend: { show: false },
-      cursor: { drag: { x: false, y: false }, y: false, points: { show: kind === 'line' } },
+      cursor: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
       scales: {
-        x: { time: true, range: () => [first, last] },
+        x: { time: true, range: ends },
         y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.08 : 1] },
       },
       axes: [
@@ -74,37 +132,55 @@ function plotOf(element: HTMLElement, { points, kind, colour, height, onPoint }:
           grid: { show: false },
           space: 64,
           size: 28,
-          incrs: kind === 'bars' ? STEPS_S.filter((step) => step >= DAY_S) : STEPS_S,
-          values: (_, ticks) => ticks.map((tick) => dated(tick, last - first)),
+          incrs: areBars ? STEPS_S.filter((step) => step >= DAY_S) : [...SHORT_STEPS_S, ...STEPS_S],
+          values: (_, ticks) => {
+            const [from, to] = ends();
+            return ticks.map((tick) => dated(tick, to - from));
+          },
         },
         { ...axis, size: 56, space: 36, values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))) },
       ],
-      series: [
-        {},
-        kind === 'bars' && bars !== undefined
-          ? { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } }
-          : { stroke, fill: of('soft'), width: 2, points: { show: points.length < 3 }, spanGaps: false },
-      ],
-      hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+      series: [{}, ...series.map(drawnAs)],
+      bands,
+      hooks: {
+        draw: [
+          ({ bbox }) => {
+            const [from, to] = ends();
+            const pixel = devicePixelRatio;
+            const { left, width, height: tall } = bbox;
+            current().onPlaced?.({
+              left: left / pixel,
+              width: width / pixel,
+              height: tall / pixel,
+              from,
+              to,
+            });
+          },
+        ],
+      },
     },
-    [times, values],
+    dataOf(current()),
     element,
   );
 }
 
+/** A colour of the style sheet, #rrggbb, to be seen through. */
+const soft = (colour: string) => `${colour}66`;
+
 /** Room for the outermost bars, and for a single one. */
-function around(times: readonly number[], kind: Drawing['kind']): [number, number] {
+function around(times: readonly number[], bars: boolean): [number, number] {
   const low = times[0] ?? 0;
   const high = times.at(-1) ?? 0;
   const single = high === low;
-  const spare = kind === 'bars' ? (single ? 3 : 0.5) * DAY_S : single ? HOUR_S / 2 : 0;
+  const spare = bars ? (single ? 3 : 0.5) * DAY_S : single ? 30 : 0;
   return [low - spare, high + spare];
 }
 
-/** A tick of the axis of times: its day, and the hour where a span is short. */
+/** A tick of the axis of times: its day where a span is long, else the time of day, to the second where it is short. */
 function dated(tick: number, spanS: number): string {
-  const [day = '', hour = ''] = new Date(tick * 1000).toISOString().split('T');
-  return spanS > 4 * DAY_S || hour.startsWith('00:00') ? day.slice(5) : hour.slice(0, 5);
+  const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');
+  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00'))) return day.slice(5);
+  return time.slice(0, spanS < 600 ? 8 : 5);
 }
 
 /** The text of a tick of the axis of values, without an exponent. */

@@ -1,6 +1,7 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import { html } from '../html.ts';
 import { grouped, scaled, short, type Unit } from '../text/amounts.ts';
+import { span } from '../text/times.ts';
 import { hidePanel, type Shown, showPanel } from './panel.ts';
 
 /** How the value of a figure is to be read. */
@@ -8,7 +9,9 @@ export type Reading =
   | { kind: 'amount'; unit: Unit }
   | { kind: 'usd' }
   | { kind: 'count' }
-  | { kind: 'plain'; unit?: string };
+  | { kind: 'plain' }
+  /** Seconds since something; fewer than none where it is dated ahead of our clock. */
+  | { kind: 'age' };
 
 export interface FigureProps {
   figure: Figure;
@@ -25,7 +28,7 @@ export function Fig({ figure, reading, name, bare = false }: FigureProps) {
   const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
   const text = figure.absent
     ? html`<span class="absent">absent</span>`
-    : html`${textOf(figure, reading)}${!bare && shown.unit !== '' && html`<span class="unit">${shown.unit}</span>`}`;
+    : html`${textOf(figure, reading)}${!bare && reading.kind !== 'age' && shown.unit !== '' && html`<span class="unit">${shown.unit}</span>`}`;
   return html`<button
     type="button"
     class="figure"
@@ -43,6 +46,8 @@ function textOf({ value }: Figure, reading: Reading): string {
   if (reading.kind === 'usd') return `$${short(dollars(text))}`;
   if (reading.kind === 'count') return grouped(text);
   if (reading.kind === 'plain') return short(text);
+  if (reading.kind === 'age')
+    return `${span(Math.abs(Math.trunc(Number(text))))}${Number(text) < 0 ? ' ahead' : ''}`;
   return short(reading.unit.decimals === null ? text : scaled(text, reading.unit.decimals));
 }
 
@@ -57,8 +62,8 @@ export function shownOf(figure: Figure, reading: Reading, name: string): Shown {
   const value = figure.value === null ? null : String(figure.value);
   const known = { name, source, asOf, reason: reason ?? null, absent: figure.absent === true, value };
   if (reading.kind === 'usd') return { ...known, unit: '', exact: `$${grouped(value ?? '')}`, base: null };
-  if (reading.kind === 'plain')
-    return { ...known, unit: reading.unit ?? '', exact: grouped(value ?? ''), base: null };
+  if (reading.kind === 'age') return { ...known, unit: 's', exact: grouped(value ?? ''), base: null };
+  if (reading.kind === 'plain') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
   if (reading.kind === 'count') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
   const { decimals, symbol } = reading.unit;
   if (decimals === null)

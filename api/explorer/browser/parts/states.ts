@@ -12,7 +12,7 @@ export function Loaded<T>({
 }: {
   of: Resource<T>;
   rows?: number;
-  children: (data: T) => Children;
+  children?: (data: T) => Children;
 }) {
   if (of.data === null) {
     return of.state === 'failed'
@@ -21,7 +21,7 @@ export function Loaded<T>({
           ${Array.from({ length: rows }, (_, row) => html`<span key=${row}></span>`)}
         </div>`;
   }
-  return html`${of.state === 'old' && html`<${Old} of=${of} />`}${children(of.data)}`;
+  return html`${of.state === 'old' && html`<${Old} of=${of} />`}${children?.(of.data)}`;
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {

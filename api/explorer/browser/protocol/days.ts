@@ -1,9 +1,9 @@
 import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
 import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
-import { Chart } from '../parts/chart.ts';
+import { Bars } from '../parts/chart.ts';
 import { Fig } from '../parts/figure.ts';
-import type { Point } from '../parts/point.ts';
+import type { Cell } from '../parts/numbers.ts';
 import { Empty } from '../parts/states.ts';
 import { scaled, type Unit } from '../text/amounts.ts';
 import { plainText } from '../text/visible.ts';
@@ -54,22 +54,22 @@ export function Days({ data }: { data: AnalyticsResponse }) {
               ? html`<span class="quiet">nothing on ${days.at(-1)?.day}</span>`
               : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${days.at(-1)?.day}`} /> <small>on ${days.at(-1)?.day}</small>`
           }</p>
-          <${Chart} label=${`${name} a day, in ${unit.symbol ?? 'the quote asset'}`} points=${points} kind="bars" colour=${colour}
-            unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} timeName="Day, UTC" written=${(time: string) => time.slice(0, 10)} />
+          <${Bars} label=${`${name} a day, in ${unit.symbol ?? 'the quote asset'}`} points=${points} colour=${colour}
+            unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} />
         </div>`;
       })}
     </div>`;
 }
 
 /** A day without an event of this asset had nothing: that is zero, and known. */
-function pointOf(day: RevenueDay, quoteMint: string, name: (typeof FIGURES)[number][0], unit: Unit): Point {
-  const figure = day.byQuote.find((entry) => entry.quoteMint === quoteMint)?.[name];
-  const time = `${day.day}T00:00:00.000Z`;
-  if (figure === undefined)
-    return day[name].absent
-      ? { time, value: null, reason: day[name].reason ?? null }
-      : { time, value: '0', reason: null };
-  if (figure.absent) return { time, value: null, reason: figure.reason ?? null };
-  const base = String(figure.value);
-  return { time, value: unit.decimals === null ? base : scaled(base, unit.decimals), reason: null };
+function pointOf(
+  day: RevenueDay,
+  quoteMint: string,
+  name: (typeof FIGURES)[number][0],
+  unit: Unit,
+): { day: string } & Cell {
+  const figure = day.byQuote.find((entry) => entry.quoteMint === quoteMint)?.[name] ?? day[name];
+  if (figure.absent) return { day: day.day, value: null, reason: figure.reason ?? null };
+  const base = figure === day[name] ? '0' : String(figure.value);
+  return { day: day.day, value: unit.decimals === null ? base : scaled(base, unit.decimals), reason: null };
 }

@@ -9,6 +9,7 @@ import { ago, span } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
 
 const COUNT = { kind: 'count' } as const;
+const AGE = { kind: 'age' } as const;
 
 /** What the indexer is doing, in the order in which one would ask. */
 export function Indexer({ status }: { status: StatusResponse }) {
@@ -42,12 +43,12 @@ export function Indexer({ status }: { status: StatusResponse }) {
                     : venue.reachable
                       ? 'program is there'
                       : html`<span class="tag warn">no program there</span>`
-                  : html`<${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the last reading of ${name}`} /> <small>since the last reading</small>`
+                  : html`<${Fig} figure=${venue} reading=${AGE} name=${`Age of the last reading of ${name}`} /> <small>${venue.absent ? '' : 'since the last reading'}</small>`
               }</dd></div>`,
           )}
           ${attestor.perVenue.map(
             (venue) => html`<div key=${venue.venue}><dt>Attestation of <${Text} text=${venue.venue} /></dt>
-            <dd><${Fig} figure=${venue} reading=${{ kind: 'plain', unit: 's' }} name=${`Age of the newest attestation of ${plainText(venue.venue)}`} /> <small>${Number(venue.value) < 0 ? 'ahead of this clock' : 'old'}</small></dd></div>`,
+            <dd><${Fig} figure=${venue} reading=${AGE} name=${`Age of the newest attestation of ${plainText(venue.venue)}`} /> <small>${venue.absent ? '' : Number(venue.value) < 0 ? 'of this clock' : 'old'}</small></dd></div>`,
           )}
         </dl>
       </div>

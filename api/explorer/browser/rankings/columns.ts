@@ -2,7 +2,7 @@ import type { RankingRow, Sort } from '../../../../schemas/responses/rankings.ts
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
-import { ago } from '../text/times.ts';
+import { shortAgo, stamp } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
 
 /** A ranking: its button, and the column of what it is ranked by. */
@@ -69,7 +69,7 @@ const BY_SORT: Record<Sort, Column> = {
   },
   activity: {
     name: 'Activity',
-    head: 'Events, 24 h',
+    head: 'Events 24 h',
     gives: 'next',
     cell: (row) =>
       html`<${Fig} figure=${row.eventsLast24h} reading=${{ kind: 'count' }} name="Events in 24 hours" />`,
@@ -79,8 +79,8 @@ const BY_SORT: Record<Sort, Column> = {
     head: 'Created',
     gives: 'first',
     cell: (row) =>
-      html`<span class="when" title=${row.createdAt ?? ''}>${
-        row.createdAt === null ? html`<span class="absent">absent</span>` : ago(row.createdAt, now.value)
+      html`<span class="when" title=${row.createdAt === null ? '' : `${stamp(row.createdAt)} UTC`}>${
+        row.createdAt === null ? html`<span class="absent">absent</span>` : shortAgo(row.createdAt, now.value)
       }</span>`,
   },
 };

@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { useResource } from '../resource.ts';
 import { grouped } from '../text/amounts.ts';
-import { ago } from '../text/times.ts';
+import { shortAgo } from '../text/times.ts';
 import { classNames } from '../text/words.ts';
 
 export function RegistriesPage() {
@@ -41,7 +41,7 @@ export function RegistriesPage() {
             )}</tbody>
           </table></div>`}<//>
       <//>
-      <${Section} title="Models" note="Who may trade a bankroll. A change does not touch policies that point at an entry already.">
+      <${Section} title="Models" note="Who may trade a bankroll. A change leaves policies as they are.">
         <${Loaded} of=${models}>${({ items }: ModelsResponse) =>
           items.length === 0
             ? html`<${Empty} title="None is read yet." />`
@@ -54,7 +54,7 @@ export function RegistriesPage() {
               <th scope="row"><a href=${`/explorer/?model=${model.id}`}><${Text} text=${model.name} /></a>
                 ${!model.enabled && html` <span class="tag">Not enabled</span>`}</th>
               <td><${Text} text=${model.provider} /></td>
-              <td class="quiet">${model.registeredAt === null ? html`<span class="absent">absent</span>` : ago(model.registeredAt, now.value)}</td>
+              <td class="quiet">${model.registeredAt === null ? html`<span class="absent">absent</span>` : shortAgo(model.registeredAt, now.value)}</td>
             </tr>`,
             )}</tbody>
           </table></div>`}<//>

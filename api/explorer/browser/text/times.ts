@@ -13,6 +13,13 @@ export function ago(iso: string, now: number): string {
   return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
 }
 
+/** How long ago in one unit, where there is little room. */
+export function shortAgo(iso: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  const [length, name] = STEPS.find(([step]) => seconds >= step) ?? [1, 's'];
+  return Number.isNaN(seconds) ? ago(iso, now) : `${Math.max(0, Math.floor(seconds / length))} ${name} ago`;
+}
+
 export function span(seconds: number): string {
   const at = STEPS.findIndex(([length]) => seconds >= length);
   if (at === -1) return '0 s';

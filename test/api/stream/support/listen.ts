@@ -12,6 +12,8 @@ export interface Listener {
   heard: Heard[];
   /** The id a browser would send back now. */
   lastId(): string;
+  /** The id that it begins with, once that came. */
+  firstId(): Promise<string>;
   /** Waits until so many events were heard. @throws where the stream ends before. */
   until(count: number): Promise<Heard[]>;
   ended: Promise<void>;
@@ -27,6 +29,7 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
   });
   const heard: Heard[] = [];
   let id = lastId ?? '';
+  const first = Promise.withResolvers<string>();
   let over = false;
   let woken = Promise.withResolvers<void>();
   const wake = () => {
@@ -39,6 +42,7 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]);
     const of = (name: string) => fields.findLast(([field]) => field === name)?.[1];
     id = of('id') ?? id;
+    if (id !== '') first.resolve(id);
     const data = of('data');
     if (data !== undefined) heard.push({ event: of('event') ?? 'message', id, data: JSON.parse(data) });
   };
@@ -64,6 +68,7 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
     headers: reply.headers,
     heard,
     lastId: () => id,
+    firstId: () => first.promise,
     until: async (count) => {
       while (heard.length < count) {
         if (over)

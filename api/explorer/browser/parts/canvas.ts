@@ -1,0 +1,41 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { type Children, html } from '../html.ts';
+import type { Drawing, Drawn } from './draw.ts';
+
+/** A picture of numbers, which says in words what it is of; the library that draws it comes when there is one to draw. */
+export function Canvas({
+  label,
+  drawing,
+  children,
+}: {
+  label: string;
+  drawing: Drawing;
+  children?: Children;
+}) {
+  const holder = useRef<HTMLDivElement>(null);
+  const newest = useRef(drawing);
+  const drawn = useRef<Drawn | null>(null);
+  newest.current = drawing;
+  // Other series are another picture, other numbers are not.
+  const looks = drawing.series.map(({ colour, look }) => `${colour} ${look}`).join();
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    let gone = false;
+    import('./draw.ts').then(({ draw }) => {
+      if (!gone) drawn.current = draw(element, newest.current);
+    });
+    return () => {
+      gone = true;
+      drawn.current?.destroy();
+      drawn.current = null;
+    };
+  }, [looks, drawing.height]);
+  const known = JSON.stringify([drawing.times, drawing.series, drawing.from]);
+  // The numbers by what they say.
+  useEffect(() => drawn.current?.update(newest.current), [known]);
+  return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
+    <div ref=${holder} role="img" aria-label=${label}></div>
+    ${children}
+  </div>`;
+}

@@ -1,0 +1,46 @@
+import { html } from '../html.ts';
+import { grouped } from '../text/amounts.ts';
+import { plainText } from '../text/visible.ts';
+
+/** One number of a chart. */
+export interface Cell {
+  /** Exact decimal text; null where it is absent. */
+  value: string | null;
+  /** Why it is absent. */
+  reason: string | null;
+}
+
+export interface NumbersProps {
+  /** What the table is of. */
+  label: string;
+  /** How times are called. */
+  timeName: string;
+  /** How each column of numbers is called. */
+  heads: readonly string[];
+  /** Oldest first, as a chart has them; the newest stands first here. */
+  rows: readonly { time: string; cells: readonly Cell[] }[];
+}
+
+/** The same numbers as a chart has, for those who read them. */
+export function Numbers({ label, timeName, heads, rows }: NumbersProps) {
+  return html`<details>
+    <summary>The numbers</summary>
+    <div class="table-frame" tabindex="0" role="group" aria-label=${`${label}, as a table`}><table>
+      <caption class="for-readers">${label}</caption>
+      <thead><tr><th scope="col">${timeName}</th>${heads.map((head) => html`<th key=${head} scope="col" class="number">${head}</th>`)}</tr></thead>
+      <tbody>${rows.toReversed().map(
+        ({ time, cells }) => html`<tr key=${time}>
+          <th scope="row">${time}</th>
+          ${cells.map(
+            ({ value, reason }, at) =>
+              html`<td key=${heads[at]} class="number">${
+                value === null
+                  ? html`<span class="absent" title=${plainText(reason ?? '')}>absent</span>`
+                  : grouped(value)
+              }</td>`,
+          )}
+        </tr>`,
+      )}</tbody>
+    </table></div>
+  </details>`;
+}

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { deadUrl } from '../../support/answering.ts';
+import { freshDatabase, urlOf } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
+import { createRandom } from '../../support/random.ts';
+import { appliedRow, eventRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
+import { type Heard, type Listener, listenTo } from './support/listen.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../../api/main.ts');
+const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
+const KILLS = 3;
+const MOST_OF_SLOT = 6;
+/** Policies that clients ask for: all, or one. */
+const ASKED = ['', `?mint=${key('one')}`];
+
+let store: Store;
+let port: number;
+let env: NodeJS.ProcessEnv;
+let api: ChildProcess | null = null;
+
+beforeAll(async () => {
+  store = await freshDatabase();
+  port = await freePort();
+  const nowhere = await deadUrl();
+  env = {
+    ...process.env,
+    ...{ HOST: '127.0.0.1', PORT: String(port), CLICKHOUSE_URL: urlOf(store), LOG_LEVEL: 'error' },
+    // Agents have routes of their own: reading and streaming events goes on without them.
+    ...{ POSTGRES_URL: nowhere.replace('http', 'postgres'), SOLANA_RPC_URL: nowhere },
+  };
+  await store.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd')]);
+  await store.insert('mints', [mintRow('usd', 6)]);
+});
+afterAll(async () => {
+  await kill();
+  await store.close();
+});
+
+async function start(): Promise<void> {
+  api = spawn(process.execPath, [MAIN], { env, stdio: 'ignore' });
+  await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/status`)).status).toBe(200), {
+    timeout: 60_000,
+    interval: 100,
+  });
+}
+
+async function kill(): Promise<void> {
+  const running = api;
+  api = null;
+  if (running === null || running.exitCode !== null) return;
+  running.kill('SIGKILL');
+  await once(running, 'exit');
+}
+
+test(`kill -9 and restart lose and double nothing for those who go on where they were (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  const stored: { name: string; mint: string }[] = [];
+  let slot = 1_000;
+  const happen = async (slots: number) => {
+    for (let made = 0; made < slots; made += 1) {
+      slot += 1;
+      const rows = Array.from({ length: 1 + Math.floor(random() * MOST_OF_SLOT) }, () => {
+        const coin = random() < 0.5 ? 'one' : 'two';
+        const name = `event ${stored.length}`;
+        stored.push({ name, mint: key(coin) });
+        const summary = `{"n":"${name}"}`;
+        return eventRow(coin, 'Routed', stored.length, {
+          tx_index: stored.length,
+          signature: signature(name),
+          slot: String(slot),
+          summary,
+        });
+      });
+      await store.insert('events', rows);
+      const at = { slot: String(slot), log_offset: String(slot) };
+      await store.insert('applied', [appliedRow('transactions', 0, at), appliedRow('accounts', 0, at)]);
+    }
+  };
+  await happen(2);
+  const before = stored.length;
+  await start();
+  const clients = ASKED.map((query) => ({
+    query,
+    heard: [] as Heard[],
+    at: undefined as string | undefined,
+  }));
+  const expected = (query: string) =>
+    stored
+      .slice(before)
+      .filter(({ mint }) => query === '' || mint === key('one'))
+      .map(({ name }) => name);
+  for (let round = 0; round <= KILLS; round += 1) {
+    const open = await Promise.all(
+      clients.map(({ query, at }) => listenTo(`http://127.0.0.1:${port}/stream/activity${query}`, at)),
+    );
+    const began = await Promise.all(open.map((listener) => listener.firstId()));
+    await happen(3);
+    const last = round === KILLS;
+    await Promise.all(
+      open.map((listener: Listener, of) => {
+        const client = clients[of] as (typeof clients)[number];
+        const missing = expected(client.query).length - client.heard.length;
+        // But for the last time a client is cut off anywhere on the way.
+        return listener.until(last ? missing : Math.floor(random() * (missing + 1)));
+      }),
+    );
+    await kill();
+    for (const [of, listener] of open.entries()) {
+      await listener.ended;
+      const client = clients[of] as (typeof clients)[number];
+      // What it keeps is what it had read when it was cut off.
+      const kept = last
+        ? listener.heard
+        : listener.heard.slice(0, Math.ceil(random() * listener.heard.length));
+      client.heard.push(...kept);
+      client.at = kept.at(-1)?.id ?? began[of];
+    }
+    if (last) break;
+    await happen(2);
+    await start();
+  }
+  for (const { query, heard } of clients) {
+    expect(heard.map(({ event, data }) => (event === 'activity' ? data.summary.n : data))).toEqual(
+      expected(query),
+    );
+    expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
+  }
+});
