@@ -114,6 +114,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
       query: HistoryQuery,
       responses: { 200: CoinHistoryResponse, 400: ErrorBody, 404: ErrorBody, 503: BusyBody },
       cached: true,
+      long: true,
       answer: coinHistoryAnswer(deps),
     },
     ofCoin('/holders', 'What was burned for the holders.', HoldersResponse, holders),
@@ -150,6 +151,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
       query: HistoryQuery,
       responses: { 200: ProtocolHistoryResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,
+      long: true,
       answer: protocolHistoryAnswer(deps),
     },
     list(
