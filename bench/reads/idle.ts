@@ -21,13 +21,13 @@ export interface Idle {
 /**
  * What `npm start` costs while nobody reads.
  * @param flags its own
- * @param then what is asked of it after that, at its address
+ * @param after what is asked of it after that, at its address
  */
-export async function idle<Then>(
+export async function idle<After>(
   flags: readonly string[],
   seconds: number,
-  then: (url: string) => Promise<Then>,
-): Promise<Idle & { then: Then }> {
+  after: (url: string) => Promise<After>,
+): Promise<Idle & { after: After }> {
   const directory = mkdtempSync(path.join(tmpdir(), 'idle-'));
   const port = await freePort();
   const child = spawn(process.execPath, [MAIN, ...flags], {
@@ -53,7 +53,7 @@ export async function idle<Then>(
       chainCores: share(ticks(chain), before[1]),
       rssMb: Number(kilobytes) / 1024,
     };
-    return { ...watched, then: await then(`http://127.0.0.1:${port}`) };
+    return { ...watched, after: await after(`http://127.0.0.1:${port}`) };
   } finally {
     child.removeAllListeners('exit');
     const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -178,7 +178,7 @@ async function idleRows(seconds: number): Promise<Row[]> {
     value: `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`,
     ok,
   });
-  const { perSecond, p50, p99 } = large.then;
+  const { perSecond, p50, p99 } = large.after;
   return [
     row('npm start', small, 0.15, small.cores <= 0.15 && small.rssMb < 900),
     row('npm start --policies 5000 --rate 20', large, 0.3, large.cores <= 0.3),
