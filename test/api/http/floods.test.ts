@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { createHttp } from '../../../api/http/app.ts';
-import { listen } from '../../../api/http/listen.ts';
+import { bind, listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { createLatest, type Latest } from '../../../api/latest/latest.ts';
 import type { Store } from '../../../clickhouse/client.ts';
@@ -132,5 +132,20 @@ test('reads that may be long have a few places of their own, and take none of th
   await vi.waitFor(() => expect(underWay).toBe(7));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
+  await close();
+});
+
+test('a connection whose request does not come is ended', async () => {
+  const { port, close } = await bind('127.0.0.1', 0, 50);
+  const ended = ['', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Half'].map(
+    (text) =>
+      new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(text));
+        socket.on('error', () => undefined);
+        socket.resume();
+        socket.on('close', () => resolve());
+      }),
+  );
+  await Promise.all(ended);
   await close();
 });
