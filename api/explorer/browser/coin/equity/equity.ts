@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { CoinResponse } from '../../../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../../schemas/responses/coin/loop.ts';
+import type { AgentPost } from '../../../../../schemas/responses/coin/posts.ts';
 import type { CoinHistoryResponse } from '../../../../../schemas/responses/history.ts';
-import type { LoopResponse } from '../../../../../schemas/responses/loop.ts';
-import type { AgentPost } from '../../../../../schemas/responses/posts.ts';
 import { address, ask } from '../../address.ts';
 import { html } from '../../html.ts';
 import { Canvas } from '../../parts/canvas.ts';

@@ -1,6 +1,6 @@
 import type { Figure } from '../../../../../schemas/figure.ts';
+import type { LoopResponse } from '../../../../../schemas/responses/coin/loop.ts';
 import type { CoinHistoryResponse } from '../../../../../schemas/responses/history.ts';
-import type { LoopResponse } from '../../../../../schemas/responses/loop.ts';
 import type { Cell } from '../../parts/numbers.ts';
 import { scaled } from '../../text/amounts.ts';
 
