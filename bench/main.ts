@@ -41,6 +41,10 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
       idle: flags.alone !== true,
     });
   },
+  streams: async (flags) => {
+    const { benchStreams } = await import('./streams/streams.ts');
+    return benchStreams(number(flags, 'seconds', 20));
+  },
   decode: async () => (await import('./decode/decode.ts')).benchDecode(),
 };
 
@@ -59,7 +63,7 @@ const COMMAND = {
     seconds: {
       type: 'string',
       value: 'N',
-      help: 'how long freshness is measured (default 60), and each line of reads (default 10)',
+      help: 'how long freshness is measured (default 60), streams (20), and each line of reads (10)',
     },
     policies: {
       type: 'string',
