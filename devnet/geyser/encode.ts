@@ -171,7 +171,7 @@ function failureBytes(tx: LedgerTransaction): Buffer {
   return bytes;
 }
 
-function encodeMeta(block: Block): EncodedUpdate {
+export function encodeMeta(block: Block): EncodedUpdate {
   const update = SubscribeUpdate.fromPartial({
     blockMeta: {
       slot: block.slot.toString(),

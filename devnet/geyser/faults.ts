@@ -1,5 +1,6 @@
 import type { Block } from '../chain/ledger.ts';
-import { type EncodedTransaction, encodeTransaction } from './encode.ts';
+import { type EncodedTransaction, type EncodedUpdate, encodeTransaction } from './encode.ts';
+import { oddities } from './oddities.ts';
 import { SPOILS, spoilt } from './spoilt.ts';
 
 /** What a test may do to the stream. */
@@ -21,6 +22,9 @@ export interface GeyserFaults {
   haunt(random: (() => number) | null): void;
   /** Has some transactions come in a form that cannot be read, in every way there is. Seeded. */
   spoil(random: (() => number) | null): void;
+  /** Has what says nothing, or nothing true, come in front of each block. Seeded. */
+  oddly(random: (() => number) | null): void;
+  oddities(block: Block): EncodedUpdate[];
   /** The transactions of a block as they are sent. */
   transactions(block: Block, encoded: readonly EncodedTransaction[]): readonly EncodedTransaction[];
   shape(bytes: Buffer): Buffer[];
@@ -32,6 +36,7 @@ export function createFaults(dropAll: () => void): GeyserFaults {
   let random: (() => number) | null = null;
   let haunted: (() => number) | null = null;
   let spoiling: (() => number) | null = null;
+  let odd: (() => number) | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
   return {
     drop: dropAll,
@@ -52,6 +57,10 @@ export function createFaults(dropAll: () => void): GeyserFaults {
     spoil: (next) => {
       spoiling = next;
     },
+    oddly: (next) => {
+      odd = next;
+    },
+    oddities: (block) => (odd === null ? [] : oddities(block, odd)),
     transactions: (block, encoded) => {
       const all = haunted === null ? encoded : withGhosts(block, encoded, haunted);
       return spoiling === null ? all : withSpoilt(all, spoiling);

@@ -34,6 +34,8 @@ export interface ProviderModes {
   late: boolean;
   /** That share the connections; each counts its write versions by itself. */
   servers: number;
+  /** No update says by which filters it comes. */
+  nameless: boolean;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -48,6 +50,7 @@ export const WHOLE: ProviderModes = {
   lag: null,
   late: false,
   servers: 1,
+  nameless: false,
 };
 
 function count(name: string, text: string | undefined): number {
@@ -71,6 +74,7 @@ const READERS: Record<keyof ProviderModes, Reader> = {
   pings: () => ({ pings: true }),
   lag: (text) => ({ lag: count('lag', text) }),
   late: () => ({ late: true }),
+  nameless: () => ({ nameless: true }),
   servers: (text) => ({ servers: Math.max(1, count('servers', text)) }),
 };
 

@@ -56,7 +56,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   };
   const write = (update: EncodedUpdate, names: readonly string[]) => {
     if (names.length === 0 || over) return;
-    for (const bytes of faults.shape(withFilters(update, names))) call.write(bytes);
+    for (const bytes of faults.shape(withFilters(update, modes().nameless ? [] : names))) call.write(bytes);
     sent += 1;
     const { lag } = modes();
     if (lag !== null && sent >= lag) end(grpcStatus.INTERNAL, 'lagged');
@@ -66,6 +66,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   const sendBlock = (wanted: Filter, block: Block) => {
     const { accounts, transactions, meta } = context.encoded(block);
     const isFinal = wanted.commitment === 'finalized';
+    for (const update of faults.oddities(block)) write(update, wanted.blocksMeta);
     if (!isFinal) notices.before(wanted, block);
     const ordered = faults.order(accounts);
     const late = modes().late ? Math.floor(ordered.length / 2) : ordered.length;

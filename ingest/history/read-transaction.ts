@@ -4,6 +4,7 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
+import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { legibility } from '../../schemas/transaction/legibility.ts';
 import { HistoryUnavailableError } from './gap.ts';
 
@@ -31,7 +32,7 @@ export async function readTransaction(
     kind: 'transaction',
     source: 'rpc',
     slot: info.slot,
-    blockTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : info.blockTime,
+    blockTime: blockTimeOf(blockTime) ?? info.blockTime,
     signature: decodeBase58(info.signature) as Uint8Array,
     index: knownIndex ?? (Number.isSafeInteger(transactionIndex) ? (transactionIndex as number) : null),
     order,

@@ -128,8 +128,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
       for (const state of statesOf(output.slot)) handle(lateOutput(slots, beside, state));
-      if (gapFrom === null) return;
-      openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
+      // A provider may begin behind what is in the log: nothing is missing then.
+      if (gapFrom !== null && gapFrom <= output.slot)
+        openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
       gapFrom = null;
       return;
     }

@@ -13,6 +13,8 @@ import { watch } from './watchdog.ts';
 const HOLE_AFTER_SLOTS = 40;
 /** The same where a replay was asked for and its first slot did not come. */
 const NO_REPLAY_AFTER_SLOTS = 4;
+/** A provider that begins so far behind what is in the log is of another chain, or of one that began anew. */
+const MOST_BEHIND_SLOTS = 1_000n;
 /** Ends of a replay without one update until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
 
@@ -48,10 +50,13 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
   let failures = 0;
   let emptyEnds = 0;
   let holeBefore: bigint | null = null;
+  /** The last released slot of all, also where the next is to be a new beginning. */
+  let reached = slots.last;
   while (!signal.aborted) {
     slots.restart();
     const before = slots.last;
-    const { error, brought } = await oneStream(options, before);
+    reached = before ?? reached;
+    const { error, brought } = await oneStream(options, before, reached);
     if (signal.aborted) return;
     options.onEnd(endWords(error));
     const { code, message: reason } = error;
@@ -102,7 +107,18 @@ function holeIn(slots: Slots, after = HOLE_AFTER_SLOTS): Gap | null {
   return missing !== null && missing.waiting > after ? missing : null;
 }
 
-function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise<Ended> {
+/** The slot of a new beginning where no node of the same chain is. */
+function begunElsewhere(outputs: readonly SlotsOutput[], reached: bigint | null): bigint | null {
+  const begun = outputs.find(({ type }) => type === 'begun');
+  if (begun?.type !== 'begun' || reached === null) return null;
+  return begun.slot + MOST_BEHIND_SLOTS < reached ? begun.slot : null;
+}
+
+function oneStream(
+  options: SupervisorOptions,
+  fromSlot: bigint | null,
+  reached: bigint | null,
+): Promise<Ended> {
   const { slots, outbox, signal } = options;
   return new Promise((resolve) => {
     let held = false;
@@ -113,6 +129,14 @@ function oneStream(options: SupervisorOptions, fromSlot: bigint | null): Promise
         if (update.type !== 'ping' && update.type !== 'other') brought = true;
         if (fromSlot !== null && update.type === 'blockMeta' && update.slot <= fromSlot) replayed = true;
         const outputs = slots.take(update);
+        const elsewhere = begunElsewhere(outputs, reached);
+        if (elsewhere !== null) {
+          slots.beginAnew();
+          stream.cancel(
+            `the provider is at slot ${elsewhere}, the log at ${reached}: it follows another chain`,
+          );
+          return;
+        }
         dog.heard(slots.highest, slots.last);
         options.onUpdate(update, outputs);
         if (slots.overflowing) stream.cancel('too much waits for slots to be complete');

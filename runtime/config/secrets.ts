@@ -1,3 +1,4 @@
+import { REMOTE_VENUE_NAMES, urlSetting } from '../../schemas/venues/remote.ts';
 import type { Config } from './config.ts';
 
 /** Shorter parts of a path are words, not keys. */
@@ -10,8 +11,8 @@ const SHORTEST_KEY = 16;
 export function secretsOf(config: Config): string[] {
   const { clickhouseUrl, postgresUrl, solanaRpcUrl, yellowstoneEndpoint } = config;
   const whole = [clickhouseUrl, postgresUrl, ...(solanaRpcUrl ?? []), yellowstoneEndpoint];
-  const others = [config.perpVenueUrl, config.optionsVenueUrl, config.launchpadCatalogueUrl];
-  const urls = [...whole, ...others, config.priceUrl, config.ipfsGateway];
+  const venues = REMOTE_VENUE_NAMES.map((venue) => config[urlSetting(venue)]);
+  const urls = [...whole, ...venues, config.launchpadCatalogueUrl, config.priceUrl, config.ipfsGateway];
   const all = [
     config.yellowstoneXToken,
     config.kafkaSaslPassword,

@@ -1,4 +1,5 @@
 import { decodeBase58, decodeKey } from '../../schemas/solana/base58.ts';
+import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { messageOf } from '../errors.ts';
 import { RpcError } from './error.ts';
 
@@ -64,7 +65,7 @@ export function signatureInfo(value: unknown): SignatureInfo {
   return {
     signature,
     slot: slotOf(slot),
-    blockTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
+    blockTime: blockTimeOf(blockTime),
     failed: err !== null && err !== undefined,
   };
 }

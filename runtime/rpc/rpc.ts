@@ -1,3 +1,4 @@
+import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { RpcError } from './error.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool } from './pool.ts';
@@ -167,9 +168,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
     getSlot: (read) => call('getSlot', [config(read)], slotOf),
     getBlockTime: async (slot) => {
       try {
-        return await call('getBlockTime', [Number(slot)], (result) =>
-          Number.isSafeInteger(result) ? (result as number) : null,
-        );
+        return await call('getBlockTime', [Number(slot)], blockTimeOf);
       } catch (error) {
         if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
         throw error;

@@ -5,6 +5,8 @@ import { KINDS } from '../../api/explorer/browser/text/events.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { openApiRoute, readRoutes } from '../../api/routes.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { secretsOf } from '../../runtime/config/secrets.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
 import { EVENTS } from '../../schemas/program/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
@@ -94,5 +96,13 @@ test('each venue has its variables', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     expect(variables).toContain(idVariable(venue));
     expect(variables).toContain(urlVariable(venue));
+  }
+});
+
+test('a login or a key in the address of a venue is a secret', () => {
+  for (const venue of REMOTE_VENUE_NAMES) {
+    const key = `key-of-the-${venue}-venue`;
+    const config = readConfig({ [urlVariable(venue)]: `https://u:pass-${venue}@venue.example/${key}` });
+    expect(secretsOf(config)).toEqual(expect.arrayContaining([key, `pass-${venue}`]));
   }
 });

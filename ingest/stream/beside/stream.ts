@@ -53,6 +53,8 @@ export interface Beside {
 
 /** A provider that takes no followed address at all is asked again after this long. */
 const ASK_AGAIN_MS = 600_000;
+/** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
+const UNNAMED_METAS = 32;
 /** A slot that this stream has not told of for so long is released without it: a rewrite may have missed it. */
 const LONGEST_HOLD_MS = 3_000;
 
@@ -68,12 +70,15 @@ export function createBeside(options: BesideOptions): Beside {
   let live: GeyserStream | null = null;
   let tried: Tried | null = null;
   let requests = 0;
+  /** Block metas since the last request. */
+  let metas = 0;
   let streamed: string[] = [];
   let holding = true;
   let wake: (() => void) | null = null;
 
   const request = (fromSlot: bigint | null) => {
     requests += 1;
+    metas = 0;
     const all = options.addresses();
     streamed = all.slice(0, ask.cap ?? all.length);
     tried = { addresses: streamed.length, replay: fromSlot !== null };
@@ -111,10 +116,13 @@ export function createBeside(options: BesideOptions): Beside {
         // Without a replay that reaches back something may have been missed.
         if (!begun && (fromSlot === null || parent > fromSlot)) options.read(streamed, slot);
         begun = true;
-        if (filter !== `followed-${requests}`) return;
+        metas += 1;
+        const name = `followed-${requests}`;
+        // Where no filter is ever named, it is the last one's after a while.
+        if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return;
         tried = null;
         ask = { ...ask, replay: true, silent: 0 };
-        newcomers.onFilter(filter, slot);
+        newcomers.onFilter(name, slot);
       };
       const first = request(fromSlot);
       newcomers.onNewStream(first.name);

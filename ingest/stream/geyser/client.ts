@@ -45,6 +45,7 @@ export interface GeyserClient {
 }
 
 const ANSWER_WITHIN_MS = 5_000;
+const ANSWER_AT_MOST_EVERY_MS = 1_000;
 
 /** A client of one endpoint: host:port and http://host:port in the clear, https://host[:port] with TLS. */
 export function createGeyserClient(endpoint: string, xToken: string | null): GeyserClient {
@@ -105,6 +106,7 @@ function openStream(
     metadataOf(xToken),
   );
   let ended = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   const end = (code: number | null, message: string) => {
     if (ended) return;
     ended = true;
@@ -112,7 +114,11 @@ function openStream(
   };
   call.on('data', (update: Update) => {
     if (ended) return;
-    if (update.type === 'ping') call.write(SubscribeRequest.fromPartial({ ping: { id: 1 } }));
+    // One answer says that this side lives, however many ask.
+    if (update.type === 'ping' && performance.now() - answeredAt > ANSWER_AT_MOST_EVERY_MS) {
+      answeredAt = performance.now();
+      call.write(SubscribeRequest.fromPartial({ ping: { id: 1 } }));
+    }
     handlers.onUpdate(update);
   });
   call.on('error', (error: grpc.ServiceError) => end(error.code ?? null, error.details || error.message));

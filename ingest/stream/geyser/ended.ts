@@ -63,7 +63,9 @@ export function replayEnd(ended: StreamEndedError): 'gone' | 'perhaps' | 'other'
   const { code, message } = ended;
   if (code === status.OUT_OF_RANGE || code === status.DATA_LOSS) return 'gone';
   if (!mayBeTheRequest(ended)) return 'other';
-  return OF_REPLAY.test(message) && !message.includes(FAILED) ? 'gone' : 'perhaps';
+  if (OF_REPLAY.test(message) && !message.includes(FAILED)) return 'gone';
+  // So many connections, or so much of anything: to ask for less of the past mends nothing.
+  return code === status.RESOURCE_EXHAUSTED ? 'other' : 'perhaps';
 }
 
 const NAMED_CAP = /only (\d{1,9}) allowed|(?:limit|max(?:imum)?|up to)\D{0,40}(\d{1,9})/i;

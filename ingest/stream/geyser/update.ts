@@ -1,4 +1,5 @@
 import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { blockTimeOf } from '../../../schemas/solana/block-time.ts';
 import { wireFields } from './protobuf.ts';
 
 export interface AccountUpdate {
@@ -68,12 +69,11 @@ export function readUpdate(bytes: Uint8Array): Update {
   }
   if (update.blockMeta !== undefined) {
     const { slot, parentSlot, blockTime } = update.blockMeta;
-    const seconds = blockTime?.timestamp;
     return {
       type: 'blockMeta',
       slot: BigInt(slot),
       parent: BigInt(parentSlot),
-      blockTime: seconds === undefined ? null : Number(seconds),
+      blockTime: blockTimeOf(Number(blockTime?.timestamp)),
       filter: update.filters[0] ?? '',
     };
   }

@@ -115,6 +115,7 @@ export class Slots {
   restart(): void {
     this.#pending.clear();
     this.#bytes = 0;
+    this.#highest = this.#last ?? 0n;
   }
 
   /** Forgets where it stands too: the next complete slot is a new beginning. */
@@ -135,6 +136,8 @@ export class Slots {
       this.#forget(update.slot);
       return [];
     }
+    // No slot stands on a later one: what claims to is never whole, and a gap for what stands on it.
+    if (update.type === 'blockMeta' && update.parent >= update.slot && update.slot > 0n) return [];
     const pending = this.#at(update.slot);
     if (update.type === 'blockMeta') pending.meta = { parent: update.parent, blockTime: update.blockTime };
     else if (this.#reaches(update.state)) pending.confirmed = true;

@@ -13,6 +13,7 @@ import { recomputeKinds } from '../../../ingest/materialise/rollups/kinds.ts';
 import { intervalOf } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import { InternalError } from '../../../schemas/responses/parts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { idSetting, perVenue, REMOTE_VENUE_NAMES } from '../../../schemas/venues/remote.ts';
 import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
 
 export const SETTINGS: ReadSettings = {
@@ -20,11 +21,10 @@ export const SETTINGS: ReadSettings = {
   programId: encodeBase58(PROGRAM),
   launchpadProgramId: encodeBase58(LAUNCHPAD),
   ammProgramId: key('amm'),
-  perpVenueId: 'perp_x',
-  optionsVenueId: 'options_x',
+  ...perVenue(idSetting, (venue) => `${venue}_x`),
   launchpadVenueId: 'launch_x',
   ammVenueId: 'amm_x',
-  polledVenues: ['perp', 'options'],
+  polledVenues: REMOTE_VENUE_NAMES,
   readingMaxAgeMs: 60_000,
 };
 

@@ -52,6 +52,7 @@ const MODES: [string, Partial<ProviderModes>][] = [
   ['a stream that lags and is cut', { lag: 400 }],
   ['updates behind their block meta', { late: true }],
   ['three servers with write versions of their own', { servers: 3 }],
+  ['updates that name no filter', { nameless: true }],
 ];
 
 describe(`a provider with (seed ${SEED})`, () => {
@@ -98,6 +99,34 @@ describe(`a provider with (seed ${SEED})`, () => {
     await expectWhole();
   });
 
+  test('what says nothing, or nothing true, in front of every block: nothing ends, nothing is lost', async () => {
+    await open({});
+    const random = createRandom(`odd:${SEED}`);
+    stage.geyser.faults.oddly(() => random.next());
+    await stage.live(20);
+    const { events } = stage.start();
+    await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
+    await stage.live(80);
+    await expectWhole();
+    expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
+    const times = events.flatMap((event) =>
+      event.type === 'released' ? [[event.slot, event.blockTime]] : [],
+    );
+    expect(times).toEqual(times.map(([slot]) => [slot, stage.chain.block(slot as bigint)?.blockTime]));
+  });
+
+  test('a chain that began anew is not gone on with, and the reason says so', async () => {
+    await open({});
+    await stage.live(30);
+    const { events } = stage.start({ position: async () => 5_000n });
+    const ends = () => events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
+    await stage.liveUntil('it is told', () =>
+      ends().some((reason) => reason.includes('it follows another chain')),
+    );
+    expect(stage.model.markers.transactions).toEqual([]);
+    expect(events.some(({ type }) => type === 'connected')).toBe(false);
+  });
+
   test('nothing to refuse has no rewrite that ends a stream, while policies come up all the time', async () => {
     await open({}, { policies: 40 });
     await stage.live(5);
@@ -120,5 +149,6 @@ function drawn(random: Random): Partial<ProviderModes> {
     lag: some(random.int(300, 900)),
     late: random.chance(0.5),
     servers: random.int(1, 3),
+    nameless: random.chance(0.2),
   };
 }

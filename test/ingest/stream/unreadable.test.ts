@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../../devnet/program/state/random.ts';
-import type { LogRecord, TransactionRecord } from '../../schemas/records.ts';
-import { legibility } from '../../schemas/transaction/legibility.ts';
-import { ledgerTransactions, wrongStates } from './support/ledger-facts.ts';
-import { openStreamStage, type StreamStage } from './support/stream-stage.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { legibility } from '../../../schemas/transaction/legibility.ts';
+import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'unreadable-1';
 let stage: StreamStage;

@@ -1,0 +1,28 @@
+import { SlotStatus } from '@triton-one/yellowstone-grpc';
+import type { Block } from '../chain/ledger.ts';
+import { type EncodedUpdate, encodeMeta, encodePing, encodePong, encodeSlot, field } from './encode.ts';
+
+/** An update of a kind that nobody knows yet. */
+const UNKNOWN_KIND = 30;
+
+const raw = (bytes: Uint8Array): EncodedUpdate => ({ bytes: Buffer.from(bytes), field: 0 });
+
+/** What a server may send in front of a block that says nothing true of it, or nothing at all. Seeded. */
+export function oddities(block: Block, next: () => number): EncodedUpdate[] {
+  const { slot, parent } = block;
+  const all: (() => EncodedUpdate)[] = [
+    () => raw(field(UNKNOWN_KIND, Buffer.from('of a later version'))),
+    () => raw(encodePing()),
+    () => raw(encodePong(7)),
+    () => raw(new Uint8Array(0)),
+    // The same meta with another time, which the true one follows.
+    () => encodeMeta({ ...block, blockTime: block.blockTime + 3_600 }),
+    () => encodeMeta({ ...block, blockTime: Number.MAX_SAFE_INTEGER }),
+    () => encodeMeta({ ...block, parent: slot + 1_000_000n }),
+    () => encodeSlot(slot, slot + 5n, SlotStatus.SLOT_PROCESSED),
+    () => encodeSlot(slot, parent, SlotStatus.SLOT_CREATED_BANK),
+    () => encodeSlot(parent, parent, SlotStatus.SLOT_CONFIRMED),
+    () => encodeSlot(slot + 1_000_000_000n, slot, SlotStatus.SLOT_PROCESSED),
+  ];
+  return all.filter(() => next() < 0.3).map((make) => make());
+}
