@@ -30,7 +30,7 @@ export function ProtocolPage() {
       <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount}</dd><dd class="second">terms that nobody can change</dd></div>
       <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
     </dl>`}<//>
-    <${Section} title="What all have" note="Equity of all policies of a quote asset, and what it is made of.">
+    <${Section} title="What all policies have" note="Equity of all policies of a quote asset, and what it is made of.">
       <${Past} />
     <//>
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
