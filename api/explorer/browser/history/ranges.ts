@@ -3,7 +3,7 @@ import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
 
 /** Spans of time that one may look at; which one stands in the address. */
-const RANGES = { day: ['24 hours', 1], week: ['7 days', 7], quarter: ['90 days', 90] } as const;
+const RANGES = { day: ['A day', 1], week: ['A week', 7], quarter: ['Three months', 90] } as const;
 type Range = keyof typeof RANGES;
 const UNSAID: Range = 'week';
 const DAY_MS = 86_400_000;
