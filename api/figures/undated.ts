@@ -39,6 +39,12 @@ export function undatedLately(
     : null;
 }
 
+/** Mints with events that may lie in the last 24 hours or not, in order. */
+export function undatedMints(view: Pick<View, 'now' | 'until' | 'state'>): string[] {
+  const mints = new Set(view.state().incomplete.undatedEvents.map(({ mint }) => mint));
+  return [...mints].filter((mint) => undatedLately(view, (event) => event.mint === mint) !== null).sort();
+}
+
 /** Whether an event may be after one moment and not after another, in unix seconds. */
 function mayLie({ earliest, latest }: UndatedEvent, after: number, until: number): boolean {
   return (latest === null || Number(latest) > after) && (earliest === null || Number(earliest) <= until);

@@ -30,6 +30,8 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const PACKED_BYTES = 16 * 1024 * 1024;
 /** What they lack is read together where it can be; what cannot has a few connections, and waits for its turn here. */
 const READS_AT_ONCE = 12;
+/** Of those that may read much: one of them keeps an engine busy for a second. */
+const LONG_READS_AT_ONCE = 2;
 const METHODS = 'GET, POST, OPTIONS';
 
 /** A table of routes as a Koa application. */
@@ -37,9 +39,10 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const packed = createPackedAnswers(PACKED_BYTES);
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
+  const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, { shared, packed, gate }, options);
+    const handle = (ctx: Context) => answer(ctx, route, { shared, packed, gate, longGate }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -124,12 +127,13 @@ interface Reads {
   shared: SharedAnswers;
   packed: PackedAnswers;
   gate: ReadGate;
+  longGate: ReadGate;
 }
 
 async function answer(
   ctx: Context,
   route: Route,
-  { shared, packed, gate }: Reads,
+  { shared, packed, gate, longGate }: Reads,
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
@@ -143,7 +147,8 @@ async function answer(
   if (route.cached) {
     const key = cacheKey(ctx, query, route, options.latest);
     const make = (view: View) => route.answer({ params, query }, view);
-    const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => gate(address, work)));
+    const inTurn = route.long === true ? longGate : gate;
+    const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => inTurn(address, work)));
     send(ctx, await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found)), true);
     // The store is silent: what is told is from before.
     const age = Math.floor(options.latest.age() / 1000);

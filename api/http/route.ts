@@ -48,6 +48,8 @@ interface RouteLine {
 /** Answers are shared between clients as long as what they are made of stays: never for an agent route. */
 export interface SharedRoute extends RouteLine {
   cached: true;
+  /** Whether it may read much: a few of these at a time, so that others find room beside them. */
+  long?: true;
   answer(context: SharedContext, view: View): RouteReply;
 }
 

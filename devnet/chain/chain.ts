@@ -62,8 +62,13 @@ export interface Chain extends Ledger {
   skipTo(slot: bigint): void;
   state(): ChainState;
   history(): Iterable<HistoryBlock>;
+  /** What each block but so many first ones has changed. */
+  changes(skipped: number): Iterable<BlockChanges>;
   close(): void;
 }
+
+/** Every account that a block wrote, as it left it; null: closed. */
+export type BlockChanges = Pick<BlockRecord, 'slot' | 'blockTime' | 'rows'>;
 
 export type { ChainTransactionFacts, HistoryBlock };
 
@@ -224,6 +229,11 @@ export function createChain(options: ChainOptions): Chain {
     },
     state: () => ({ ...state, lastWrite, written: () => book.lastWrites.keys() }),
     history: () => history(index.places()),
+    changes: (skipped) =>
+      index
+        .places()
+        .slice(skipped)
+        .map((place) => records.read(place) as BlockRecord),
     close: records.close,
   };
 }

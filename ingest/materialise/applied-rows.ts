@@ -1,4 +1,4 @@
-import type { AppliedRow } from '../../clickhouse/tables.ts';
+import type { AppliedRow } from '../../clickhouse/progress-tables.ts';
 
 /** For as long a row of `applied` waits for others: a slot that brought nothing is told that much later at most. */
 const WAIT_MS = 250;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetterRow } from '../../clickhouse/tables.ts';
+import type { DeadLetterRow } from '../../clickhouse/progress-tables.ts';
 import type { DeadLetterRecord, LogRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { LogBatch, Topic } from '../log/port.ts';

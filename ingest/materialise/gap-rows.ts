@@ -1,4 +1,4 @@
-import type { GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
+import type { GapPlaceRow, GapRow } from '../../clickhouse/progress-tables.ts';
 import type { GapObstacle, GapRecord } from '../../schemas/records.ts';
 import { partsOf } from '../log/gap-obstacle.ts';
 

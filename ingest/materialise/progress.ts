@@ -1,5 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
-import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/tables.ts';
+import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/progress-tables.ts';
 import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
 import type { GapPlace } from './gap-rows.ts';

@@ -7,6 +7,7 @@ import { hourOf } from './rows/closings.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
 import type { LatestRows } from './rows/latest.ts';
 import { keepUnchanged, unseenChange } from './rows/unchanged.ts';
+import { keepUnchangedHours } from './rows/unchanged-hours.ts';
 import { streamCover } from './stream-cover.ts';
 
 /** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */
@@ -33,21 +34,25 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   const first = createFirstStreamed();
   return async ({ latest, markers, before }, insert) => {
     const found = await keepUnchanged(store, latest);
+    await keepUnchangedHours(store, found.behind);
     const gone = await knownGone(store, latest.gone);
     const { closings, undated } = hourRows(latest.closings);
-    const unseen = [...latest.unseen, ...found, ...gone.unseen, ...undated];
-    // Before the states: once these are stored, nobody sees any more that the stream did not bring them.
-    await insert('unseen_changes', unseen, NEWS);
+    const unseen = [...latest.unseen, ...found.unseen, ...gone.unseen, ...undated];
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
     const isNews = closings.some(({ hour }) => hour < passed);
     const streamed = first.rowsOf(latest.streamed);
+    // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
+    // hour that says less than they do lacks something.
     await Promise.all([
-      ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
-      ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
+      insert('unseen_changes', unseen, NEWS),
       insert('account_hours', closings, isNews ? NEWS : NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
     ]);
     first.wrote(streamed);
+    await Promise.all([
+      ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
+      ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
+    ]);
     const { hours, holes } = streamCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);
     await insert('stream_holes', holes, NEWS);

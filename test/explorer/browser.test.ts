@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { CoinResponse } from '../../schemas/responses/coin.ts';
-import type { PostsResponse } from '../../schemas/responses/posts.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { answerOnly, harm, lengthenActivity, loseStore, makeHostile } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {

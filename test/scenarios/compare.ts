@@ -3,6 +3,7 @@ import type { Policy } from '../../devnet/program/state/state.ts';
 import { activityItems } from './oracle/activity.ts';
 import { coin } from './oracle/coin.ts';
 import { days } from './oracle/days.ts';
+import { coinHistory, protocolHistory } from './oracle/history.ts';
 import { fees, holders, loop, positions } from './oracle/money.ts';
 import { analyticsTotals, registries, status } from './oracle/protocol.ts';
 import { rankingRow, rankings } from './oracle/rankings.ts';
@@ -13,6 +14,8 @@ type Json = Record<string, unknown>;
 export type Get = (route: string) => Promise<Json>;
 
 const PAGE = 200;
+/** Policies whose history is compared, of those that are. */
+const HISTORIES = 5;
 /** Questions at the same time. */
 const AT_ONCE = 64;
 
@@ -25,13 +28,15 @@ export interface Extent {
   everyOrder?: boolean;
   /** Which policies' own routes are compared, by their place: all of them, unless it is given. */
   includes?(at: number): boolean;
+  /** Of how many of those the history is compared. */
+  histories?: number;
 }
 
 /** Every read route beside the oracle's answer: equal in whole, nothing missing and nothing more. */
 export async function compare(
   get: Get,
   view: View,
-  { everyOrder = false, includes = () => true }: Extent = {},
+  { everyOrder = false, includes = () => true, histories = HISTORIES }: Extent = {},
 ): Promise<void> {
   await same(get, '/status', status(view));
   const { origins, models } = registries(view);
@@ -40,6 +45,7 @@ export async function compare(
   await compareAnalytics(get, view);
   const coins = view.policies.filter((_, at) => includes(at));
   await inParallel(coins, (policy) => comparePolicy(get, view, policy));
+  await compareHistories(get, view, coins, histories);
   await compareRows(get, view);
   const orders = rankings(view).filter(({ query }) => everyOrder || /^sort=\w+&order=\w+$/.test(query));
   await inParallel(orders, ({ query, mints }) => compareOrder(get, query, mints));
@@ -63,6 +69,24 @@ async function comparePolicy(get: Get, view: View, policy: Policy): Promise<void
   await same(get, `${base}/loop`, loop(view, policy));
   await same(get, `${base}/holders`, holders(view, policy));
   await compareActivity(get, policy.mint, activityItems(view.eventsOf(policy.mint)));
+}
+
+async function compareHistories(
+  get: Get,
+  view: View,
+  coins: readonly Policy[],
+  histories: number,
+): Promise<void> {
+  const each = Math.ceil(coins.length / histories);
+  const some = coins.filter((_, at) => at % each === 0);
+  for (const step of ['hour', 'day'] as const) {
+    await inParallel(some, async (policy) => {
+      const { query, answer } = coinHistory(view, policy, step);
+      await same(get, `/coins/${policy.mint}/history?${query}`, answer);
+    });
+    const { query, answer } = protocolHistory(view, step);
+    await same(get, `/analytics/history?${query}`, answer);
+  }
 }
 
 async function compareAnalytics(get: Get, view: View): Promise<void> {

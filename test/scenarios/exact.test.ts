@@ -19,6 +19,7 @@ const RETENTION = 30;
 const GENESIS = Date.UTC(2026, 10, 1, 20);
 /** About 17 hours, so that the figures of a day leave events out and there are several days. */
 const PAUSE_SLOTS = 150_000n;
+const HOUR_SLOTS = 9_000n;
 /** Before the last comparison, which is of all policies, one in so many is compared by its own routes. */
 const ONE_IN = FULL ? 1 : 15;
 const LIMIT_MS = FULL ? 1_800_000 : 600_000;
@@ -53,7 +54,10 @@ const statusOf = async () => (await harness.get('/status')) as unknown as Status
 async function missSlots(slots: number): Promise<void> {
   harness.rpc.faults.down('busy');
   harness.geyser.faults.stall(true);
-  await live(slots);
+  await live(slots / 2);
+  // An hour ends meanwhile.
+  chain.skipTo(chain.tip().slot + HOUR_SLOTS);
+  await live(slots / 2);
   harness.geyser.faults.drop();
   harness.geyser.faults.stall(false);
 }

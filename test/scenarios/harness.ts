@@ -29,6 +29,8 @@ export interface Harness {
   settle(): Promise<void>;
   /** Every route equals the ledger, in both directions. */
   expectExact(extent?: Extent): Promise<void>;
+  /** How often the product said that it had missed slots. */
+  gaps(): number;
   close(): Promise<void>;
 }
 
@@ -86,6 +88,16 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       return indexer.lastProcessedSlot === String(chain.tip().slot) && indexer.history.complete;
     }, 'the index is at the tip and whole');
 
+  const now = () => chain.timeOf(chain.tip().slot);
+  /** When everything was exact, and from when on the product had missed something, until it was exact again. */
+  const exactAt: number[] = [];
+  const missed: { from: number; to: number }[] = [];
+  const watchedSince = (moment: number): number | null => {
+    const since = exactAt.findLast((time) => time <= moment);
+    if (since === undefined) return null;
+    return missed.some(({ from, to }) => from < moment && to > since) ? null : since;
+  };
+
   const stop = async () => {
     await product?.stop();
     product = null;
@@ -106,16 +118,21 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
         rpcUrl: rpc.url,
         programId: chain.programId,
         clock: () => chain.timeOf(chain.tip().slot) * 1000,
+        onGap: (slot) => void missed.push({ from: chain.timeOf(slot) - 1, to: Number.POSITIVE_INFINITY }),
       });
       return product;
     },
-    expectExact: (extent) =>
-      untilExact({
+    gaps: () => missed.length,
+    expectExact: async (extent) => {
+      await untilExact({
         settle,
         nextSlot: () => chain.produce([]),
-        compare: () => compare(get, viewOf(chain, options.polled ?? false), extent),
+        compare: () => compare(get, viewOf(chain, options.polled ?? false, watchedSince), extent),
         limitMs: EXACT_LIMIT_MS,
-      }),
+      });
+      for (const one of missed) one.to = Math.min(one.to, now());
+      exactAt.push(now());
+    },
     close: async () => {
       await stop();
       await Promise.all([geyser.close(), rpc.close()]);

@@ -32,6 +32,8 @@ export interface ProductOptions {
   programId: string;
   /** Unix milliseconds. */
   clock(): number;
+  /** Told of each interval of slots that the product says it has missed. */
+  onGap(fromSlot: bigint): void;
 }
 
 /** A stream that shows no new slot for this long is started again. */
@@ -60,7 +62,15 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 
   const handOver = createHandOver();
   const rpc = createRpc(options.rpcUrl, { commitment: config.commitment });
-  const log = await openLog(config, store, logger);
+  const opened = await openLog(config, store, logger);
+  const log: typeof opened = {
+    ...opened,
+    append: (records) => {
+      for (const record of records)
+        if (record.kind === 'gap' && !record.closed) options.onGap(record.fromSlot);
+      return opened.append(records);
+    },
+  };
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,

@@ -5,10 +5,10 @@ import { REFUSED } from '../limits/limits.ts';
 import { iso } from '../posts/store.ts';
 import { Refusal } from '../refusal.ts';
 import { hashOf } from './nonce.ts';
+import { tokenHashesIn } from './token-forms.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-const TOKEN_LENGTH = 43;
 const SESSION_MINUTES = 30;
 
 /** A policy and the key that writes for it. */
@@ -111,17 +111,13 @@ export async function endStartedBefore(db: Queries, { mint, agent }: Key, slot: 
   ]);
 }
 
-/** Whether the texts hold a token of a live session, wherever it stands in them. */
+/** Whether the texts hold a token of a live session, wherever and in whatever form it stands in them. */
 export async function holdsLiveToken(db: Queries, texts: readonly (string | null)[]): Promise<boolean> {
-  const hashes = new Set<string>();
-  for (const [run] of texts.join('\n').matchAll(/[A-Za-z0-9_-]{43,}/g)) {
-    for (let at = 0; at + TOKEN_LENGTH <= run.length; at += 1)
-      hashes.add(hashOf(run.slice(at, at + TOKEN_LENGTH)));
-  }
-  if (hashes.size === 0) return false;
+  const hashes = tokenHashesIn(texts.join('\n'), hashOf);
+  if (hashes.length === 0) return false;
   const rows = await db.query(
     'SELECT 1 FROM sessions WHERE token_hash = ANY($1::text[]) AND expires_at > now() LIMIT 1',
-    [[...hashes]],
+    [hashes],
   );
   return rows.length > 0;
 }

@@ -145,12 +145,15 @@ function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
 }
 
 /** What of a selection decides which keys are absent. */
-function absenceOf({ sort, sumsKnown, withoutFees, window }: RankedSelection): string {
+function absenceOf({ sort, sumsKnown, withoutFees, window, undated }: RankedSelection): string {
   if (sort === 'fees') return sumsKnown ? [...withoutFees].sort().join() : 'none';
-  return sort === 'activity' && window === null ? 'none' : '';
+  if (sort === 'activity') return window === null ? 'none' : undated.join();
+  return '';
 }
 
-function absentFor({ sort, sumsKnown, withoutFees, window }: RankedSelection): (row: RankedRow) => boolean {
+function absentFor(selection: RankedSelection): (row: RankedRow) => boolean {
+  const { sort, sumsKnown, withoutFees, window } = selection;
   if (sort === 'fees') return (row) => !sumsKnown || withoutFees.has(row.address);
-  return () => sort === 'activity' && window === null;
+  const undated = new Set(selection.undated);
+  return (row) => sort === 'activity' && (window === null || undated.has(row.mint));
 }

@@ -58,7 +58,11 @@ const JOINED: Record<Exclude<Sort, OwnSort>, RankingKey> = {
   marketCap: { join: CAPS, key: 'k.cap', money: true },
   fees: { join: TOTALS, key: 'if({sumsKnown:UInt8} = 0 OR i.found, NULL, t.routed)', money: true },
   bankroll: { join: BALANCES, key: 'if(b.found, b.amount, NULL)', money: true },
-  activity: { join: EVENTS, key: 'if({covered:UInt8} = 0, NULL, e.count)', money: false },
+  activity: {
+    join: EVENTS,
+    key: 'if({covered:UInt8} = 0 OR has({undated:Array(String)}, p.mint), NULL, e.count)',
+    money: false,
+  },
 };
 
 const OWN = OWN_SORTS.map((sort): [OwnSort, RankingKey] => {

@@ -27,6 +27,8 @@ export interface RankingSelection {
   rates: readonly QuoteRate[];
   /** Window of `activity` in unix seconds; null while the last 24 hours are not covered. */
   window: { after: number; until: number } | null;
+  /** Mints that have an event which may be in it or not: its time is not known. */
+  undated: readonly string[];
   /** Whether sums of events can be told at all; those of policies with an incomplete transaction never can. */
   sumsKnown: boolean;
 }
@@ -126,6 +128,7 @@ function parametersOf(question: RankingSelection): Params {
     divisors: question.rates.map((rate) => rate.divisor),
     after: question.window?.after ?? 0,
     until: question.window?.until ?? 0,
+    undated: [...question.undated],
     covered: question.window === null ? 0 : 1,
     sumsKnown: question.sumsKnown ? 1 : 0,
   };

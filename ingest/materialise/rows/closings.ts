@@ -10,6 +10,8 @@ export interface Seen {
   reading: LatestState | 'missing';
   /** Unix seconds of the slot in which it was seen last; null where that is not known. */
   seenAt: number | null;
+  /** No other state came before it in its batch: what was there is to be asked of what is stored. */
+  opens: boolean;
 }
 
 /** In hours since 1970. */

@@ -18,7 +18,7 @@ export interface HourRows {
   undated: UnseenRow[];
 }
 
-const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
+export const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
   table === '' || Object.hasOwn(HOUR_COLUMNS, table);
 
 /** The rows of hours that these states make. */

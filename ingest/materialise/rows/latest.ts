@@ -16,6 +16,7 @@ interface Place {
 /** A state of an address, and the table that its row belongs to. */
 export interface PlacedRow extends Pick<Place, 'table'> {
   row: LatestRow;
+  opens: boolean;
   /** In which it was seen: of a state that was read again, the hour of that reading; null where its time is not known. */
   hour: number | null;
 }
@@ -53,9 +54,10 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
       const reading = readAccount(record, programId);
       if (reading === 'foreign') continue;
       const key = Buffer.from(record.address).toString('latin1');
-      const seen: Seen = { record, version: versionOf(record), reading, seenAt: record.blockTime };
       closings.streamed(key, record);
       const known = newest.get(key);
+      const version = versionOf(record);
+      const seen: Seen = { record, version, reading, seenAt: record.blockTime, opens: known === undefined };
       if (known === undefined) {
         newest.set(key, seen);
         if (record.source === 'rpc') readFirst.set(key, seen);
@@ -94,13 +96,18 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
   return rows;
 }
 
-function placedRow({ record, version, reading, seenAt }: Seen): PlacedRow {
+function placedRow({ record, version, reading, seenAt, opens }: Seen): PlacedRow {
   const row: LatestRow = firstColumns(record, version, reading !== 'missing');
   const hour = hourOf(seenAt);
   if (reading !== 'missing')
-    return { table: reading.table, row: Object.assign(row, reading.columns()), hour };
+    return { table: reading.table, row: Object.assign(row, reading.columns()), opens, hour };
   const { expected } = record;
-  return { table: expected === null || expected === 'program' ? '' : EXPECTED_TABLES[expected], row, hour };
+  return {
+    table: expected === null || expected === 'program' ? '' : EXPECTED_TABLES[expected],
+    row,
+    opens,
+    hour,
+  };
 }
 
 function unseenRow(known: Seen, found: Seen): UnseenRow {

@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import type { StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
-import type { LatestRow, LatestRows } from './latest.ts';
+import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
 
 /** The list travels as a bound parameter, in the address of the request. */
 const ADDRESSES_PER_QUESTION = 1_000;
@@ -10,18 +10,19 @@ type StoredRow = LatestRow & Record<string, unknown>;
 /**
  * Gives rows that were read over RPC, and say what is stored already, the time of what is stored: a reading of the same
  * state changes nothing. Their versions stay those of the reading, so that an older state does not replace it.
- * @returns changes that the first readings of the batch brought to light.
+ * @returns changes that the first readings of the batch brought to light, and readings of before what is stored.
  */
 export async function keepUnchanged(
   store: Store,
   { closings, readFirst }: Pick<LatestRows, 'closings' | 'readFirst'>,
-): Promise<UnseenRow[]> {
-  const read = new Set([...closings, ...readFirst].filter(({ row }) => row.source === 'rpc'));
+): Promise<{ unseen: UnseenRow[]; behind: PlacedRow[] }> {
+  const read = new Set([...closings, ...readFirst].filter(({ row, opens }) => opens && row.source === 'rpc'));
   const firsts = new Set(readFirst.map(({ row }) => row));
   const unseen: UnseenRow[] = [];
+  const behind: PlacedRow[] = [];
   for (const [table, placed] of Map.groupBy(read, ({ table }) => table)) {
     if (table === '') continue;
-    const rows = Map.groupBy(new Set(placed.map(({ row }) => row as StoredRow)), ({ address }) => address);
+    const rows = Map.groupBy(placed, ({ row }) => row.address);
     const all = [...rows.keys()];
     for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
       const stored = await store.query<StoredRow>(
@@ -29,14 +30,15 @@ export async function keepUnchanged(
         { addresses: all.slice(start, start + ADDRESSES_PER_QUESTION) },
       );
       for (const known of stored)
-        for (const row of rows.get(known.address) ?? []) {
-          if (BigInt(row.version) < BigInt(known.version)) continue;
-          if (saysTheSame(row, known)) keepTime(row, known);
+        for (const one of rows.get(known.address) ?? []) {
+          const row = one.row as StoredRow;
+          if (BigInt(row.version) < BigInt(known.version)) behind.push(one);
+          else if (saysTheSame(row, known)) keepTime(row, known);
           else if (firsts.has(row)) unseen.push(unseenChange(row, known.version));
         }
     }
   }
-  return unseen;
+  return { unseen, behind };
 }
 
 /** A reading that says another than what was known as of a version. */

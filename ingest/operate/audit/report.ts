@@ -5,6 +5,7 @@ export type Subject =
   | 'event kinds'
   | 'event tables'
   | 'chain counters'
+  | 'hours'
   | 'account states';
 
 /** One figure that two sources tell differently. */
@@ -34,6 +35,7 @@ const SUBJECTS: readonly Subject[] = [
   'event kinds',
   'event tables',
   'chain counters',
+  'hours',
   'account states',
 ];
 

@@ -4,6 +4,7 @@ import { auditCounters } from './checks/counters.ts';
 import { auditDays } from './checks/days.ts';
 import { auditEventKinds } from './checks/event-kinds.ts';
 import { auditEventTables } from './checks/event-tables.ts';
+import { auditHours } from './checks/hours.ts';
 import { createLostFinder } from './checks/lost-events.ts';
 import { auditTotals } from './checks/totals.ts';
 import type { AuditContext } from './context.ts';
@@ -25,5 +26,6 @@ export async function runAudit(options: AuditOptions): Promise<void> {
   await auditEventKinds(context);
   await auditEventTables(context);
   await auditCounters(context);
+  await auditHours(context);
   if (context.rpc !== null) await auditAccounts(context, context.rpc);
 }

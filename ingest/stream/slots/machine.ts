@@ -1,4 +1,5 @@
 import type { AccountUpdate, TransactionUpdate, Update } from '../geyser/update.ts';
+import { createPendingSlots } from './pending.ts';
 import { createRepeats } from './repeats.ts';
 
 /** A slot that is complete and has reached the commitment, with the last state of each account in it. */
@@ -17,14 +18,6 @@ export type SlotsOutput =
   /** An update of a slot that was released before; `blockTime` where it is still remembered. */
   | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null };
 
-interface Pending {
-  slot: bigint;
-  meta: { parent: bigint; blockTime: number | null } | null;
-  confirmed: boolean;
-  accounts: Map<string, AccountUpdate>;
-  transactions: Map<string, TransactionUpdate>;
-}
-
 export interface SlotsLimits {
   maxPendingBytes: number;
   maxPendingSlots: number;
@@ -41,11 +34,6 @@ const DEFAULT_LIMITS: SlotsLimits = {
 /** Complete slots that are held back for another stream at most: then they go on without it. */
 const MOST_HELD_SLOTS = 40n;
 
-const keyOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
-  (update.type === 'account' ? update.data.length : update.payload.length) + 512;
-
 /**
  * Orders what the stream brings. A slot is released once its block meta is here and it, or a descendant, has reached
  * the commitment, and its parent was released before it. Pure: no clock, no I/O.
@@ -53,9 +41,8 @@ const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
 export class Slots {
   readonly #commitment: 'confirmed' | 'finalized';
   readonly #limits: SlotsLimits;
-  readonly #pending = new Map<bigint, Pending>();
+  readonly #pending = createPendingSlots();
   readonly #times = new Map<bigint, number | null>();
-  #bytes = 0;
   #last: bigint | null;
   readonly #repeats = createRepeats();
   /** Nothing above this slot is released; null: everything may be. */
@@ -81,7 +68,8 @@ export class Slots {
 
   /** More waits than may: cancel the stream and replay from the last released slot. */
   get overflowing(): boolean {
-    return this.#bytes > this.#limits.maxPendingBytes || this.#pending.size > this.#limits.maxPendingSlots;
+    const { maxPendingBytes, maxPendingSlots } = this.#limits;
+    return this.#pending.bytes() > maxPendingBytes || this.#pending.size() > maxPendingSlots;
   }
 
   /**
@@ -90,7 +78,7 @@ export class Slots {
    */
   missing(): { fromSlot: bigint; toSlot: bigint; toTime: number | null; waiting: number } | null {
     if (this.#last === null) return null;
-    const ready = this.#ready();
+    const ready = this.#pending.ready();
     const first = ready[0];
     if (first === undefined || first.meta === null || first.meta.parent <= this.#last) return null;
     const { parent, blockTime } = first.meta;
@@ -107,14 +95,13 @@ export class Slots {
   skipTo(slot: bigint): SlotsOutput[] {
     this.#last = slot;
     this.#repeats.forget();
-    this.#forgetUpTo(slot);
+    this.#pending.forgetUpTo(slot);
     return this.#release();
   }
 
   /** Forgets what is pending: the stream starts again at the last released slot, whose records come once more. */
   restart(): void {
     this.#pending.clear();
-    this.#bytes = 0;
     this.#highest = this.#last ?? 0n;
   }
 
@@ -133,12 +120,12 @@ export class Slots {
     if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);
     if (this.#last !== null && update.slot <= this.#last) return [];
     if (update.type === 'slot' && update.state === 'dead') {
-      this.#forget(update.slot);
+      this.#pending.forget(update.slot);
       return [];
     }
     // No slot stands on a later one: what claims to is never whole, and a gap for what stands on it.
     if (update.type === 'blockMeta' && update.parent >= update.slot && update.slot > 0n) return [];
-    const pending = this.#at(update.slot);
+    const pending = this.#pending.at(update.slot);
     if (update.type === 'blockMeta') pending.meta = { parent: update.parent, blockTime: update.blockTime };
     else if (this.#reaches(update.state)) pending.confirmed = true;
     else return [];
@@ -150,18 +137,7 @@ export class Slots {
       if (update.slot === this.#last && this.#repeats.has(update)) return [];
       return [{ type: 'late', update, blockTime: this.#times.get(update.slot) ?? null }];
     }
-    const pending = this.#at(update.slot);
-    if (update.type === 'transaction') {
-      const key = keyOf(update.signature);
-      if (!pending.transactions.has(key)) this.#bytes += sizeOf(update);
-      pending.transactions.set(key, update);
-      return [];
-    }
-    const key = keyOf(update.address);
-    const known = pending.accounts.get(key);
-    if (known !== undefined && known.writeVersion > update.writeVersion) return [];
-    this.#bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));
-    pending.accounts.set(key, update);
+    this.#pending.put(update);
     return [];
   }
 
@@ -169,33 +145,9 @@ export class Slots {
     return state === 'finalized' || (state === 'confirmed' && this.#commitment === 'confirmed');
   }
 
-  #at(slot: bigint): Pending {
-    let pending = this.#pending.get(slot);
-    if (pending === undefined) {
-      pending = { slot, meta: null, confirmed: false, accounts: new Map(), transactions: new Map() };
-      this.#pending.set(slot, pending);
-    }
-    return pending;
-  }
-
-  /** Complete slots of the commitment in ascending order; a descendant's standing is its ancestors'. */
-  #ready(): Pending[] {
-    const standing = [...this.#pending.values()].filter(({ confirmed }) => confirmed);
-    for (let at = 0; at < standing.length; at += 1) {
-      const parent = standing[at]?.meta?.parent;
-      const ancestor = parent === undefined ? undefined : this.#pending.get(parent);
-      if (ancestor === undefined || ancestor.confirmed) continue;
-      ancestor.confirmed = true;
-      standing.push(ancestor);
-    }
-    return standing
-      .filter(({ meta }) => meta !== null)
-      .sort((a, b) => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0));
-  }
-
   #release(): SlotsOutput[] {
     const outputs: SlotsOutput[] = [];
-    const ready = this.#ready();
+    const ready = this.#pending.ready();
     const newest = ready.at(-1)?.slot ?? 0n;
     for (const pending of ready) {
       const { slot, meta } = pending;
@@ -208,7 +160,7 @@ export class Slots {
         continue;
       }
       if (slot <= this.#last || meta.parent < this.#last) {
-        this.#forget(slot);
+        this.#pending.forget(slot);
         continue;
       }
       const isHeld = this.#ceiling !== null && slot > this.#ceiling && newest - slot < MOST_HELD_SLOTS;
@@ -219,7 +171,7 @@ export class Slots {
       this.#remember(slot, meta.blockTime);
       const { parent, blockTime } = meta;
       outputs.push({ type: 'released', slot: { slot, parent, blockTime, accounts, transactions } });
-      this.#forgetUpTo(slot);
+      this.#pending.forgetUpTo(slot);
     }
     return outputs;
   }
@@ -230,23 +182,11 @@ export class Slots {
     if (this.#times.size > this.#limits.rememberedSlots) {
       this.#times.delete(this.#times.keys().next().value as bigint);
     }
-    this.#forgetUpTo(slot);
+    this.#pending.forgetUpTo(slot);
   }
 
   /** Block time of a slot that was released or taken as the start; null where it is not remembered. */
   timeOf(slot: bigint): number | null {
     return this.#times.get(slot) ?? null;
-  }
-
-  #forgetUpTo(slot: bigint): void {
-    for (const pending of this.#pending.values()) if (pending.slot <= slot) this.#forget(pending.slot);
-  }
-
-  #forget(slot: bigint): void {
-    const pending = this.#pending.get(slot);
-    if (pending === undefined) return;
-    for (const update of pending.accounts.values()) this.#bytes -= sizeOf(update);
-    for (const update of pending.transactions.values()) this.#bytes -= sizeOf(update);
-    this.#pending.delete(slot);
   }
 }

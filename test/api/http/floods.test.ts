@@ -2,9 +2,10 @@ import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../../api/app.ts';
+import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
-import { createLatest } from '../../../api/latest/latest.ts';
+import { createLatest, type Latest } from '../../../api/latest/latest.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { serveRpc } from '../../../devnet/rpc/server.ts';
 import { serveVenues } from '../../../devnet/venues/server.ts';
@@ -105,4 +106,31 @@ describe('requests that are broken off, and floods', () => {
     process.off('unhandledRejection', rejected);
     expect(rejected).not.toHaveBeenCalled();
   });
+});
+
+test('reads that may be long have a few places of their own, and take none of the others', async () => {
+  let underWay = 0;
+  const answered = Promise.withResolvers<never>();
+  const read = () => {
+    underWay += 1;
+    return answered.promise;
+  };
+  const latest = { currentStore: () => ({ database: 'x' }), age: () => 0, readNow: () => null, read };
+  const route = (path: string, long: object): Route => ({
+    ...{ method: 'GET', path, summary: '', responses: {}, cached: true, ...long },
+    query: Type.Object({ n: Type.Optional(Type.String()) }),
+    answer: () => ({ status: 200, body: {} }),
+  });
+  const routes = [route('/long', { long: true }), route('/short', {})];
+  const app = createHttp(routes, { latest: latest as unknown as Latest, clock: Date.now, readsAtOnce: 5 });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  const many = (path: string) =>
+    Array.from({ length: 20 }, (_, n) => fetch(`http://127.0.0.1:${port}${path}?n=${n}`));
+  const long = many('/long');
+  await vi.waitFor(() => expect(underWay).toBe(2));
+  const short = many('/short');
+  await vi.waitFor(() => expect(underWay).toBe(7));
+  answered.reject(new Error('down'));
+  await Promise.all([...long, ...short]);
+  await close();
 });

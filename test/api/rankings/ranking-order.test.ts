@@ -96,6 +96,7 @@ test('orders that have no room beside each other are made anew, and say the same
   const rest = {
     launchpad: '',
     sumsKnown: true,
+    undated: [],
     withoutFees: new Set<string>(),
     window: null,
     rates: [],

@@ -231,4 +231,22 @@ describe('sorts', () => {
     ]);
     expect(await mints('?sort=activity&order=asc')).toEqual([key('c'), key('a'), key('b')]);
   });
+
+  test('an event that may be of the last 24 hours or not leaves no count to rank by', async () => {
+    await held.api.insert(
+      'policies',
+      ['a', 'b', 'c'].map((name) => policyRow(name, 'usd')),
+    );
+    const undated = { ...eventRow('b', 'Routed', 3), block_time: null };
+    await held.api.insert('events', [eventRow('a', 'Routed', 1), eventRow('b', 'Routed', 2), undated]);
+    const { slot, signature, position } = undated as Record<string, unknown>;
+    await held.api.insert('undated_events', [{ slot, signature, position }]);
+    for (const order of ['desc', 'asc']) {
+      const rows = await items(`?sort=activity&order=${order}`);
+      expect(rows.at(-1)).toMatchObject({
+        mint: key('b'),
+        eventsLast24h: { absent: true, reason: expect.stringContaining('is not known') },
+      });
+    }
+  });
 });

@@ -113,9 +113,10 @@ describe('a difference is found', () => {
       const mend = await damage.overwrite('policies', where, 'version', { protocol_fees: '0' });
       const { lines } = await stage.audit();
       await mend();
-      expect(lines).toHaveLength(2);
+      expect(lines).toHaveLength(3);
       expect(lines[0]).toContain(`${mint}  Policy.protocol_fees  chain 0  events ${counter}  first at slot`);
-      expect(lines[1]).toContain(
+      expect(lines[1]).toContain(`account_hours.protocol_fees of ${address}  kept ${counter}  served 0`);
+      expect(lines[2]).toContain(
         `${mint}  policies.protocol_fees of ${address}  served 0  chain ${counter}  first at slot`,
       );
     },
@@ -138,8 +139,29 @@ describe('a difference is found', () => {
       });
       const { lines } = await stage.audit();
       await mend();
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toContain(`${mint}  token_accounts.amount of ${address}  served 7  chain ${amount}`);
+      expect(lines).toHaveLength(2);
+      expect(lines[0]).toContain(`account_hours.amount of ${address}  kept ${amount}  served 7`);
+      expect(lines[1]).toContain(`${mint}  token_accounts.amount of ${address}  served 7  chain ${amount}`);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'where the closing state of an hour says another than the events up to it',
+    async () => {
+      const { mint } = await damage.someRouted();
+      const { address, hour } = await damage.one<{ address: string; hour: number }>(
+        `SELECT address, hour FROM account_hours FINAL
+         WHERE address IN (SELECT address FROM policies WHERE mint = '${mint}') ORDER BY hour LIMIT 1`,
+      );
+      const where = `address = '${address}' AND hour = ${hour}`;
+      const mend = await damage.overwrite('account_hours', where, 'version', { tokens_burned: '3' });
+      const { lines } = await stage.audit();
+      await mend();
+      const found = lines.find((line) => line.includes('in the hour of'));
+      expect(found).toContain(`${mint}  Policy.tokens_burned in the hour of `);
+      expect(found).toContain('kept 3  events ');
+      expect((await stage.audit()).lines).toEqual([]);
     },
     LIMIT_MS,
   );

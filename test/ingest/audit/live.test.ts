@@ -16,7 +16,7 @@ test(
     const { lines, summary } = await stage.audit();
     expect(lines).toEqual([]);
     const counts = summary.match(
-      /^compared (\d+) policy totals, (\d+) days, (\d+) event kinds, (\d+) event tables, (\d+) chain counters, (\d+) account states; 0 differences$/,
+      /^compared (\d+) policy totals, (\d+) days, (\d+) event kinds, (\d+) event tables, (\d+) chain counters, (\d+) hours, (\d+) account states; 0 differences$/,
     );
     expect(counts, summary).not.toBeNull();
     expect(

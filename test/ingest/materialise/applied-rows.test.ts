@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AppliedRow } from '../../../clickhouse/tables.ts';
+import type { AppliedRow } from '../../../clickhouse/progress-tables.ts';
 import { createAppliedRows } from '../../../ingest/materialise/applied-rows.ts';
 
 let inserts: number[][];

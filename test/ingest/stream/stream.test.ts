@@ -182,10 +182,10 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.live(80);
     const slots = ledgerTransactions(stage.chain).map(({ slot }) => slot);
     const [first, third] = [slots[0] as bigint, slots[Math.floor(slots.length / 3)] as bigint];
-    const lowest = () =>
-      [...stage.model.transactions.values()]
-        .flat()
-        .reduce((least, { slot }) => (slot < least ? slot : least), third);
+    const lowest = () => {
+      const read = [...stage.model.transactions.values()].flat().map(({ slot }) => slot);
+      return [third, ...read].sort((one, other) => (one < other ? -1 : 1))[0];
+    };
     for (const startSlot of [third, third + 5n]) {
       const { stop } = stage.start({ startSlot });
       await stage.live(10);

@@ -9,10 +9,13 @@ function poolOf({ chain, state }: View, policy: Policy): Pool | undefined {
 }
 
 /** Price of a base unit as a fraction (venues.md §3); null off the curve and where nothing is left of it. */
-function priceOf(view: View, pool: Pool | undefined): readonly [bigint, bigint] | null {
-  if (pool === undefined || pool.status !== FUND) return null;
+function priceOf(
+  pool: Pool | null | undefined,
+  curveAt: (config: string) => number | undefined,
+): readonly [bigint, bigint] | null {
+  if (pool === undefined || pool === null || pool.status !== FUND) return null;
   const { virtualBase, virtualQuote, realBase, realQuote } = pool;
-  const type = view.state.curves.get(pool.globalConfig)?.curveType;
+  const type = curveAt(pool.globalConfig);
   if (type === 0) {
     return virtualBase > realBase ? [virtualQuote + realQuote, virtualBase - realBase] : null;
   }
@@ -20,18 +23,26 @@ function priceOf(view: View, pool: Pool | undefined): readonly [bigint, bigint] 
   return type === 2 ? [virtualBase * realBase, 2n ** 64n] : null;
 }
 
+const curveNow = (view: View) => (config: string) => view.state.curves.get(config)?.curveType;
+
 /** Quote base units, rounded down; null where absent. */
+export function capOf(
+  pool: Pool | null | undefined,
+  curveAt: (config: string) => number | undefined,
+): bigint | null {
+  const price = priceOf(pool, curveAt);
+  return pool === undefined || pool === null || price === null ? null : (pool.supply * price[0]) / price[1];
+}
+
 export function marketCapOf(view: View, policy: Policy): bigint | null {
-  const pool = poolOf(view, policy);
-  const price = priceOf(view, pool);
-  return pool === undefined || price === null ? null : (pool.supply * price[0]) / price[1];
+  return capOf(poolOf(view, policy), curveNow(view));
 }
 
 /** The block of spec 2.3. */
 export function marketCapBlock(view: View, policy: Policy): object {
   const { chain } = view;
   const pool = poolOf(view, policy);
-  const price = priceOf(view, pool);
+  const price = priceOf(pool, curveNow(view));
   const cap = marketCapOf(view, policy);
   const written = pool === undefined ? [] : [pool.address, pool.globalConfig];
   const scale = pool === undefined ? 1 : 10 ** (pool.baseDecimals - pool.quoteDecimals);

@@ -28,9 +28,11 @@ export interface View {
   now: number;
   /** Whether pollers ran beside the index: what they read is not the oracle's to say. */
   polled: boolean;
+  /** Up to when the index had everything before a moment, with nothing missed since; null where that is not sure. */
+  watchedSince(moment: number): number | null;
 }
 
-export function viewOf(chain: Chain, polled: boolean): View {
+export function viewOf(chain: Chain, polled: boolean, watchedSince: View['watchedSince'] = () => null): View {
   const state = chain.state();
   const events: PlacedEvent[] = [];
   const byMint = new Map<string, PlacedEvent[]>();
@@ -57,7 +59,7 @@ export function viewOf(chain: Chain, polled: boolean): View {
   const lastTransaction = (policy: Policy) => newest.get(policy.address);
   const now = chain.timeOf(chain.tip().slot);
   const policies = [...state.policies.values()];
-  return { chain, state, config, policies, events, eventsOf, lastTransaction, now, polled };
+  return { chain, state, config, policies, events, eventsOf, lastTransaction, now, polled, watchedSince };
 }
 
 /** Those in (now − 24 h, now]. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { AgentPost } from '../../../../schemas/responses/coin/posts.ts';
 import type { CoinHistoryResponse } from '../../../../schemas/responses/history.ts';
-import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
-import type { AgentPost } from '../../../../schemas/responses/posts.ts';
 import { Holdings } from '../history/holdings.ts';
 import { Ranges, useSince } from '../history/ranges.ts';
 import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../history/rows.ts';

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
-import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
-import type { PositionsResponse } from '../../../../schemas/responses/positions.ts';
-import type { PostsResponse } from '../../../../schemas/responses/posts.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { PositionsResponse } from '../../../../schemas/responses/coin/positions.ts';
+import type { PostsResponse } from '../../../../schemas/responses/coin/posts.ts';
 import { html } from '../html.ts';
 import { Section } from '../parts/section.ts';
 import { Loaded } from '../parts/states.ts';

@@ -1,5 +1,5 @@
 import type { Figure } from '../../../../schemas/figure.ts';
-import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import type { Cell } from '../parts/numbers.ts';
 import { scaled } from '../text/amounts.ts';
 

@@ -31,6 +31,11 @@ export async function readTables(store: Store): Promise<Tables> {
     tokenAccounts: await read('token_accounts', 'address', ''),
     mints: await read('mints', 'address', ''),
     pools: await read('pools', 'address', ''),
+    accountHours: await read('account_hours', 'address, hour', ''),
+    firstStreamed: await read('first_streamed', 'address, hour', ''),
+    unseenChanges: await read('unseen_changes', 'address, to_slot, after_slot', ''),
+    hourSlots: await read('hour_slots', 'hour', ''),
+    streamHoles: await read('stream_holes', 'to_slot, after_slot', ''),
     gaps: await read('gaps', 'from_slot, log_partition', 'log_offset'),
     deadLetters: await read('dead_letters', 'id', 'read_at'),
   };

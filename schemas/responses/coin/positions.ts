@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Figure } from '../figure.ts';
-import { BooleanOrNull, closed, NumberOrNull, TextOrNull } from './parts.ts';
+import { Figure } from '../../figure.ts';
+import { BooleanOrNull, closed, NumberOrNull, TextOrNull } from '../parts.ts';
 
 export const PollerReading = Type.Object(
   { reachable: Type.Boolean(), error: TextOrNull, equity: Figure, notional: Figure },

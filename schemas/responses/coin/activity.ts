@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Slot, TimeOrNull } from './parts.ts';
+import { closed, Slot, TimeOrNull } from '../parts.ts';
 
 export const ActivityItem = Type.Object(
   {

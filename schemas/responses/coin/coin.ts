@@ -7,7 +7,7 @@ import {
   type TUnion,
   Type,
 } from 'typebox';
-import { Figure } from '../figure.ts';
+import { Figure } from '../../figure.ts';
 import {
   type AddedPlainField,
   type CamelCase,
@@ -15,8 +15,8 @@ import {
   type PlainField,
   type PlainKind,
   plainFields,
-} from '../program/account-fields.ts';
-import { camelCase } from '../program/idl.ts';
+} from '../../program/account-fields.ts';
+import { camelCase } from '../../program/idl.ts';
 import {
   BooleanOrNull,
   closed,
@@ -26,7 +26,7 @@ import {
   orNull,
   TextOrNull,
   TimeOrNull,
-} from './parts.ts';
+} from '../parts.ts';
 
 /** Spec 2.3. Each figure is absent for a reason of its own. */
 export const MarketCap = Type.Object(

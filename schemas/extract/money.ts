@@ -1,6 +1,6 @@
-import { sameBytes } from '../extract/own-calls.ts';
 import type { FieldValue } from '../program/struct.ts';
 import { venueAddress } from '../solana/pda.ts';
+import { sameBytes } from '../transaction/own-calls.ts';
 import type { Scene } from './instructions.ts';
 import type { TokenMove } from './token-moves.ts';
 

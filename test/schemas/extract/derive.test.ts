@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Chain, createChain } from '../../devnet/chain/chain.ts';
-import type { LedgerTransaction } from '../../devnet/chain/ledger.ts';
-import { createLife } from '../../devnet/life/life.ts';
-import type { SingleAction } from '../../devnet/program/actions.ts';
-import { createRandom } from '../../devnet/program/state/random.ts';
-import { type KnownEvent, summaryOf } from '../../schemas/program/events.ts';
-import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../schemas/program/idl.ts';
-import type { ChainTransaction } from '../../schemas/transaction/parts.ts';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import type { LedgerTransaction } from '../../../devnet/chain/ledger.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import type { SingleAction } from '../../../devnet/program/actions.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import { type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import {
   cutAtEveryLine,
   derivedAmounts,
   extracted,
   ledgerAmounts,
   toldByNode,
-} from './support/local-transactions.ts';
+} from '../support/local-transactions.ts';
 
 const SEED = process.env.DERIVE_SEED ?? 'derive 1';
 const SLOTS = 900;

@@ -1,4 +1,3 @@
-import { sameBytes } from '../extract/own-calls.ts';
 import { MalformedError } from '../malformed.ts';
 import { discriminatorOf, type IdlInstruction, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { fieldsReader, type Struct } from '../program/struct.ts';
@@ -8,6 +7,7 @@ import {
   policyAddress,
   policyTokenAccounts,
 } from '../solana/pda.ts';
+import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call } from '../transaction/parts.ts';
 import type { Books } from './books.ts';
 

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { Figure } from '../figure.ts';
-import { closed } from './parts.ts';
+import { Figure } from '../../figure.ts';
+import { closed } from '../parts.ts';
 
 const step = <T extends TProperties>(properties: T) => Type.Object(properties, closed);
 

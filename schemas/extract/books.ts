@@ -1,4 +1,4 @@
-import { sameBytes } from '../extract/own-calls.ts';
+import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { isTokenCall, type TokenMove, tokenMove } from './token-moves.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { extractEvents } from '../../schemas/extract/extract.ts';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import type { ChainTransaction } from '../../schemas/transaction/parts.ts';
-import { discriminator, kitEncode } from './support/kit-codecs.ts';
+import { extractEvents } from '../../../schemas/extract/extract.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
+import { discriminator, kitEncode } from '../support/kit-codecs.ts';
 import {
   amounts,
   credit,
@@ -16,8 +16,8 @@ import {
   undecided,
   undecoded,
   whole,
-} from './support/program-calls.ts';
-import { cutLogs, type Run, run } from './support/run.ts';
+} from '../support/program-calls.ts';
+import { cutLogs, type Run, run } from '../support/run.ts';
 
 describe('a transaction is not whole', () => {
   test('where an event of a known kind does not decode', () => {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { extractEvents } from '../../schemas/extract/extract.ts';
-import { MalformedError } from '../../schemas/malformed.ts';
-import { decodeKey } from '../../schemas/solana/base58.ts';
-import { readTransaction } from '../../schemas/transaction/transaction.ts';
-import { anyEvent, anyKey, SEED } from './support/arbitraries.ts';
-import { toGeyser, toJson } from './support/encode-transaction.ts';
-import { fixture } from './support/fixtures.ts';
-import { kitEncode } from './support/kit-codecs.ts';
-import { type Run, run, type Step } from './support/run.ts';
+import { extractEvents } from '../../../schemas/extract/extract.ts';
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { readTransaction } from '../../../schemas/transaction/transaction.ts';
+import { anyEvent, anyKey, SEED } from '../support/arbitraries.ts';
+import { toGeyser, toJson } from '../support/encode-transaction.ts';
+import { fixture } from '../support/fixtures.ts';
+import { kitEncode } from '../support/kit-codecs.ts';
+import { type Run, run, type Step } from '../support/run.ts';
 
 const PROGRAM = new Uint8Array(32).fill(1);
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Figure } from '../figure.ts';
-import { Amount, closed, NumberOrNull, Slot, TimeOrNull } from './parts.ts';
+import { Figure } from '../../figure.ts';
+import { Amount, closed, NumberOrNull, Slot, TimeOrNull } from '../parts.ts';
 
 export const RECENT_CLAIMS_MAX = 100;
 

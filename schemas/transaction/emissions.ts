@@ -3,9 +3,9 @@ import type { ProgramEvent } from '../program/event-kinds.ts';
 import { decodeEvent, eventKind } from '../program/events.ts';
 import type { IdlInstruction } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
-import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { type Emission, walkLogs } from './log-walk.ts';
 import type { OwnCall } from './own-calls.ts';
+import type { Call, ChainTransaction } from './parts.ts';
 
 /** A process follows one program: its text is worked out once. */
 const texts = new WeakMap<Uint8Array, string>();

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Figure } from '../figure.ts';
-import { closed } from './parts.ts';
+import { Figure } from '../../figure.ts';
+import { closed } from '../parts.ts';
 
 /** `GET /coins/:mint/holders`. No wallet is ever credited. */
 export const HoldersResponse = Type.Object(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { KINDS_ROOM, positionOf } from '../../schemas/derive/groups.ts';
-import { POLICY_RULES, PROTOCOL_RULES } from '../../schemas/derive/rules.ts';
-import { EVENT_KINDS, type EventKind } from '../../schemas/program/event-kinds.ts';
-import { camelCase, EVENTS, fieldsOf, INSTRUCTIONS_WITH_EVENT } from '../../schemas/program/idl.ts';
+import { KINDS_ROOM, positionOf } from '../../../schemas/extract/groups.ts';
+import { POLICY_RULES, PROTOCOL_RULES } from '../../../schemas/extract/rules.ts';
+import { EVENT_KINDS, type EventKind } from '../../../schemas/program/event-kinds.ts';
+import { camelCase, EVENTS, fieldsOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
 
 const KINDS = Object.keys(EVENT_KINDS) as EventKind[];
 const emitting = [...INSTRUCTIONS_WITH_EVENT.values()];

@@ -1,5 +1,5 @@
-import type { Call } from '../transaction/parts.ts';
 import type { OwnCall } from './own-calls.ts';
+import type { Call } from './parts.ts';
 
 /** Bytes that the program emitted as an event, and the call that did; undefined where the logs do not tell. */
 export interface Emission {

@@ -1,10 +1,10 @@
-import { eventsByCall, isWhole, lacksPause, type Read } from '../extract/emissions.ts';
-import { type OwnCall, sameBytes } from '../extract/own-calls.ts';
 import { ANYTHING } from '../lacks.ts';
 import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import type { KnownEvent } from '../program/events.ts';
 import { encodeBase58 } from '../solana/base58.ts';
+import { eventsByCall, isWhole, lacksPause, type Read } from '../transaction/emissions.ts';
+import { type OwnCall, sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { type Books, booksOf } from './books.ts';
 import { type Group, grouped, type Member, MOST_PLACES, positionOf } from './groups.ts';

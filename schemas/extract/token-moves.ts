@@ -1,5 +1,5 @@
-import { sameBytes } from '../extract/own-calls.ts';
 import { decodeKey } from '../solana/base58.ts';
+import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call } from '../transaction/parts.ts';
 
 /** What a call of a token program did; `from` null for a mint's issue, `to` null for a burn. */

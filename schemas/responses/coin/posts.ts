@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Mode, ModelRef, TextOrNull, Time, TimeOrNull } from './parts.ts';
+import { closed, Mode, ModelRef, TextOrNull, Time, TimeOrNull } from '../parts.ts';
 
 export const PostKind = Type.Union([
   Type.Literal('thesis'),

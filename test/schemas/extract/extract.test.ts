@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import {
   amounts,
   credit,
@@ -12,8 +12,8 @@ import {
   theirs,
   unknown,
   whole,
-} from './support/program-calls.ts';
-import { type Run, run, selfCall } from './support/run.ts';
+} from '../support/program-calls.ts';
+import { type Run, run, selfCall } from '../support/run.ts';
 
 describe('events of the program', () => {
   test('are the data lines that it prints while it runs', () => {

@@ -1,9 +1,9 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import { legibility, namedAccounts } from '../../schemas/transaction/legibility.ts';
-import { toGeyser, toJson } from './support/encode-transaction.ts';
-import { run } from './support/run.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { legibility, namedAccounts } from '../../../schemas/transaction/legibility.ts';
+import { toGeyser, toJson } from '../support/encode-transaction.ts';
+import { run } from '../support/run.ts';
 
 const key = (fill: number) => new Uint8Array(32).fill(fill);
 const tx = run([

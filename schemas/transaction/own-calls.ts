@@ -1,5 +1,5 @@
 import { eventAuthority } from '../solana/pda.ts';
-import type { Call } from '../transaction/parts.ts';
+import type { Call } from './parts.ts';
 
 /** A call of the program, in the tree of all calls. */
 export interface OwnCall {

@@ -1,0 +1,39 @@
+const LENGTH = 43;
+
+/** Hashes of texts; none of a text twice. */
+export type HashOf = (text: string) => string;
+
+/** The hashes of all that may be a token in a text, whatever was done to it so that it does not look like one. */
+export function tokenHashesIn(text: string, hashOf: HashOf): string[] {
+  const candidates = new Set<string>();
+  for (const form of formsOf(text))
+    for (const [run] of form.matchAll(/[A-Za-z0-9_-]{43,}/g))
+      for (let at = 0; at + LENGTH <= run.length; at += 1) candidates.add(run.slice(at, at + LENGTH));
+  return [...candidates].map(hashOf);
+}
+
+/** As it stands; without what separates, hides or widens letters; backwards; with escapes, base64 and hex undone. */
+function formsOf(text: string): Set<string> {
+  const plain = text.normalize('NFKC').replace(/[\s\p{Cf}]+/gu, '');
+  const unescaped = plain.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const backwards = [...plain].reverse().join('');
+  return new Set([
+    text,
+    plain,
+    unescaped,
+    backwards,
+    ...decoded(plain, 'base64', 4),
+    ...decoded(plain, 'hex', 2),
+  ]);
+}
+
+const RUNS = { base64: /[A-Za-z0-9+/_-]{57,}/g, hex: /[0-9a-f]{86,}/gi };
+
+/** What the runs of a text stand for; where in a run a code begins nobody knows. */
+function decoded(text: string, code: keyof typeof RUNS, places: number): string[] {
+  return [...text.matchAll(RUNS[code])].flatMap(([run]) =>
+    Array.from({ length: places }, (_, at) => Buffer.from(run.slice(at), code).toString('latin1')),
+  );
+}

@@ -1,0 +1,47 @@
+/** Rows of what says how far the index is, and of what was not read; as those of tables.ts. */
+
+export interface GapRow {
+  from_slot: string;
+  log_partition: number;
+  log_offset: string;
+  to_slot: string;
+  to_time: number | null;
+  closed: 0 | 1;
+}
+
+/** Of the same offset as the gap's row. */
+export interface GapPlaceRow {
+  from_slot: string;
+  log_partition: number;
+  log_offset: string;
+  before: string | null;
+  unread: string | null;
+  first_slot: string | null;
+}
+
+export interface AppliedRow {
+  topic: string;
+  log_partition: number;
+  log_offset: string;
+  slot: string;
+  block_time: number | null;
+  last_signature: string | null;
+  last_signature_slot: string;
+  last_signature_index: number;
+  /** Unix milliseconds. */
+  applied_at: string;
+}
+
+export interface DeadLetterRow {
+  id: string;
+  what: string;
+  at: string;
+  reason: string;
+  source: string;
+  slot: string | null;
+  byte_length: string;
+  /** base64 */
+  bytes: string;
+  /** Unix milliseconds. */
+  read_at: string;
+}

@@ -1,0 +1,38 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { HOUR_COLUMNS } from '../../../clickhouse/tables.ts';
+import { isKept } from './hours.ts';
+import type { PlacedRow } from './latest.ts';
+
+/** The list travels as a bound parameter, in the address of the request. */
+const ADDRESSES_PER_QUESTION = 1_000;
+
+type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Record<string, unknown>;
+
+/**
+ * Gives readings that say what their hours say already the time that these say: a batch that comes again finds later
+ * states where it once found those that its readings repeated.
+ */
+export async function keepUnchangedHours(store: Store, behind: readonly PlacedRow[]): Promise<void> {
+  const kept = behind.filter(({ table, hour }) => hour !== null && isKept(table));
+  for (let start = 0; start < kept.length; start += ADDRESSES_PER_QUESTION) {
+    const some = kept.slice(start, start + ADDRESSES_PER_QUESTION);
+    const stored = await store.query<Stored>(
+      `SELECT * FROM account_hours FINAL
+       WHERE (address, hour) IN arrayZip({addresses:Array(String)}, {hours:Array(UInt32)})`,
+      { addresses: some.map(({ row }) => row.address), hours: some.map(({ hour }) => hour as number) },
+    );
+    const byKey = new Map(stored.map((row) => [`${row.hour} ${row.address}`, row]));
+    for (const one of some) {
+      const known = byKey.get(`${one.hour} ${one.row.address}`);
+      if (known !== undefined && known.version === one.row.version && saysTheSame(one, known))
+        one.row.block_time = known.block_time === null ? null : Number(known.block_time);
+    }
+  }
+}
+
+function saysTheSame({ table, row }: PlacedRow, known: Stored): boolean {
+  if (row.exists !== known.exists || !isKept(table)) return false;
+  if (row.exists === 0 || table === '') return true;
+  const state = row as unknown as Record<string, unknown>;
+  return HOUR_COLUMNS[table].every((column) => String(state[column]) === String(known[column]));
+}

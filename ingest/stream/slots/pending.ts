@@ -1,0 +1,92 @@
+import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
+
+/** A slot that is not released yet, and what is here of it. */
+export interface Pending {
+  slot: bigint;
+  meta: { parent: bigint; blockTime: number | null } | null;
+  confirmed: boolean;
+  accounts: Map<string, AccountUpdate>;
+  transactions: Map<string, TransactionUpdate>;
+}
+
+/** The slots that wait to be released. */
+export interface PendingSlots {
+  /** The slot of that number; from now on it is one of them. */
+  at(slot: bigint): Pending;
+  /** Of an account its last state in the slot stands. */
+  put(update: AccountUpdate | TransactionUpdate): void;
+  /** Complete slots of the commitment in ascending order; a descendant's standing is its ancestors'. */
+  ready(): Pending[];
+  forget(slot: bigint): void;
+  forgetUpTo(slot: bigint): void;
+  clear(): void;
+  size(): number;
+  /** What their updates weigh, about. */
+  bytes(): number;
+}
+
+const keyOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
+  (update.type === 'account' ? update.data.length : update.payload.length) + 512;
+
+export function createPendingSlots(): PendingSlots {
+  const all = new Map<bigint, Pending>();
+  let bytes = 0;
+
+  const at = (slot: bigint): Pending => {
+    const known = all.get(slot);
+    if (known !== undefined) return known;
+    const made = { slot, meta: null, confirmed: false, accounts: new Map(), transactions: new Map() };
+    all.set(slot, made);
+    return made;
+  };
+  const forget = (slot: bigint): void => {
+    const pending = all.get(slot);
+    if (pending === undefined) return;
+    for (const update of pending.accounts.values()) bytes -= sizeOf(update);
+    for (const update of pending.transactions.values()) bytes -= sizeOf(update);
+    all.delete(slot);
+  };
+
+  return {
+    at,
+    put: (update) => {
+      const pending = at(update.slot);
+      if (update.type === 'transaction') {
+        const key = keyOf(update.signature);
+        if (!pending.transactions.has(key)) bytes += sizeOf(update);
+        pending.transactions.set(key, update);
+        return;
+      }
+      const key = keyOf(update.address);
+      const known = pending.accounts.get(key);
+      if (known !== undefined && known.writeVersion > update.writeVersion) return;
+      bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));
+      pending.accounts.set(key, update);
+    },
+    ready: () => {
+      const standing = [...all.values()].filter(({ confirmed }) => confirmed);
+      for (let next = 0; next < standing.length; next += 1) {
+        const parent = standing[next]?.meta?.parent;
+        const ancestor = parent === undefined ? undefined : all.get(parent);
+        if (ancestor === undefined || ancestor.confirmed) continue;
+        ancestor.confirmed = true;
+        standing.push(ancestor);
+      }
+      return standing
+        .filter(({ meta }) => meta !== null)
+        .sort((a, b) => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0));
+    },
+    forget,
+    forgetUpTo: (slot) => {
+      for (const pending of all.values()) if (pending.slot <= slot) forget(pending.slot);
+    },
+    clear: () => {
+      all.clear();
+      bytes = 0;
+    },
+    size: () => all.size,
+    bytes: () => bytes,
+  };
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { tokenHashesIn } from '../../../api/agent/session/token-forms.ts';
+
+const TOKEN = randomBytes(32).toString('base64url');
+const found = (text: string) => tokenHashesIn(text, (one) => one).includes(TOKEN);
+const wide = [...TOKEN]
+  .map((letter) =>
+    /\w/.test(letter) && letter !== '_' ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter,
+  )
+  .join('');
+const bytes = Buffer.from(TOKEN);
+
+describe(`a token (${TOKEN})`, () => {
+  test.each([
+    ['as it is', TOKEN],
+    ['inside a word', `abc${TOKEN}def`],
+    ['letter by letter', [...TOKEN].join(' ')],
+    ['in two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`],
+    ['with what nobody sees inside', [...TOKEN].join('\u200b')],
+    ['in wide letters', wide],
+    ['backwards', [...TOKEN].reverse().join('')],
+    ['in escapes', [...bytes].map((byte) => `%${byte.toString(16)}`).join('')],
+    ['in base64', bytes.toString('base64')],
+    ['in base64url, behind a word', `read${bytes.toString('base64url')}`],
+    ['in hex, behind a word', `ab${bytes.toString('hex')}`],
+    ['in HEX, behind a digit', `1${bytes.toString('hex').toUpperCase()}`],
+  ])('is found %s', (_, text) => {
+    expect(found(text)).toBe(true);
+  });
+
+  test('is not found where it is another, and a long text is looked through all the same', () => {
+    expect(found(TOKEN.slice(1))).toBe(false);
+    expect(found('thesis '.repeat(140))).toBe(false);
+    expect(tokenHashesIn('a'.repeat(1_000), (one) => one)).toEqual(['a'.repeat(43)]);
+  });
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { createRandom } from '../../support/random.ts';
+import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
+
+const SEED = Number(process.env.SEED ?? 7);
+const TOKEN = decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array;
+const RPC_VERSION = (1n << 64n) - 1n;
+const HOUR = 3_600;
+/** Of slot 0; a slot takes five minutes. */
+const START = 497_300 * HOUR;
+const SLOT_S = 300;
+
+function tokenBytes(amount: bigint): Uint8Array {
+  const data = Buffer.alloc(165);
+  data.set(rawKey('mint'), 0);
+  data.writeBigUInt64LE(amount, 64);
+  data[108] = 1;
+  return data;
+}
+
+const timeAt = (slot: bigint) => START + Number(slot) * SLOT_S;
+
+function state(
+  name: string,
+  slot: bigint,
+  amount: bigint,
+  change: Partial<AccountRecord> = {},
+): AccountRecord {
+  const at = { slot, blockTime: timeAt(slot), expected: 'token_account' } as const;
+  return account(name, TOKEN, tokenBytes(amount), { ...at, ...change });
+}
+
+const read = (name: string, slot: bigint, amount: bigint) =>
+  state(name, slot, amount, { source: 'rpc', writeVersion: RPC_VERSION });
+
+const marker = (slot: bigint, parent = slot - 1n): LogRecord => ({
+  ...{ kind: 'marker', slot, parent, blockTime: timeAt(slot) },
+});
+
+const stores: Store[] = [];
+async function fresh(): Promise<Store> {
+  const store = await freshDatabase();
+  stores.push(store);
+  return store;
+}
+let store: Store;
+beforeAll(async () => {
+  store = await fresh();
+});
+afterAll(async () => {
+  for (const one of stores) await one.close();
+});
+
+/** @param sizes of the batches, again and again; each is handed in as often as `times` says. */
+async function materialise(into: Store, records: readonly LogRecord[], sizes: number[], times = 1) {
+  const write = createMaterialiser({ store: into, programId: PROGRAM });
+  const entries = logOf(records);
+  for (let at = 0, batch = 0; at < entries.length; batch += 1) {
+    const size = sizes[batch % sizes.length] as number;
+    for (let time = 0; time < times; time += 1)
+      await write(batchOf('accounts', entries.slice(at, at + size)));
+    at += size;
+  }
+}
+
+const kept = async (of: Store, name: string) =>
+  of.query<{ hour: number; amount: string; seen: string; at: string }>(
+    `SELECT toInt32(hour - 497300) AS hour, amount, toString(bitShiftRight(version, 64)) AS seen,
+       toString(intDiv(block_time - ${START}, ${SLOT_S})) AS at
+     FROM account_hours FINAL WHERE address = {address:String} ORDER BY hour`,
+    { address: key(name) },
+  );
+const unseen = async (of: Store, name: string) =>
+  of.query(
+    `SELECT after_slot, to_slot FROM unseen_changes FINAL WHERE address = {address:String} ORDER BY to_slot`,
+    {
+      address: key(name),
+    },
+  );
+
+test('an hour keeps the last state that was seen in it, whatever came later of it, and none where none was', async () => {
+  await materialise(
+    store,
+    [
+      ...[state('a', 1n, 1n), state('a', 5n, 5n), state('a', 14n, 14n), marker(14n, 13n)],
+      ...[
+        state('a', 40n, 40n),
+        marker(40n, 14n),
+        state('a', 11n, 11n),
+        state('a', 9n, 9n),
+        state('a', 30n, 30n),
+      ],
+    ],
+    [2, 1],
+  );
+  expect(await kept(store, 'a')).toEqual([
+    { hour: 0, amount: '11', seen: '11', at: '11' },
+    { hour: 1, amount: '14', seen: '14', at: '14' },
+    { hour: 2, amount: '30', seen: '30', at: '30' },
+    { hour: 3, amount: '40', seen: '40', at: '40' },
+  ]);
+  expect(
+    await store.query('SELECT toInt32(hour - 497300) AS hour, slot FROM hour_slots FINAL ORDER BY hour'),
+  ).toEqual([
+    { hour: 1, slot: '14' },
+    { hour: 3, slot: '40' },
+  ]);
+  expect(await store.query('SELECT after_slot, to_slot FROM stream_holes FINAL')).toEqual([
+    { after_slot: '0', to_slot: '13' },
+  ]);
+});
+
+test('a reading over RPC that says what is known counts as seen, in its hour, with the time of the state', async () => {
+  const records = [state('b', 1n, 7n), read('b', 20n, 7n), read('b', 30n, 7n), state('b', 50n, 8n)];
+  await materialise(store, records, [1]);
+  expect(await kept(store, 'b')).toEqual([
+    { hour: 0, amount: '7', seen: '1', at: '1' },
+    { hour: 1, amount: '7', seen: '20', at: '1' },
+    { hour: 2, amount: '7', seen: '30', at: '1' },
+    { hour: 4, amount: '8', seen: '50', at: '50' },
+  ]);
+  expect(await unseen(store, 'b')).toEqual([]);
+});
+
+test('a change that only a reading over RPC brings is kept beside the states, in whatever batch it comes', async () => {
+  const of = (name: string) => [
+    state(name, 1n, 7n),
+    read(name, 5n, 7n),
+    read(name, 30n, 9n),
+    state(name, 40n, 8n),
+  ];
+  await materialise(store, of('c'), [1]);
+  await materialise(store, of('d'), [4]);
+  await materialise(store, of('e'), [2], 2);
+  for (const name of ['c', 'd', 'e'])
+    expect(await unseen(store, name), name).toEqual([{ after_slot: '5', to_slot: '30' }]);
+});
+
+test('a state of a slot without a time says from when on nothing is known', async () => {
+  await materialise(store, [state('f', 1n, 7n), state('f', 30n, 9n, { blockTime: null })], [1]);
+  expect(await kept(store, 'f')).toMatchObject([{ hour: 0, amount: '7' }]);
+  expect(await unseen(store, 'f')).toEqual([{ after_slot: '29', to_slot: '30' }]);
+});
+
+test(`however a log is cut, and whatever is handed in again, the rows are the same (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  const pick = (below: number) => Math.floor(random() * below);
+  const records: LogRecord[] = [];
+  // What the chain has of each; the stream tells some of it, late at times or twice, and readings tell what was there.
+  const accounts = ['w', 'x'].map((name) => ({ name, amount: 0n, late: [] as LogRecord[] }));
+  for (let slot = 1n; slot < 60n; slot += 1n) {
+    for (const one of accounts) {
+      if (pick(3) === 0) {
+        one.amount = BigInt(pick(3));
+        if (pick(4) > 0) (pick(6) === 0 ? one.late : records).push(state(one.name, slot, one.amount));
+      }
+      if (pick(5) === 0) records.push(read(one.name, slot, one.amount));
+      if (pick(9) === 0) records.push(...one.late.splice(0));
+    }
+    if (pick(15) === 0) records.push(...records.slice(-2));
+    if (pick(4) > 0) records.push(marker(slot));
+  }
+  const tables = async (of: Store) => ({
+    hours: await of.query('SELECT * FROM account_hours FINAL ORDER BY address, hour'),
+    streamed: await of.query('SELECT * FROM first_streamed FINAL ORDER BY address, hour'),
+    unseen: await of.query('SELECT * FROM unseen_changes FINAL ORDER BY address, to_slot, after_slot'),
+    slots: await of.query('SELECT * FROM hour_slots FINAL ORDER BY hour'),
+    holes: await of.query('SELECT * FROM stream_holes FINAL ORDER BY to_slot, after_slot'),
+  });
+  const whole = await fresh();
+  await materialise(whole, records, [records.length]);
+  const expected = await tables(whole);
+  expect(expected.hours.length).toBeGreaterThan(6);
+  expect(expected.unseen.length).toBeGreaterThan(1);
+  const cut = await fresh();
+  await materialise(cut, records, [5, 1, 17]);
+  expect(await tables(cut)).toEqual(expected);
+  const again = await fresh();
+  await materialise(again, records, [19, 8], 2);
+  expect(await tables(again)).toEqual(expected);
+});

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
+import type { Extent } from './compare.ts';
+import { createHarness, type Harness } from './harness.ts';
+
+const SEED = process.env.SCENARIO_SEED ?? 'hours-1';
+const POLICIES = 12;
+/** A chain of hours: the stream replays all of it. */
+const RETENTION = 1_000_000;
+const HOUR_SLOTS = 9_000n;
+const LIMIT_MS = 300_000;
+const ALL: Extent = { includes: (at) => at % 6 === 0, histories: POLICIES };
+
+const random = createRandom(`hours:${SEED}`);
+const directory = mkdtempSync(path.join(tmpdir(), 'hours-'));
+const chain = createChain({ dir: null, seed: SEED, genesisTime: Date.UTC(2026, 10, 1, 20, 50) });
+let life: Life;
+let harness: Harness;
+
+async function live(slots: number): Promise<void> {
+  for (let slot = 0; slot < slots; slot += 1) await chain.produce(life.next());
+}
+
+/** Blocks here and there over that many hours. */
+async function liveHours(hours: number): Promise<void> {
+  for (let passed = 0; passed < hours; passed += 0.5) {
+    chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
+    await live(random.int(2, 5));
+  }
+}
+
+beforeAll(async () => {
+  life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 5, metadataBase: 'http://127.0.0.1:1' });
+  while (chain.state().policies.size < POLICIES) await live(1);
+  await liveHours(1);
+  harness = await createHarness({ chain, directory, retentionSlots: RETENTION });
+  await harness.start();
+  await harness.settle();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await harness.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe(`the history of every policy equals the ledger at the end of each hour and day (SCENARIO_SEED=${SEED})`, () => {
+  test(
+    'while the stream brings everything, as it comes and in another order',
+    async () => {
+      await harness.expectExact(ALL);
+      await liveHours(5);
+      harness.geyser.faults.scramble(() => random.next());
+      await liveHours(2);
+      await harness.expectExact(ALL);
+      harness.geyser.faults.scramble(null);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'after the stream was dropped, the system stopped and killed, and each time what was missed was replayed',
+    async () => {
+      const before = harness.gaps();
+      await liveHours(1);
+      harness.geyser.faults.drop();
+      await liveHours(1);
+      await harness.settle();
+      await harness.stop();
+      await liveHours(2);
+      const product = await harness.start();
+      product.crashAfter(random.int(1, 40));
+      await harness.until(async () => {
+        await liveHours(0.5);
+        return product.crashed();
+      }, 'it is dead');
+      await harness.stop();
+      await liveHours(1);
+      await harness.start();
+      await harness.expectExact(ALL);
+      expect(harness.gaps(), 'gaps').toBe(before);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'after slots were missed: absent in between, and exact before and behind them',
+    async () => {
+      const before = harness.gaps();
+      harness.geyser.become({ replay: 'out-of-range' });
+      harness.geyser.faults.drop();
+      await liveHours(2);
+      await harness.settle();
+      harness.geyser.become({ replay: 'kept' });
+      await liveHours(2);
+      await harness.expectExact(ALL);
+      expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
+    },
+    LIMIT_MS,
+  );
+});
