@@ -41,6 +41,10 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
       idle: flags.alone !== true,
     });
   },
+  streams: async (flags) => {
+    const { benchStreams } = await import('./streams/streams.ts');
+    return benchStreams(number(flags, 'seconds', 20));
+  },
   growth: async (flags) => {
     const { benchGrowth } = await import('./reads/growth.ts');
     return benchGrowth({
@@ -66,7 +70,7 @@ const COMMAND = {
     seconds: {
       type: 'string',
       value: 'N',
-      help: 'how long freshness is measured (default 60), and each line of reads (default 10)',
+      help: 'how long freshness is measured (default 60), streams (20), and each line of reads (10)',
     },
     policies: {
       type: 'string',

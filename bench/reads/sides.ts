@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Child, startChild } from './child.ts';
+import { type Child, startChild } from '../support/child.ts';
 import type { Load, Loaded } from './load.ts';
 
 /** A server that readers ask, and where. */

@@ -11,7 +11,7 @@ import { plainText } from '../text/visible.ts';
 import { shortKey } from '../text/words.ts';
 import { Activity } from './activity.ts';
 import { Balances } from './balances.ts';
-import { Equity } from './equity/equity.ts';
+import { Equity } from './equity.ts';
 import { Head } from './head.ts';
 import { useLive } from './live.ts';
 import { Loop } from './loop.ts';

@@ -1,10 +1,9 @@
-import type { Figure } from '../../../../../schemas/figure.ts';
-import type { LoopResponse } from '../../../../../schemas/responses/coin/loop.ts';
-import type { CoinHistoryResponse } from '../../../../../schemas/responses/history.ts';
-import type { Cell } from '../../parts/numbers.ts';
-import { scaled } from '../../text/amounts.ts';
+import type { Figure } from '../../../../schemas/figure.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { Cell } from '../parts/numbers.ts';
+import { scaled } from '../text/amounts.ts';
 
-/** What a policy had at a moment, in base units of its quote asset. */
+/** What there was at a moment, in base units of a quote asset. */
 export interface Row {
   time: string;
   bankroll: Amount;
@@ -32,14 +31,22 @@ function together(left: Amount, right: Amount, sign: 1n | -1n): Amount {
   return { base: left.base + sign * right.base, reason: null };
 }
 
-export const rowsOfHistory = ({ items }: CoinHistoryResponse): Row[] =>
-  items.map(({ time, bankroll, deployed, attestedEquity, hwm }) => ({
-    time,
-    bankroll: amountOf(bankroll),
-    deployed: amountOf(deployed),
-    attested: amountOf(attestedEquity),
-    hwm: amountOf(hwm),
-  }));
+/** A moment of the past, as the histories of a policy and of the protocol have it. */
+export interface Moment {
+  time: string;
+  bankroll: Figure;
+  deployed: Figure;
+  attestedEquity: Figure;
+  hwm: Figure;
+}
+
+export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: Moment): Row => ({
+  time,
+  bankroll: amountOf(bankroll),
+  deployed: amountOf(deployed),
+  attested: amountOf(attestedEquity),
+  hwm: amountOf(hwm),
+});
 
 /** What is there now, as it was answered at a time of this clock. */
 export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: number): Row {
