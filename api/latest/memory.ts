@@ -181,6 +181,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       return holds(made, clock(), memory.clock);
     },
     readNow: (make) => {
+      if (!begun) return null;
       memory.clock = monotonic();
       const reading = openView(memory, clock(), NOTHING);
       const { view, made } = reading;
@@ -188,6 +189,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       return answer && made(answer.value);
     },
     read: async (make) => {
+      if (!begun) await turn();
       const own = slow.forReader();
       for (let rounds = 1; rounds <= MOST_ROUNDS; rounds += 1) {
         memory.clock = monotonic();
