@@ -11,7 +11,9 @@ interface Answer {
 export async function inTime<A extends Answer | null>(answer: () => Promise<A>): Promise<A> {
   for (let tries = 1; ; tries += 1) {
     const got = await answer();
-    const isLate = got?.status === 500 && LATE.test(String(got.body.detail));
+    const isLate =
+      (got?.status === 500 && LATE.test(String(got.body.detail))) ||
+      (got?.status === 503 && got.body.code === 'busy');
     if (!isLate || tries === MOST_TRIES) return got;
   }
 }
