@@ -1,16 +1,16 @@
 import { type TSchema, Type } from 'typebox';
-import { ActivityResponse } from '../schemas/responses/activity.ts';
 import { AnalyticsResponse } from '../schemas/responses/analytics.ts';
-import { CoinResponse } from '../schemas/responses/coin.ts';
+import { ActivityResponse } from '../schemas/responses/coin/activity.ts';
+import { CoinResponse } from '../schemas/responses/coin/coin.ts';
+import { FeesResponse } from '../schemas/responses/coin/fees.ts';
+import { HoldersResponse } from '../schemas/responses/coin/holders.ts';
+import { LoopResponse } from '../schemas/responses/coin/loop.ts';
+import { PositionsResponse } from '../schemas/responses/coin/positions.ts';
+import { PostsResponse } from '../schemas/responses/coin/posts.ts';
 import { CurrenciesResponse } from '../schemas/responses/currencies.ts';
-import { FeesResponse } from '../schemas/responses/fees.ts';
 import { HealthResponse } from '../schemas/responses/health.ts';
 import { CoinHistoryResponse, HistoryQuery, ProtocolHistoryResponse } from '../schemas/responses/history.ts';
-import { HoldersResponse } from '../schemas/responses/holders.ts';
-import { LoopResponse } from '../schemas/responses/loop.ts';
 import { BusyBody, ErrorBody } from '../schemas/responses/parts.ts';
-import { PositionsResponse } from '../schemas/responses/positions.ts';
-import { PostsResponse } from '../schemas/responses/posts.ts';
 import { RankingsQuery, RankingsResponse } from '../schemas/responses/rankings.ts';
 import {
   ModelsResponse,

@@ -41,6 +41,17 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
       idle: flags.alone !== true,
     });
   },
+  streams: async (flags) => {
+    const { benchStreams } = await import('./streams/streams.ts');
+    return benchStreams(number(flags, 'seconds', 20));
+  },
+  growth: async (flags) => {
+    const { benchGrowth } = await import('./reads/growth.ts');
+    return benchGrowth({
+      policies: number(flags, 'policies', 100_000),
+      events: number(flags, 'events', 5_000_000),
+    });
+  },
   decode: async () => (await import('./decode/decode.ts')).benchDecode(),
 };
 
@@ -59,14 +70,18 @@ const COMMAND = {
     seconds: {
       type: 'string',
       value: 'N',
-      help: 'how long freshness is measured (default 60), and each line of reads (default 10)',
+      help: 'how long freshness is measured (default 60), streams (20), and each line of reads (10)',
     },
     policies: {
       type: 'string',
       value: 'N',
-      help: 'policies that reads asks for (default 300; 10000, 100000)',
+      help: 'policies that reads asks for (default 300; 10000, 100000), and of growth (default 100000)',
     },
-    events: { type: 'string', value: 'N', help: 'events behind reads (default 500000; 50000000)' },
+    events: {
+      type: 'string',
+      value: 'N',
+      help: 'events behind reads (default 500000; 50000000), and behind growth (default 5000000)',
+    },
     updates: { type: 'string', value: 'N', help: 'states a second written beside reads (default 12; 1000)' },
     alone: { type: 'boolean', help: 'reads without its peers and without npm start' },
     minutes: { type: 'string', value: 'N', help: 'how long agents post beside readers (default 5)' },

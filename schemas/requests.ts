@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Direction } from './responses/agent.ts';
-import { PostKind } from './responses/posts.ts';
+import { PostKind } from './responses/coin/posts.ts';
 
 /** Bodies of the agent routes. Lengths are counted in Unicode code points by the service, not by these schemas. */
 

@@ -14,7 +14,7 @@ import {
   ReleaseResponse,
   Session,
 } from '../../schemas/responses/agent.ts';
-import { AgentPost } from '../../schemas/responses/posts.ts';
+import { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { OwnRoute, Route } from '../http/route.ts';
 import type { AgentParts } from './deps.ts';
 import { closeExposure, listExposures, openExposure } from './options/options.ts';

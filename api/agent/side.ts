@@ -37,8 +37,8 @@ export interface AgentSideOptions {
 
 /** An agent waits for the answer: a node that takes longer counts as none. */
 const RPC_TIMEOUT_MS = 2_500;
-/** An agent waits behind no reader. */
-const STORE_CONNECTIONS = 1;
+/** An agent waits behind no reader: which slot is held and whether the agent changed are asked side by side. */
+const STORE_CONNECTIONS = 2;
 const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */

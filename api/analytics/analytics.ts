@@ -3,6 +3,7 @@ import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/respon
 import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
+import { printedAnswer, printedItem } from '../http/printed.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
@@ -10,22 +11,32 @@ import { bridgePerVenue } from './bridge.ts';
 import { revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
 
-/** `GET /analytics` */
-export function analytics(view: View, settings: ReadSettings): AnalyticsResponse {
-  const state = view.state();
-  const config = view.one('config');
+/** `GET /analytics`, as it is printed. */
+export function analytics(view: View, settings: ReadSettings): Buffer {
   const totals = quoteTotalsIn(view);
   const bridge = bridgeIn(view);
-  const days = view.one('days');
-  const quoteMints = [...totals, ...days].map((row) => row.quote_mint).filter((mint) => mint !== '');
-  const quotes = quotesAt(view, settings.launchpadVenueId, [...new Set(quoteMints)]);
+  const quotes = quotesAt(
+    view,
+    settings.launchpadVenueId,
+    totals.map((row) => row.quote_mint),
+  );
   const assets = view.rows('mint', [...new Set(bridge.flatMap((row) => row.asset_mints))]);
-  return {
+  const head: Omit<AnalyticsResponse, 'revenueByDayTimeSeries'> = {
     protocolTotals: protocolTotals(totals, quotes),
-    protocolConfig: configView(config, settings),
-    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, state) },
-    revenueByDayTimeSeries: revenueByDay(days, quotes, state),
+    protocolConfig: configView(view.one('config'), settings),
+    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, view.state()) },
   };
+  return printedAnswer(head, 'revenueByDayTimeSeries', revenueText(view, settings));
+}
+
+/** Years of days are printed again when one of them changes, not with every state of a policy. */
+function revenueText(view: View, settings: ReadSettings): string {
+  return view.part('revenue', () => {
+    const days = view.one('days');
+    const mints = [...new Set(days.map((row) => row.quote_mint))].filter((mint) => mint !== '');
+    const quotes = quotesAt(view, settings.launchpadVenueId, mints);
+    return revenueByDay(days, quotes, view.state()).map(printedItem).join(',\n');
+  });
 }
 
 function configView(config: ProtocolConfigRow | null, settings: ReadSettings): ProtocolConfigView {

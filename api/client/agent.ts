@@ -1,6 +1,6 @@
 import type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/requests.ts';
 import type { Exposure, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
-import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
+import type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { markToMark } from '../agent/options/quote.ts';
 import { createClient, type Page } from './client.ts';
 import { ApiError, type HttpOptions, NoAnswerError, wait } from './http.ts';

@@ -2,7 +2,7 @@ import '../../runtime/process/node-version.ts';
 import { type Flag, type FlagValues, readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
-import { POST_KINDS } from '../../schemas/responses/posts.ts';
+import { POST_KINDS } from '../../schemas/responses/coin/posts.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { createClient } from './client.ts';
 import { ApiError } from './http.ts';

@@ -5,7 +5,6 @@ import type {
   PostRequest,
   SessionRequest,
 } from '../../schemas/requests.ts';
-import type { ActivityResponse } from '../../schemas/responses/activity.ts';
 import type {
   Challenge,
   Exposure,
@@ -15,15 +14,16 @@ import type {
   StatusFilter,
 } from '../../schemas/responses/agent.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
-import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import type { ActivityResponse } from '../../schemas/responses/coin/activity.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
+import type { HoldersResponse } from '../../schemas/responses/coin/holders.ts';
+import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
+import type { PositionsResponse } from '../../schemas/responses/coin/positions.ts';
+import type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
-import type { FeesResponse } from '../../schemas/responses/fees.ts';
 import type { HealthResponse } from '../../schemas/responses/health.ts';
 import type { CoinHistoryResponse, ProtocolHistoryResponse, Step } from '../../schemas/responses/history.ts';
-import type { HoldersResponse } from '../../schemas/responses/holders.ts';
-import type { LoopResponse } from '../../schemas/responses/loop.ts';
-import type { PositionsResponse } from '../../schemas/responses/positions.ts';
-import type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
 import type { Order, RankingFilters, RankingsResponse, Sort } from '../../schemas/responses/rankings.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';

@@ -1,7 +1,7 @@
 /** What `bankroll-indexer/client` exports: the package's one door, so it names everything. */
 export type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/requests.ts';
 export type { Exposure, ReleaseResponse } from '../../schemas/responses/agent.ts';
-export type { AgentPost, PostsResponse } from '../../schemas/responses/posts.ts';
+export type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 export { type Agent, type AgentOptions, createAgent } from './agent.ts';
 export { type Client, createClient, type Page, type RankingsOptions } from './client.ts';
 export { ApiError, type HttpOptions, NoAnswerError } from './http.ts';

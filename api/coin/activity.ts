@@ -1,5 +1,5 @@
 import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
-import type { ActivityItem, ActivityResponse } from '../../schemas/responses/activity.ts';
+import type { ActivityItem, ActivityResponse } from '../../schemas/responses/coin/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
 import { pageKey } from '../latest/kind.ts';

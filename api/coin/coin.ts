@@ -2,7 +2,7 @@ import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { LastTransactionRow, StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
 import { plainFields } from '../../schemas/program/account-fields.ts';
-import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { marketCapOf, poolOf } from '../figures/market-cap.ts';
 import { modelOf } from '../figures/model.ts';

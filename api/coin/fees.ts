@@ -1,6 +1,6 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
-import type { FeesResponse } from '../../schemas/responses/fees.ts';
+import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { type Amount, dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';

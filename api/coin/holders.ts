@@ -1,5 +1,5 @@
 import { absent, figure } from '../../schemas/figure.ts';
-import type { HoldersResponse } from '../../schemas/responses/holders.ts';
+import type { HoldersResponse } from '../../schemas/responses/coin/holders.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { Coin } from './find.ts';
 

@@ -1,7 +1,7 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import type { LoopResponse } from '../../schemas/responses/loop.ts';
+import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
 import { sixDigits, timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE, balanceOf, sumOf } from '../figures/balances.ts';
 import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';

@@ -1,6 +1,6 @@
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
-import type { PdaBalance } from '../../schemas/responses/coin.ts';
+import type { PdaBalance } from '../../schemas/responses/coin/coin.ts';
 import { balanceOf } from '../figures/balances.ts';
 
 /** Always all four; the base escrow holds the launched token and has its decimals. */

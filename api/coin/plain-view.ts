@@ -1,6 +1,6 @@
 import type { AccountColumns, CamelCase, Plain, PlainField } from '../../schemas/program/account-fields.ts';
 import { camelCase } from '../../schemas/program/idl.ts';
-import type { CoinResponse } from '../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 
 /** Of a row that was written before there was a column for the field. */
 export const NOT_READ_SINCE_ADDED = 'this account was not read since the indexer began to store the field';

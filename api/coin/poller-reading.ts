@@ -1,6 +1,6 @@
 import type { VenueReadingRow } from '../../clickhouse/queries/status/venue-state.ts';
 import { absent, figure } from '../../schemas/figure.ts';
-import type { Position } from '../../schemas/responses/positions.ts';
+import type { Position } from '../../schemas/responses/coin/positions.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { REMOTE_VENUES, venueOfClass } from '../../schemas/venues/remote.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';

@@ -1,5 +1,5 @@
 import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
-import type { Position, PositionsResponse } from '../../schemas/responses/positions.ts';
+import type { Position, PositionsResponse } from '../../schemas/responses/coin/positions.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';

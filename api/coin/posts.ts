@@ -1,6 +1,6 @@
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import type { ModelRow } from '../../clickhouse/queries/states/registries.ts';
-import type { PostsResponse } from '../../schemas/responses/posts.ts';
+import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { modelOf } from '../figures/model.ts';
 import { pageOf } from '../http/paging.ts';

@@ -1,7 +1,7 @@
 import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
 import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import type { VenueAccount } from '../../schemas/responses/coin.ts';
+import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';

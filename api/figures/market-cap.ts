@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import type { MarketCap } from '../../schemas/responses/coin.ts';
+import type { MarketCap } from '../../schemas/responses/coin/coin.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import { marketCap as curveCap } from '../../schemas/solana/launchpad.ts';
 import { poolAddress } from '../../schemas/solana/pda.ts';

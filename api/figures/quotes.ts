@@ -1,7 +1,7 @@
 import type { PairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
-import type { QuoteAsset } from '../../schemas/responses/coin.ts';
+import type { QuoteAsset } from '../../schemas/responses/coin/coin.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';
 

@@ -10,6 +10,10 @@ export interface Listening {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** As often is looked for heads and bodies that do not come. */
+const CHECK_EVERY_MS = 2_000;
+/** Twice as many as may be streams. */
+const MOST_CONNECTIONS = 10_000;
 /** Longer than a load balancer keeps a connection: the one that sends must be the one that ends it. */
 const KEEP_ALIVE_MS = 75_000;
 const IDLE_MS = 120_000;
@@ -30,18 +34,27 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
   return bound;
 }
 
-/** Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken. */
-export async function bind(host: string, port: number): Promise<Bound> {
+/**
+ * Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken.
+ * @param headersTimeoutMs for the head of a request to come.
+ */
+export async function bind(
+  host: string,
+  port: number,
+  headersTimeoutMs = HEADERS_TIMEOUT_MS,
+): Promise<Bound> {
   const application = Promise.withResolvers<http.RequestListener>();
   let served: Koa | undefined;
   const server = http.createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeoutMs),
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (request, response) => void application.promise.then((answer) => answer(request, response)),
   );
+  server.maxConnections = MOST_CONNECTIONS;
   // A connection on which nothing moves, a reader that reads nothing among them.
   server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import type { AgentPost } from '../../schemas/responses/posts.ts';
+import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { Latest } from './latest.ts';
 

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { openEmbedded } from './embedded.ts';
 import { openPool } from './pool.ts';
 import type { Db } from './port.ts';
+
+const MAKE = path.join(import.meta.dirname, 'make-embedded.ts');
 
 /**
  * The server of POSTGRES_URL, else the engine in DATA_DIR.
@@ -17,11 +19,20 @@ export async function openDb(config: { postgresUrl: string | null; dataDir: stri
   return openEmbedded(directory);
 }
 
-/** Has the database made by a thread of its own, so that this one answers meanwhile. Where that fails, opening it tells why. */
-function makeBeside(directory: string): Promise<void> {
-  return new Promise((resolve) => {
-    const maker = new Worker(new URL('./make-embedded.ts', import.meta.url), { workerData: directory });
-    maker.once('error', () => resolve());
-    maker.once('exit', () => resolve());
+/**
+ * Has a new database made by a process of its own, so that this one answers meanwhile. It gets its name once it is whole:
+ * a maker that outlives this process works on nobody's directory. Where that fails, opening it tells why.
+ */
+async function makeBeside(directory: string): Promise<void> {
+  const making = `${directory}.making-`;
+  for (const left of readdirSync(path.dirname(directory)))
+    if (left.startsWith(path.basename(making)))
+      rmSync(path.join(path.dirname(directory), left), { recursive: true, force: true, maxRetries: 3 });
+  const mine = making + process.pid;
+  const made = await new Promise<boolean>((resolve) => {
+    const maker = fork(MAKE, [mine], { stdio: 'ignore', execArgv: [] });
+    maker.once('error', () => resolve(false));
+    maker.once('exit', (code) => resolve(code === 0));
   });
+  if (made) renameSync(mine, directory);
 }

@@ -1,6 +1,5 @@
-import { workerData } from 'node:worker_threads';
 import { openEmbedded } from './embedded.ts';
 
-// A worker: to make the directory of a new database keeps its thread for seconds.
-const db = await openEmbedded(workerData as string);
+// A process of its own makes the directory of a new database, which keeps its thread for seconds.
+const db = await openEmbedded(process.argv[2] as string);
 await db.close();

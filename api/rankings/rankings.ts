@@ -11,6 +11,7 @@ import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
+import { printedAnswer } from '../http/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
@@ -25,7 +26,8 @@ export function rankings(view: View, settings: ReadSettings, context: SharedCont
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const { head, ranking, addresses } = pageOf(view, settings, request);
-  return { status: 200, body: printed(head, rankingTexts(ranking, addresses, request.offset + 1)) };
+  const items = rankingTexts(ranking, addresses, request.offset + 1).join(',\n');
+  return { status: 200, body: printedAnswer(head, 'items', items) };
 }
 
 /** The same page as a value. @throws RangeError where the query says nothing that is valid */
@@ -37,13 +39,6 @@ export function rankingPage(view: View, settings: ReadSettings, query: URLSearch
 }
 
 type Head = Omit<RankingsResponse, 'items'>;
-
-/** As every answer is printed, of rows that are printed already. */
-function printed(head: Head, rows: readonly string[]): Buffer {
-  const start = JSON.stringify(head, null, 2).slice(0, -2);
-  const items = rows.length === 0 ? '[]' : `[\n${rows.join(',\n')}\n  ]`;
-  return Buffer.from(`${start},\n  "items": ${items}\n}\n`);
-}
 
 function pageOf(
   view: View,

@@ -1,4 +1,4 @@
-import type { AgentPost } from '../../schemas/responses/posts.ts';
+import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { NumberedPosts } from '../latest/read-deps.ts';
 import { type PostPosition, WINDOW_POSTS } from './position.ts';
 

@@ -1,11 +1,11 @@
 import anchor, { type Idl } from '@coral-xyz/anchor';
 import idl from '../../schemas/bankroll.idl.json' with { type: 'json' };
-import { readEmissions } from '../../schemas/extract/emissions.ts';
 import { extractEvents } from '../../schemas/extract/extract.ts';
-import { ownCalls } from '../../schemas/extract/own-calls.ts';
 import { decodeAccount, type Policy } from '../../schemas/program/accounts.ts';
 import { decodeEvent } from '../../schemas/program/events.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { readEmissions } from '../../schemas/transaction/emissions.ts';
+import { ownCalls } from '../../schemas/transaction/own-calls.ts';
 import type { ChainTransaction } from '../../schemas/transaction/parts.ts';
 import { kitCodec } from '../../test/schemas/support/kit-codecs.ts';
 import type { Row } from '../support/row.ts';

@@ -1,4 +1,11 @@
-import type { Store } from '../../clickhouse/client.ts';
+import { openEmbedded, type Store } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import {
+  columns,
+  POLICY_FIGURES,
+  QUOTE_FIGURES,
+  selected,
+} from '../../ingest/materialise/rollups/figures.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { policyAddress, poolAddress } from '../../schemas/solana/pda.ts';
 import {
@@ -103,7 +110,26 @@ export async function fillEvents(store: Store, policies: number, events: number)
     await store.command(EVENTS, { mints, from, count, now: Math.floor(Date.now() / 1000), events });
   }
   await store.command(KINDS);
+  // As those who worked off the last of the events.
+  await store.command(TOTALS, { offset: events });
+  const quotes = Array.from({ length: QUOTES }, (_, at) => key(quoteOf(at)));
+  await store.command(DAYS, { quotes, days: DAYS_OF_REVENUE });
 }
+
+/** A store of so many policies and events, in a directory that nobody has open. */
+export async function prepare(
+  directory: string,
+  { policies, events }: { policies: number; events: number },
+): Promise<void> {
+  const store = await openEmbedded(directory);
+  await migrate(store);
+  await fill(store, policies);
+  await fillEvents(store, policies, events);
+  await store.close();
+}
+
+/** Three years of them. */
+const DAYS_OF_REVENUE = 1_095;
 
 const EVENTS_AT_ONCE = 500_000;
 const EVENTS = `
@@ -117,3 +143,13 @@ const KINDS = `
 INSERT INTO kind_spans
 SELECT intDiv(slot, 512) AS span, kind, actor, log_partition, 0, count(), min(block_time), max(block_time)
 FROM events_by_slot GROUP BY span, kind, actor, log_partition`;
+
+const TOTALS = `
+INSERT INTO policy_totals (mint, log_partition, log_offset, ${columns(POLICY_FIGURES)})
+SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_FIGURES, 'ofFacts')}
+FROM events_by_slot AS e GROUP BY e.mint, e.log_partition`;
+const DAYS = `
+INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columns(QUOTE_FIGURES)})
+SELECT today() - intDiv(n, length({quotes:Array(String)})), {quotes:Array(String)}[n % length({quotes:Array(String)}) + 1],
+  0, 1, n, n, n, n, n, 1, toUnixTimestamp(now()) - intDiv(n, length({quotes:Array(String)})) * 86400
+FROM (SELECT number AS n FROM numbers({days:UInt64} * length({quotes:Array(String)})))`;

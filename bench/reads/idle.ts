@@ -18,11 +18,20 @@ export interface Idle {
   rssMb: number;
 }
 
-/** What `npm start` costs while nobody reads. @param flags its own. */
-export async function idle(flags: readonly string[], seconds: number): Promise<Idle> {
+/**
+ * What `npm start` costs while nobody reads.
+ * @param flags its own
+ * @param after what is asked of it after that, at its address
+ */
+export async function idle<After>(
+  flags: readonly string[],
+  seconds: number,
+  after: (url: string) => Promise<After>,
+): Promise<Idle & { after: After }> {
   const directory = mkdtempSync(path.join(tmpdir(), 'idle-'));
+  const port = await freePort();
   const child = spawn(process.execPath, [MAIN, ...flags], {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '16', DATA_DIR: directory, PORT: String(await freePort()) },
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', DATA_DIR: directory, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   try {
@@ -39,11 +48,12 @@ export async function idle(flags: readonly string[], seconds: number): Promise<I
     await pause(seconds * 1000);
     const share = (now: number, then: number) => (now - then) / TICKS_PER_SECOND / seconds;
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return {
+    const watched = {
       cores: share(ticks(pid), before[0]),
       chainCores: share(ticks(chain), before[1]),
       rssMb: Number(kilobytes) / 1024,
     };
+    return { ...watched, after: await after(`http://127.0.0.1:${port}`) };
   } finally {
     child.removeAllListeners('exit');
     const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -1,4 +1,4 @@
-import { createSender } from '../support/http-load.ts';
+import { atRate, createSender } from '../support/http-load.ts';
 import { percentile } from '../support/percentile.ts';
 
 /** One side's readers: so many connections that ask one path after the other, by lot, for so long. */
@@ -8,6 +8,8 @@ export interface Load {
   connections: number;
   seconds: number;
   headers: Record<string, string>;
+  /** Requests a second, whether or not those before them are answered; null: one after the other. */
+  rate: number | null;
 }
 
 export interface Loaded {
@@ -17,25 +19,28 @@ export interface Loaded {
   failed: number;
 }
 
-const WARM_UP_SECONDS = 1;
+/** For what nobody asked for before: every side keeps it by then, in memory or its cache. */
+const WARM_UP_SECONDS = 3;
 
-process.on('message', async ({ url, paths, connections, seconds, headers }: Load) => {
+process.on('message', async ({ url, paths, connections, seconds, headers, rate }: Load) => {
   const { send, close } = createSender();
   const times: number[] = [];
   let failed = 0;
   const begun = performance.now();
   const since = begun + WARM_UP_SECONDS * 1000;
   const end = since + seconds * 1000;
-  const read = async () => {
-    while (performance.now() < end) {
-      const path = paths[Math.floor(Math.random() * paths.length)] as string;
-      const { status, ms } = await send(url + path, { unread: true, headers });
-      if (performance.now() < since) continue;
-      if (status !== 200 && status !== 304) failed += 1;
-      times.push(ms);
-    }
+  const one = async () => {
+    const path = paths[Math.floor(Math.random() * paths.length)] as string;
+    const { status, ms } = await send(url + path, { unread: true, headers });
+    if (performance.now() < since) return;
+    if (status !== 200 && status !== 304) failed += 1;
+    times.push(ms);
   };
-  await Promise.all(Array.from({ length: connections }, read));
+  const read = async () => {
+    while (performance.now() < end) await one();
+  };
+  if (rate === null) await Promise.all(Array.from({ length: connections }, read));
+  else await atRate(rate, seconds + WARM_UP_SECONDS, one);
   close();
   times.sort((a, b) => a - b);
   const loaded: Loaded = {

@@ -16,7 +16,7 @@ const CHANGED = ['policies', 'token_accounts'];
 
 /**
  * The API over a store that was filled before, and a writer that gives so many policies a second a new state: a
- * process of its own. Told `select1` it says what the engine's SELECT 1 takes.
+ * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on.
  */
 const [directory = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
 const store = await openEmbedded(directory);
@@ -32,7 +32,13 @@ const settings = {
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });
 
-process.on('message', async () => {
+let updates = Number(perSecond);
+process.on('message', async (message: { ask: 'select1' } | { ask: 'updates'; perSecond: number }) => {
+  if (message.ask === 'updates') {
+    updates = message.perSecond;
+    process.send?.({});
+    return;
+  }
   const times: number[] = [];
   for (let turn = 0; turn < 300; turn += 1) {
     const begun = performance.now();
@@ -52,7 +58,7 @@ let next = 0;
 async function writeSlot(): Promise<void> {
   slot += 1n;
   const state = { slot: String(slot), version: String(slot << 64n) };
-  const rows = Array.from({ length: Math.round((Number(perSecond) * SLOT_MS) / 1000) }, () => {
+  const rows = Array.from({ length: Math.round((updates * SLOT_MS) / 1000) }, () => {
     next = (next + 7_919) % Number(policies);
     return rowsOf(next);
   });
@@ -65,9 +71,8 @@ async function writeSlot(): Promise<void> {
   handOver.note(changes);
   handOver.applied();
 }
-if (Number(perSecond) > 0)
-  for (;;) {
-    const due = performance.now() + SLOT_MS;
-    await writeSlot();
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
-  }
+for (;;) {
+  const due = performance.now() + SLOT_MS;
+  if (updates > 0) await writeSlot();
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+}

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openEmbedded } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { fillPostgres } from '../peers/postgres-tables.ts';
-import type { Row } from '../support/row.ts';
-import { fill, fillEvents, mintOf } from './data.ts';
-import { idle } from './idle.ts';
+import { dots, type Row } from '../support/row.ts';
+import { mintOf, prepare } from './data.ts';
+import { type Idle, idle } from './idle.ts';
+import { mixedReaders } from './mixed.ts';
 import { coins, ofCoins, rankings } from './paths.ts';
 import { bareOf, load, open, type Side } from './sides.ts';
 
@@ -34,8 +33,6 @@ interface Workload {
   bar: number;
   p99?: number;
 }
-
-const dots = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
 
 /** What readers get at so many policies while others are written: beside a bare route, the engine and the peers. */
 export async function benchReads(options: ReadsOptions): Promise<Row[]> {
@@ -71,14 +68,15 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
       peers.push(['ClickHouse', await opened(open('bench/peers/clickhouse.ts', [copy]))]);
     }
     for (const workload of workloads(policies)) rows.push(...(await compared(workload, ours, peers)));
-    rows.push(...(await alone(ours)));
-    rows.push(await unchanged(ours));
     const rss = ours.child.rssMb();
     rows.push({
       name: 'RSS after that',
       value: `${dots(rss)} MB`,
       ok: policies < LARGE.rankings ? null : rss < 700,
     });
+    rows.push(await unchanged(ours));
+    rows.push(...(await alone(ours)));
+    rows.push(await mixedReaders(ours, { policies, seconds: options.seconds }));
   } finally {
     for (const { child } of sides) await child.stop();
     await postgres?.stop();
@@ -128,7 +126,9 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
       ['/status', ['/status'], 4],
     ];
     for (const [name, paths, bar] of asked) {
-      const { p50 } = await load(ours, { paths, connections: 1, seconds });
+      // As any browser asks: years of days are 40 MB else.
+      const headers = { 'accept-encoding': 'br' };
+      const { p50 } = await load(ours, { paths, connections: 1, seconds, headers });
       const times = p50 / select1Ms;
       of.push({
         name: `one client, ${name}`,
@@ -167,24 +167,25 @@ const workloads = (policies: number): Workload[] => [
   },
 ];
 
-async function prepare(directory: string, { policies, events }: ReadsOptions): Promise<void> {
-  const store = await openEmbedded(directory);
-  await migrate(store);
-  await fill(store, policies);
-  await fillEvents(store, policies, events);
-  await store.close();
-}
-
 async function idleRows(seconds: number): Promise<Row[]> {
-  const runs: [string, string[], number][] = [
-    ['npm start, nobody reading', [], 0.15],
-    ['npm start --policies 5000 --rate 20, nobody reading', ['--policies', '5000', '--rate', '20'], 0.3],
+  const small = await idle([], seconds * 3, async () => null);
+  const flags = ['--policies', '5000', '--rate', '20'];
+  const large = await idle(flags, seconds * 3, (url) =>
+    load({ url }, { paths: rankings(5_000), connections: CONNECTIONS, seconds: seconds * 3 }),
+  );
+  const row = (name: string, { cores, chainCores, rssMb }: Idle, bar: number, ok: boolean): Row => ({
+    name: `${name}, nobody reading`,
+    value: `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`,
+    ok,
+  });
+  const { perSecond, p50, p99 } = large.after;
+  return [
+    row('npm start', small, 0.15, small.cores <= 0.15 && small.rssMb < 900),
+    row('npm start --policies 5000 --rate 20', large, 0.3, large.cores <= 0.3),
+    {
+      name: 'the same with readers of random ranking pages',
+      value: `${dots(perSecond)}/s p50 ${dots(p50)} p99 ${dots(p99)} ms (bar 200/s, p99 250 ms)`,
+      ok: perSecond >= 200 && p99 < 250,
+    },
   ];
-  const rows: Row[] = [];
-  for (const [name, flags, bar] of runs) {
-    const { cores, chainCores, rssMb } = await idle(flags, seconds * 3);
-    const value = `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`;
-    rows.push({ name, value, ok: cores <= bar && (flags.length > 0 || rssMb < 900) });
-  }
-  return rows;
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Child, startChild } from './child.ts';
+import { type Child, startChild } from '../support/child.ts';
 import type { Load, Loaded } from './load.ts';
 
 /** A server that readers ask, and where. */
@@ -24,12 +24,12 @@ export async function bareOf(side: Side, pathname: string, directory: string): P
   return open('bench/reads/bare.ts', [file]);
 }
 
-export type Asked = Omit<Load, 'url' | 'headers'> & { headers?: Record<string, string> };
+export type Asked = Omit<Load, 'url' | 'headers' | 'rate'> & Partial<Pick<Load, 'headers' | 'rate'>>;
 
 /** Asks a side from a process of its own. @throws Error where an answer failed. */
-export async function load({ url }: Side, asked: Asked): Promise<Loaded> {
+export async function load({ url }: Pick<Side, 'url'>, asked: Asked): Promise<Loaded> {
   const child = startChild('bench/reads/load.ts');
-  const loaded = await child.ask<Loaded>({ headers: {}, ...asked, url });
+  const loaded = await child.ask<Loaded>({ headers: {}, rate: null, ...asked, url });
   await child.stop();
   if (loaded.failed > 0) throw new Error(`${loaded.failed} requests of ${asked.paths[0]} failed`);
   return loaded;

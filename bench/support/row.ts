@@ -4,3 +4,6 @@ export interface Row {
   value: string;
   ok: boolean | null;
 }
+
+/** A figure of a line, no more exact than it is. */
+export const dots = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -1,5 +1,5 @@
 import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
-import type { PostKind } from '../../schemas/responses/posts.ts';
+import type { PostKind } from '../../schemas/responses/coin/posts.ts';
 import type { EventKind, TypedEvent } from '../program/state/events.ts';
 import { ZERO_KEY } from '../program/state/keys.ts';
 import { REMOTE } from '../program/state/state.ts';

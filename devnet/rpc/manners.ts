@@ -62,6 +62,16 @@ export const RPC_MANNERS = {
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;
 
+/** Of transactions of version 1 such a node tells nothing: the two never come together. */
+const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
+
+/** Some of them by lot, such as a node may have together. */
+export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {
+  const names = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(() => random.chance(0.4));
+  const [first, second] = APART;
+  return names.includes(first) ? names.filter((name) => name !== second) : names;
+}
+
 /** Several at once. */
 export function mannersNamed(names: readonly RpcMannersName[]): Partial<RpcManners> {
   return Object.assign({}, ...names.map((name) => RPC_MANNERS[name]));

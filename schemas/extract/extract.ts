@@ -1,11 +1,11 @@
-import { type DerivedEvent, derive, type Undecided } from '../derive/derive.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
+import { eventsByCall, isWhole, type Read, readEmissions } from '../transaction/emissions.ts';
+import { logsCut } from '../transaction/log-walk.ts';
+import { type OwnCall, ownCalls } from '../transaction/own-calls.ts';
 import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';
-import { eventsByCall, isWhole, type Read, readEmissions } from './emissions.ts';
-import { logsCut } from './log-walk.ts';
-import { type OwnCall, ownCalls } from './own-calls.ts';
+import { type DerivedEvent, derive, type Undecided } from './derive.ts';
 
 export interface PlacedEvent {
   position: number;

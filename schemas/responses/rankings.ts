@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
 import type { AccountColumns } from '../program/account-fields.ts';
-import { MarketCap } from './coin.ts';
+import { MarketCap } from './coin/coin.ts';
 import {
   BooleanOrNull,
   closed,

@@ -25,6 +25,16 @@ describe('analytics', () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
   });
 
+  test('is printed as any other answer, with days and without', async () => {
+    const printed = async () => (await fetch(`${held.api.url}/analytics`)).text();
+    for (const rows of [[], [dayRow('2026-09-20', 'usd'), dayRow('2026-09-21', 'usd')]]) {
+      await held.api.insert('quote_days', rows);
+      const text = await printed();
+      expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
+      expect((JSON.parse(text) as AnalyticsResponse).revenueByDayTimeSeries).toHaveLength(rows.length);
+    }
+  });
+
   test('the configuration has the staleness as a string', async () => {
     await held.api.insert('protocol_config', [configRow()]);
     expect((await analytics()).protocolConfig).toEqual({

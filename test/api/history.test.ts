@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { FeesResponse } from '../../schemas/responses/fees.ts';
-import type { LoopResponse } from '../../schemas/responses/loop.ts';
+import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
+import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
 import { isoTime } from '../../schemas/units.ts';
 import { NOW } from './support/api.ts';
 import { appliedRow, eventRow, gapRow, key, policyRow, signature, TIME, totalsRow } from './support/rows.ts';

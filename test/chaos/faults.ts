@@ -1,4 +1,6 @@
 import { readModes, WHOLE } from '../../devnet/geyser/modes.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
+import { mannersNamed, POLITE, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 import type { Broker } from '../support/kafka.ts';
 import { eventually, missingOf } from './look/ask.ts';
 import type { Fault, Place } from './plan.ts';
@@ -70,6 +72,16 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
   provider: async ({ world }, { modes }) => {
     world.become(readModes(modes));
     return async () => world.become(WHOLE);
+  },
+  node: async ({ world }, { manners }) => {
+    world.node.behave(mannersNamed(manners.split(',').filter((name) => name !== '') as RpcMannersName[]));
+    return async () => world.node.behave(POLITE);
+  },
+  stream: async ({ world }, { brings, seed }) => {
+    const random = createRandom(seed);
+    const fault = brings === 'oddities' ? world.stream.oddly : world.stream.spoil;
+    fault(() => random.next());
+    return async () => fault(null);
   },
   delay: async (stage, { place, millis }) => {
     proxyOf(stage, place).delay(millis);

@@ -35,6 +35,11 @@ test('with providers every one of their manners is in ten minutes of any seed, a
     const before = changes[at] as (typeof changes)[0];
     expect(atMs).toBeGreaterThan(before.atMs + before.forMs);
   });
+  const kinds = new Set(plan.map(({ fault }) => fault.kind));
+  for (const kind of ['node', 'stream'] as const) {
+    expect(kinds).toContain(kind);
+    expect(planFaults('four', NIGHT).some(({ fault }) => fault.kind === kind)).toBe(false);
+  }
   expect(planFaults('four', NIGHT).some(({ fault }) => fault.kind === 'provider')).toBe(false);
 });
 

@@ -1,5 +1,6 @@
 import { REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/state/random.ts';
+import { drawnManners, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;
@@ -16,7 +17,11 @@ export type Fault =
   | { kind: 'cut'; place: Place }
   | { kind: 'delay'; place: Place; millis: number }
   /** The stream's provider behaves otherwise, as the flag of the local chain says it. */
-  | { kind: 'provider'; modes: string };
+  | { kind: 'provider'; modes: string }
+  /** The node's manners, as the flag of the local chain says them. */
+  | { kind: 'node'; manners: string }
+  /** What the stream brings is in part nothing, nothing true, or cannot be read. */
+  | { kind: 'stream'; brings: 'oddities' | 'spoilt'; seed: string };
 
 export interface Planned {
   fault: Fault;
@@ -74,18 +79,49 @@ const PROVIDERS: readonly Choice[] = [
     'named=1,addresses=40,lag=3000',
     'addresses=0,lag=3000',
   ],
-  ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000'],
+  ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
+
+/** Where a node knows no block time, what it alone tells has none for good: nothing that is right again afterwards. */
+const MANNERS: readonly RpcMannersName[] = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(
+  (name) => name !== 'no-times',
+);
+const BRINGS = ['oddities', 'spoilt'] as const;
+
+/** What a node may do, alone and together, and what the stream may bring beside it. */
+const NODES: readonly Choice[] = [
+  ...MANNERS.map((manners): Choice => ({ fault: () => ({ kind: 'node', manners }), lasts: [5, 20] })),
+  ...[1, 2, 3].map(
+    (): Choice => ({
+      fault: (random) => ({
+        kind: 'node',
+        manners: drawnManners(random)
+          .filter((name) => MANNERS.includes(name))
+          .join(),
+      }),
+      lasts: [10, 30],
+    }),
+  ),
+  ...BRINGS.map(
+    (brings): Choice => ({
+      fault: (random) => ({ kind: 'stream', brings, seed: String(random.int(0, 1_000_000)) }),
+      lasts: [5, 15],
+    }),
+  ),
+];
 
 const CALM_S: readonly [number, number] = [1, 5];
 
-/** The faults of a seed: two rows of them side by side, in the order in which they begin. */
+/** The faults of a seed: rows of them side by side, in the order in which they begin. */
 export function planFaults(seed: string, options: PlanOptions): Planned[] {
   return [
     ...planRow(createRandom(`chaos:inside:${seed}`), INSIDE, options),
     ...planRow(createRandom(`chaos:outside:${seed}`), OUTSIDE, options),
     ...(options.providers === true
-      ? planRow(createRandom(`chaos:providers:${seed}`), PROVIDERS, options)
+      ? [
+          ...planRow(createRandom(`chaos:providers:${seed}`), PROVIDERS, options),
+          ...planRow(createRandom(`chaos:nodes:${seed}`), NODES, options),
+        ]
       : []),
   ].sort((a, b) => a.atMs - b.atMs);
 }

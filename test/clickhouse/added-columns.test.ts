@@ -71,6 +71,7 @@ test.each(ADDED)(
   ({ table, column, type }) => {
     const isState = (LATEST_TABLES as readonly string[]).includes(table);
     expect(type).toMatch(isState ? /^Nullable\(/ : /^Nullable\(|\bDEFAULT\b/);
+    expect(type).not.toMatch(/\bDEFAULT\s+(0|'')/);
     const accounts = Object.entries(PROGRAM_TABLES).filter(([, name]) => name === table);
     for (const [account] of accounts) {
       const field = storedFields(account as AccountType).find((stored) => stored.column === column);

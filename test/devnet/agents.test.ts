@@ -8,7 +8,7 @@ import { RESIDENT, SPEAKER } from '../../devnet/life/cast.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { launchMint } from '../../devnet/life/profile.ts';
 import { AGENT } from '../../devnet/program/state/state.ts';
-import { POST_KINDS } from '../../schemas/responses/posts.ts';
+import { POST_KINDS } from '../../schemas/responses/coin/posts.ts';
 import { serveAnswers } from '../support/answering.ts';
 
 const SEED = process.env.SEED ?? 'agents';

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { CoinResponse } from '../../schemas/responses/coin.ts';
-import type { PostsResponse } from '../../schemas/responses/posts.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { answerOnly, harm, lengthenActivity, loseStore, makeHostile } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {
@@ -12,6 +12,7 @@ import {
   openBrowser,
   openTab,
   overflow,
+  PATIENCE_MS,
   PHONE,
   picture,
   type Tab,
@@ -21,8 +22,9 @@ import {
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 if (missing !== '' && process.env.CI === 'true') throw new Error('chromium is not there; CI installs it');
 
-/** Each chart of a day's figures, and the colour that its bars have. */
+/** Each chart of the protocol, and the colour of what it draws. */
 const CHARTS = {
+  'What all policies have': '--purse-bankroll',
   'Routed to bankrolls': '--purse-bankroll',
   'Routed to liquidity': '--purse-lp',
   'Protocol’s cut': '--purse-protocol',
@@ -37,7 +39,7 @@ const LEAST_PIXELS = 100;
 const USEFUL: Record<string, string> = {
   rankings: 'table.ranking tbody tr button.figure',
   policy: 'ol.loop button.figure',
-  protocol: '.indexer button.figure',
+  protocol: '.small-chart button.figure',
   registries: 'section:first-of-type tbody tr',
 };
 const MOST_REQUESTS = 3;
@@ -45,7 +47,7 @@ const LONG = 10_000;
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
 
-const AWAITED = { timeout: 30_000, interval: 200 };
+const AWAITED = { timeout: PATIENCE_MS, interval: 200 };
 
 describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
   let running: Running;
@@ -114,7 +116,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
   test('equity is drawn from what is known on, with a pin where its agent posted by itself', async () => {
     await open(`/explorer/coins/${running.speaker}`);
     const pin = page.locator('.pins button.pin').first();
-    await pin.waitFor({ timeout: 60_000 });
+    await pin.waitFor();
     await vi.waitFor(async () => {
       const [equity] = await drawings(page, { Equity: '--purse-bankroll' });
       expect(equity).toMatchObject({ name: 'Equity', hasAmounts: true });

@@ -7,7 +7,7 @@ import {
   onChainOf,
   type Row,
   withSample,
-} from '../../api/explorer/browser/coin/equity/rows.ts';
+} from '../../api/explorer/browser/history/rows.ts';
 
 const known = (base: bigint) => ({ base, reason: null });
 const lost = { base: null, reason: 'its states are gone' };

@@ -1,4 +1,4 @@
-import { POST_KINDS, type PostKind } from '../../../schemas/responses/posts.ts';
+import { POST_KINDS, type PostKind } from '../../../schemas/responses/coin/posts.ts';
 import type { RouteReply } from '../../http/route.ts';
 import { nameOf, oneOf, textOf } from '../body.ts';
 import type { AgentParts } from '../deps.ts';

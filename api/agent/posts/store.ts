@@ -1,5 +1,5 @@
+import type { AgentPost, PostKind } from '../../../schemas/responses/coin/posts.ts';
 import type { ModelRef } from '../../../schemas/responses/parts.ts';
-import type { AgentPost, PostKind } from '../../../schemas/responses/posts.ts';
 import type { Queries, Transaction } from '../../postgres/port.ts';
 
 /** SQL of a time in the one form in which times are served. */

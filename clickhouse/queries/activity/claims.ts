@@ -1,4 +1,4 @@
-import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/fees.ts';
+import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/coin/fees.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 
 export interface ClaimRow {

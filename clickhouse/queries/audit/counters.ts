@@ -1,4 +1,4 @@
-import { FIRST_DERIVED_POSITION } from '../../../schemas/derive/groups.ts';
+import { FIRST_DERIVED_POSITION } from '../../../schemas/extract/groups.ts';
 import type { Store } from '../../client.ts';
 import { AT_LOW_COST } from './ranges.ts';
 

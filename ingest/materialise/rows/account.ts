@@ -1,5 +1,4 @@
 import type { LatestColumns, LatestTable } from '../../../clickhouse/tables.ts';
-import { sameBytes } from '../../../schemas/extract/own-calls.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { decodeAccount } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
@@ -14,6 +13,7 @@ import {
   TOKEN_PROGRAM,
   tokenProgramKind,
 } from '../../../schemas/solana/token.ts';
+import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
 import { PROGRAM_TABLES, programColumns } from './program-account.ts';
 
 export const LATEST_TABLES: readonly LatestTable[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ActivityResponse } from '../../../schemas/responses/activity.ts';
-import type { HoldersResponse } from '../../../schemas/responses/holders.ts';
-import type { PostsResponse } from '../../../schemas/responses/posts.ts';
+import type { ActivityResponse } from '../../../schemas/responses/coin/activity.ts';
+import type { HoldersResponse } from '../../../schemas/responses/coin/holders.ts';
+import type { PostsResponse } from '../../../schemas/responses/coin/posts.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { appliedRow, eventRow, key, modelRow, policyRow, SLOT, signature, TIME } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CoinResponse } from '../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyAddress } from '../../../schemas/solana/pda.ts';
 import { isoTime } from '../../../schemas/units.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FeesResponse } from '../../../schemas/responses/fees.ts';
+import type { FeesResponse } from '../../../schemas/responses/coin/fees.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import { appliedRow, eventRow, key, policyRow, SLOT, signature, TIME, totalsRow } from '../support/rows.ts';

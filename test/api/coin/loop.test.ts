@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LoopResponse } from '../../../schemas/responses/loop.ts';
+import type { LoopResponse } from '../../../schemas/responses/coin/loop.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import {
   appliedRow,

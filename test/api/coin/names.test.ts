@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CoinResponse } from '../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
 import { isoMillis, isoTime } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import { key, mintRow, policyRow, TIME } from '../support/rows.ts';

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { expect, test } from 'vitest';
 import { NOT_READ_SINCE_ADDED, plainView } from '../../../api/coin/plain-view.ts';
 import type { Plain } from '../../../schemas/program/account-fields.ts';
-import { plainSchemas } from '../../../schemas/responses/coin.ts';
+import { plainSchemas } from '../../../schemas/responses/coin/coin.ts';
 
 /** As if these columns had been added to policies. */
 const FIELDS = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CoinResponse } from '../../../schemas/responses/coin.ts';
-import type { PositionsResponse } from '../../../schemas/responses/positions.ts';
+import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
+import type { PositionsResponse } from '../../../schemas/responses/coin/positions.ts';
 import { isoMillis, isoTime } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { createHttp } from '../../../api/http/app.ts';
-import { listen } from '../../../api/http/listen.ts';
+import { bind, listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { createLatest, type Latest } from '../../../api/latest/latest.ts';
 import type { Store } from '../../../clickhouse/client.ts';
@@ -60,6 +60,58 @@ describe('requests that are broken off, and floods', () => {
     for (let n = 0; n < 20; n += 1) await abortedAt(url, '/api/agent/echo');
     expect((await fetch(`${url}/health`)).status).toBe(200);
     expect(errors).toEqual([]);
+  });
+
+  const post = 'POST /api/agent/echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+  const get = (target: string, rest = '') =>
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}\r\n`;
+  test.each<[string, string, number[]]>([
+    ['two lengths', `${post}Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}`, [400]],
+    [
+      'a length and chunks',
+      `${post}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      [400],
+    ],
+    ['a negative chunk', `${post}Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n`, [400]],
+    [
+      'a chunk with a long tail',
+      `${post}Transfer-Encoding: chunked\r\n\r\n2;${'a'.repeat(17_000)}\r\n{}\r\n`,
+      [413],
+    ],
+    ['a length beyond all numbers', `${post}Content-Length: ${'9'.repeat(30)}\r\n\r\n{}`, [400]],
+    ['a wait for leave', `${post}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`, [100, 200]],
+    ['another expectation', `${post}Expect: nonsense\r\nContent-Length: 2\r\n\r\n{}`, [417]],
+    ['HTTP/1.0', 'GET /health HTTP/1.0\r\n\r\n', [200]],
+    ['no host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', [400]],
+    ['another host in its target', get('http://evil.example/health'), [200]],
+    ['a target that is no path', get('?x'), [400]],
+    ['a star', get('*'), [404]],
+    ['two slashes', get('//health'), [404]],
+    ['a head of 17 kB', get('/health', `X: ${'a'.repeat(17_000)}\r\n`), [431]],
+    ['a folded header', get('/health', 'X: a\r\n b\r\n'), [400]],
+    ['another protocol', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), [200]],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001', [400]],
+    ['a way through', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n', []],
+    [
+      'five requests at once',
+      get('/health').replace('Connection: close\r\n', '').repeat(4) + get('/health'),
+      Array(5).fill(200),
+    ],
+  ])('a request with %s is answered, or ended, as it should', async (_, text, statuses) => {
+    const { port } = await serving;
+    const said = await new Promise<string>((resolve) => {
+      let heard = '';
+      const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'));
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk) => {
+        heard += chunk.toString('latin1');
+      });
+      socket.on('close', () => resolve(heard));
+    });
+    const answered = [...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+    expect(answered).toEqual(statuses);
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
 
   test('pages beyond what may wait are 503 busy with the seconds to wait; health answers meanwhile', async () => {
@@ -132,5 +184,20 @@ test('reads that may be long have a few places of their own, and take none of th
   await vi.waitFor(() => expect(underWay).toBe(7));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
+  await close();
+});
+
+test('a connection whose request does not come is ended', async () => {
+  const { port, close } = await bind('127.0.0.1', 0, 50);
+  const ended = ['', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Half'].map(
+    (text) =>
+      new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(text));
+        socket.on('error', () => undefined);
+        socket.resume();
+        socket.on('close', () => resolve());
+      }),
+  );
+  await Promise.all(ended);
   await close();
 });

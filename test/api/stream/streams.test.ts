@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
 import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
-import type { AgentPost } from '../../../schemas/responses/posts.ts';
+import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';

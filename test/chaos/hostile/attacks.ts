@@ -1,13 +1,16 @@
-import http from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { formerAgent } from './agents.ts';
 import { createRandom, type Random } from './random.ts';
+import { ask, hold, json } from './wire.ts';
 
 /** What hostile clients know of the product. */
 export interface Target {
   url: string;
   mints: string[];
+  /** The one that an honest agent writes for. */
+  honest: string;
   /** Ports of the local chain's RPC and venues. */
   otherPorts: number[];
   seed: string;
@@ -19,40 +22,14 @@ interface Attack {
   /** How many do it side by side. */
   many: number;
   /** One turn of one of them; it is called again as long as the attack lasts. */
-  turn(target: Target, random: Random, who: string): Promise<void>;
+  turn(target: Target, random: Random, who: string): Promise<unknown>;
 }
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
-
-/** Asks and throws the answer away; whatever happens is what a hostile client wants. */
-function ask(
-  url: string,
-  headers: Record<string, string>,
-  options: { method?: string; body?: string } = {},
-): Promise<void> {
-  return new Promise((resolve) => {
-    const request = http.request(url, { agent, headers, method: options.method ?? 'GET' }, (response) => {
-      response.resume();
-      response.on('close', resolve);
-    });
-    request.on('error', () => resolve());
-    request.setTimeout(10_000, () => request.destroy());
-    request.end(options.body);
-  });
+/** As many hours back as a history may have. */
+function longest(random: Random): string {
+  const to = Date.now() - random.below(10_000) * 1000;
+  return `step=hour&to=${Math.floor(to / 1000)}&from=${Math.floor(to / 1000) - 990 * 3600}`;
 }
-
-/** A connection that says something and then reads nothing; it ends by itself after a while. */
-async function unread(url: string, text: string, heldMs: number): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
-  socket.pause();
-  socket.write(text);
-  await pause(heldMs);
-  socket.destroy();
-}
-
-const LONGEST = 'from=2020-01-01T00:00:00Z&to=2020-02-10T00:00:00Z&step=hour';
 
 /** Pages that nobody asked for before: no answer of another helps. */
 function page({ mints }: Target, random: Random): string {
@@ -63,14 +40,28 @@ function page({ mints }: Target, random: Random): string {
     `/rankings?sort=activity&order=asc&offset=${offset}`,
     `/coins/${mint}/activity?limit=200&offset=${offset}`,
     `/coins/${mint}/posts?limit=100&offset=${offset}`,
-    `/coins/${mint}/history?${LONGEST}&n=${offset}`,
+    `/coins/${mint}/history?${longest(random)}`,
     `/quotes?search=${offset}`,
     `/explorer/coins/${mint}?n=${offset}`,
     `/coins/${encodeURIComponent(`<script>${offset}\u202e`)}`,
   ]);
 }
 
-const json = { 'content-type': 'application/json' };
+/** A stream of its own: another question than all the others, from as far back as there is. */
+function stream(random: Random): string {
+  const n = random.below(100_000);
+  return random.of([
+    `/stream/rankings?search=${n.toString(36)}`,
+    `/stream/rankings?sort=activity&origin=${n}`,
+    '/stream/activity?posts=true&after=e1.0.0.1-p0.0',
+    '/stream/posts?after=p0.0',
+    '/stream/activity',
+  ]);
+}
+
+const head = (path: string, from: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+const anyAddress = (random: Random) => `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
 
 export const ATTACKS: Record<string, Attack> = {
   'a flood of pages from one address': {
@@ -79,38 +70,47 @@ export const ATTACKS: Record<string, Attack> = {
   },
   'a flood of pages from many addresses': {
     many: 20,
-    turn: (target, random) => {
-      const from = `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
-      return ask(target.url + page(target, random), { 'x-forwarded-for': from });
+    turn: (target, random) =>
+      ask(target.url + page(target, random), { 'x-forwarded-for': anyAddress(random) }),
+  },
+  'histories of the longest range': {
+    many: 20,
+    turn: ({ url, mints }, random) => {
+      const route = random.of(['/analytics', `/coins/${random.of(mints)}`]);
+      return ask(`${url}${route}/history?${longest(random)}`, { 'x-forwarded-for': '192.0.2.5' });
     },
   },
   'readers that never read': {
     many: 60,
     turn: ({ url }, random) => {
-      const line = `GET /rankings?limit=200&offset=${random.below(9)} HTTP/1.1\r\nHost: x\r\n`;
-      return unread(url, `${line}X-Forwarded-For: 192.0.2.2\r\n\r\n`.repeat(20), 3_000);
+      const request = head(`/rankings?limit=200&offset=${random.below(9)}`, '192.0.2.2');
+      return hold(url, request.repeat(20), 3_000, false);
     },
   },
   'listeners that never read': {
     many: 40,
     turn: ({ url }, random) => {
       const route = random.of(['activity', 'posts', 'rankings']);
-      return unread(
-        url,
-        `GET /stream/${route} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.3\r\n\r\n`,
-        4_000,
-      );
+      return hold(url, head(`/stream/${route}`, '192.0.2.3'), 4_000, false);
     },
+  },
+  'a flood of streams from one address': {
+    many: 120,
+    turn: ({ url }, random) => hold(url, head(stream(random), '192.0.2.4'), random.below(3_000), true),
+  },
+  'a flood of streams from many addresses': {
+    many: 60,
+    turn: ({ url }, random) => hold(url, head(stream(random), anyAddress(random)), random.below(3_000), true),
   },
   'bodies that are broken off': {
     many: 10,
     turn: ({ url, otherPorts }, random) => {
       const port = random.of([Number(new URL(url).port), ...otherPorts]);
       const route = random.of(['/api/agent/challenge', '/', '/perp/info', '/options/public/get_ticker']);
-      return new Promise((resolve) => {
+      return new Promise<void>((resolve) => {
         const socket = connect(port, '127.0.0.1', () => {
-          const head = `POST ${route} HTTP/1.1\r\nHost: x\r\nContent-Length: ${random.below(9_999) + 5}`;
-          socket.write(`${head}\r\n\r\nhalf`, () => socket.resetAndDestroy());
+          const lines = `POST ${route} HTTP/1.1\r\nHost: x\r\nContent-Length: ${random.below(9_999) + 5}`;
+          socket.write(`${lines}\r\n\r\nhalf`, () => socket.resetAndDestroy());
         });
         socket.on('error', () => undefined);
         socket.on('close', () => resolve());
@@ -125,6 +125,11 @@ export const ATTACKS: Record<string, Attack> = {
       const headers = { ...json, 'x-forwarded-for': forged, authorization: `Bearer ${token}` };
       return ask(`${url}/api/agent/posts`, headers, { method: 'POST', body: '{"kind":"idle","text":"x"}' });
     },
+  },
+  'agents that were rotated out, and posts that would harm a page': {
+    many: 6,
+    turn: ({ url, mints, honest }, random) =>
+      formerAgent({ url, mints: mints.filter((mint) => mint !== honest), seed: '1' }, random),
   },
   'challenges for keys that are not the agent’s': {
     many: 10,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,7 +25,11 @@ export async function runHostile(options: {
   seconds: number;
 }): Promise<Outcome> {
   const directory = mkdtempSync(path.join(tmpdir(), 'hostile-'));
-  const env = { ...process.env, DATA_DIR: directory, PORT: '0', TRUST_PROXY: '1', LOG_LEVEL: 'error' };
+  const gateway = await silentGateway();
+  const env = {
+    ...{ ...process.env, DATA_DIR: directory, PORT: '0', TRUST_PROXY: '1', LOG_LEVEL: 'error' },
+    ...{ POLL_INTERVAL_MS: '1000', IPFS_GATEWAY: gateway.url },
+  };
   const system = spawn(process.execPath, [path.join(ROOT, 'start/main.ts'), ...FLAGS], {
     ...{ cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] },
   });
@@ -37,7 +42,8 @@ export async function runHostile(options: {
     const honest = { url, mints: mints.slice(0, 8), agent, patient: options.share < 1 };
     const alone = await honestClients({ ...honest, seconds: options.aloneSeconds });
     const base = Number(readFileSync(path.join(directory, 'devnet-port'), 'utf8'));
-    const target = { url, mints, otherPorts: [base + 1, base + 2], seed: options.seed, share: options.share };
+    const otherPorts = [base + 1, base + 2];
+    const target = { url, mints, honest: agentMint, otherPorts, seed: options.seed, share: options.share };
     const attacks = spawn(
       process.execPath,
       [path.join(import.meta.dirname, 'attacks.ts'), JSON.stringify(target)],
@@ -52,8 +58,27 @@ export async function runHostile(options: {
     return { alone, beside, alive: system.exitCode === null && (await fetch(`${url}/health`)).ok };
   } finally {
     if (system.kill('SIGTERM')) await ended;
+    gateway.close();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Takes every connection and says nothing: documents of tokens stand behind it. */
+async function silentGateway(): Promise<{ url: string; close(): void }> {
+  const held = new Set<Socket>();
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    held.add(socket);
+    socket.on('close', () => held.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      for (const socket of held) socket.destroy();
+      server.close();
+    },
+  };
 }
 
 function serving(system: ReturnType<typeof spawn>): Promise<{ url: string; screen: string }> {

@@ -2,7 +2,7 @@ import { type Chain, createChain, SLOT_MS } from '../../../devnet/chain/chain.ts
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import { keepProducing, makeHistory } from '../../../devnet/pace.ts';
-import { serveRpc } from '../../../devnet/rpc/server.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 
 export interface WorldOptions {
   seed: string;
@@ -21,6 +21,9 @@ export interface World {
   rpcUrl: string;
   /** Has the stream's server behave otherwise. */
   become: GeyserServer['become'];
+  /** What the stream and the node do to what they tell. */
+  stream: GeyserServer['faults'];
+  node: RpcServer['faults'];
   /** Lives at the pace of the clock until the answer is called. */
   live(): () => Promise<void>;
   /** Lives for this many blocks at once. */
@@ -40,6 +43,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     geyserPort: geyser.port,
     rpcUrl: rpc.url,
     become: geyser.become,
+    stream: geyser.faults,
+    node: rpc.faults,
     live: () => {
       const stop = new AbortController();
       const living = keepProducing(chain, life, SLOT_MS, stop.signal);

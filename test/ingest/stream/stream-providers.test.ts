@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ProviderModes, REPLAYS } from '../../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../../devnet/program/state/random.ts';
+import { drawnManners, mannersNamed } from '../../../devnet/rpc/manners.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
@@ -65,12 +66,16 @@ describe(`a provider with (seed ${SEED})`, () => {
   test.each(Array.from({ length: MIXED }, (_, at) => `${SEED}-${at}`))(
     'what lots give it (%s)',
     async (seed) => {
-      const modes = drawn(createRandom(`modes:${seed}`));
-      await open(modes, { seed }).catch((error) => {
-        throw new Error(JSON.stringify(modes), { cause: error });
-      });
-      await liveThrough();
-      await expectWhole();
+      const random = createRandom(`modes:${seed}`);
+      const [modes, manners] = [drawn(random), drawnManners(random)];
+      await open(modes, { seed });
+      stage.rpc.faults.behave(mannersNamed(manners));
+      try {
+        await liveThrough();
+        await expectWhole();
+      } catch (error) {
+        throw new Error(JSON.stringify({ modes, manners }), { cause: error });
+      }
     },
   );
 

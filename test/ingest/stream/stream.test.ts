@@ -5,6 +5,7 @@ import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'stream-1';
+const ascending = (a: bigint, b: bigint) => Number(a - b);
 let stage: StreamStage;
 
 async function open(options: Partial<StageOptions> = {}): Promise<StreamStage> {
@@ -185,7 +186,8 @@ describe(`the stream (seed ${SEED})`, () => {
     const lowest = () =>
       [...stage.model.transactions.values()]
         .flat()
-        .reduce((least, { slot }) => (slot < least ? slot : least), third);
+        .map(({ slot }) => slot)
+        .toSorted(ascending)[0];
     for (const startSlot of [third, third + 5n]) {
       const { stop } = stage.start({ startSlot });
       await stage.live(10);

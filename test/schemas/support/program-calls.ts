@@ -1,4 +1,4 @@
-import type { Undecided } from '../../../schemas/derive/derive.ts';
+import type { Undecided } from '../../../schemas/extract/derive.ts';
 import { type Extract, extractEvents } from '../../../schemas/extract/extract.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';

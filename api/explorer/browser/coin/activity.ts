@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ActivityItem, ActivityResponse } from '../../../../schemas/responses/activity.ts';
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { ActivityItem, ActivityResponse } from '../../../../schemas/responses/coin/activity.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { hidePanel, showPanel } from '../parts/panel.ts';

@@ -1,4 +1,4 @@
-import type { CoinResponse, PdaBalance } from '../../../../schemas/responses/coin.ts';
+import type { CoinResponse, PdaBalance } from '../../../../schemas/responses/coin/coin.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';

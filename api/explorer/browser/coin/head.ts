@@ -1,4 +1,4 @@
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';

@@ -1,6 +1,6 @@
 import type { Figure } from '../../../../schemas/figure.ts';
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
-import type { LoopResponse } from '../../../../schemas/responses/loop.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import { type Children, html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { shares } from '../text/amounts.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AgentPost, PostsResponse } from '../../../../schemas/responses/posts.ts';
+import type { AgentPost, PostsResponse } from '../../../../schemas/responses/coin/posts.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';

@@ -1,4 +1,4 @@
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { html } from '../html.ts';
 import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';

@@ -1,4 +1,4 @@
-import type { CoinResponse } from '../../../../schemas/responses/coin.ts';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import type { Reading } from '../parts/figure.ts';
 import type { Unit } from '../text/amounts.ts';
 import type { Units } from '../text/events.ts';

@@ -1,5 +1,5 @@
-import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin.ts';
-import type { Position, PositionsResponse } from '../../../../schemas/responses/positions.ts';
+import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin/coin.ts';
+import type { Position, PositionsResponse } from '../../../../schemas/responses/coin/positions.ts';
 import { type Children, html } from '../html.ts';
 import { Against } from '../parts/against.ts';
 import { Fig } from '../parts/figure.ts';

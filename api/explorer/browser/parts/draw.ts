@@ -97,7 +97,8 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     const stroke = of(colour);
     if (look === 'bars' && bars !== undefined)
       return { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } };
-    const line = { stroke, width: 2, spanGaps: false, points: { show: false } };
+    // A single number is no line yet.
+    const line = { stroke, width: 2, spanGaps: false, points: { show: known(current()) < 2 } };
     const path = stepped === undefined ? {} : { paths: stepped };
     return look === 'mark'
       ? { ...line, ...path, width: 1.5, dash: [5, 4] }
@@ -163,6 +164,9 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     element,
   );
 }
+
+const known = ({ series }: Drawing) =>
+  Math.max(...series.map(({ values }) => values.filter((value) => value !== null).length));
 
 /** A colour of the style sheet, #rrggbb, to be seen through. */
 const soft = (colour: string) => `${colour}66`;

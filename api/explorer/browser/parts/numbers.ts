@@ -29,7 +29,7 @@ export function Numbers({ label, timeName, heads, rows }: NumbersProps) {
       <caption class="for-readers">${label}</caption>
       <thead><tr><th scope="col">${timeName}</th>${heads.map((head) => html`<th key=${head} scope="col" class="number">${head}</th>`)}</tr></thead>
       <tbody>${rows.toReversed().map(
-        ({ time, cells }) => html`<tr key=${time}>
+        ({ time, cells }, row) => html`<tr key=${rows.length - row}>
           <th scope="row">${time}</th>
           ${cells.map(
             ({ value, reason }, at) =>

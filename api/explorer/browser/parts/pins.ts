@@ -16,8 +16,8 @@ export interface Pin {
 const APART_PX = 20;
 
 /** Pins over a chart where things were said, newest last; each tells on hover, focus or tap what it was. */
-export function Pins({ pins, place }: { pins: readonly Pin[]; place: Place | null }) {
-  if (place === null || place.to <= place.from) return null;
+export function Pins({ pins, place }: { pins: readonly Pin[]; place: Place }) {
+  if (place.to <= place.from) return null;
   const at = ({ time }: Pin) =>
     place.left + ((Date.parse(time) / 1000 - place.from) / (place.to - place.from)) * place.width;
   const groups: { x: number; pins: Pin[] }[] = [];

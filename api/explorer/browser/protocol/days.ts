@@ -1,5 +1,5 @@
 import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
-import { address, ask } from '../address.ts';
+import { address } from '../address.ts';
 import { html } from '../html.ts';
 import { Bars } from '../parts/chart.ts';
 import { Fig } from '../parts/figure.ts';
@@ -7,7 +7,7 @@ import type { Cell } from '../parts/numbers.ts';
 import { Empty } from '../parts/states.ts';
 import { scaled, type Unit } from '../text/amounts.ts';
 import { plainText } from '../text/visible.ts';
-import { shortKey } from '../text/words.ts';
+import { ChooseQuote } from './choose-quote.ts';
 
 const FIGURES = [
   ['routedToBankroll', 'Routed to bankrolls', 'purse-bankroll'],
@@ -30,19 +30,7 @@ export function Days({ data }: { data: AnalyticsResponse }) {
     symbol: quote.quoteSymbol === null ? null : plainText(quote.quoteSymbol),
   };
   return html`
-    <div class="sorts" role="group" aria-label="Quote asset">
-      ${quotes.map(
-        ({
-          quoteMint,
-          quoteSymbol,
-          decimals,
-        }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
-        aria-pressed=${quoteMint === quote.quoteMint} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
-        ${plainText(quoteSymbol ?? shortKey(quoteMint))}
-        ${quotes.filter((other) => other.quoteSymbol === quoteSymbol).length > 1 && html` <small>${decimals} decimals</small>`}
-      </button>`,
-      )}
-    </div>
+    <${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
     <div class="charts">
       ${FIGURES.map(([figure, name, colour]) => {
         const points = days.map((day) => pointOf(day, quote.quoteMint, figure, unit));

@@ -9,6 +9,7 @@ import { Bridge } from './bridge.ts';
 import { Config } from './config.ts';
 import { Days } from './days.ts';
 import { Indexer } from './indexer.ts';
+import { Past } from './past.ts';
 import { Totals } from './totals.ts';
 
 const EVERY_MS = 10_000;
@@ -29,6 +30,9 @@ export function ProtocolPage() {
       <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount}</dd><dd class="second">terms that nobody can change</dd></div>
       <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
     </dl>`}<//>
+    <${Section} title="What all policies have" note="Equity of all policies of a quote asset, and what it is made of.">
+      <${Past} />
+    <//>
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
       <${Loaded} of=${analytics} rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
     <//>

@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { AgentPost } from '../../../../schemas/responses/coin/posts.ts';
+import type { CoinHistoryResponse } from '../../../../schemas/responses/history.ts';
+import { Holdings } from '../history/holdings.ts';
+import { Ranges, useSince } from '../history/ranges.ts';
+import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../history/rows.ts';
+import { html } from '../html.ts';
+import type { Place } from '../parts/draw.ts';
+import { type Pin, Pins } from '../parts/pins.ts';
+import { Text } from '../parts/text.ts';
+import { type Resource, useResource } from '../resource.ts';
+import { unitsOf } from './units.ts';
+
+const MINUTE_MS = 60_000;
+const MOST_SAMPLES = 600;
+
+interface EquityProps {
+  coin: CoinResponse;
+  loop: Resource<LoopResponse>;
+  posts: readonly AgentPost[];
+}
+
+/** The equity over time, its past and what is seen of it here, with the posts of its agent where they were made. */
+export function Equity({ coin, loop, posts }: EquityProps) {
+  const since = useSince();
+  const history = useResource<CoinHistoryResponse>(
+    `/coins/${encodeURIComponent(coin.mint)}/history?from=${since}`,
+    MINUTE_MS,
+  );
+  const [seen, setSeen] = useState<Row[]>([]);
+  const { data, at } = loop;
+  useEffect(() => {
+    if (data !== null && at !== null) setSeen((rows) => withSample(rows, rowOfLoop(data, at), MOST_SAMPLES));
+  }, [data, at]);
+  const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
+  const rows = joined((history.data?.items ?? []).map(rowOfHistory), seen);
+  return html`
+    <${Ranges} />
+    ${
+      history.data === null &&
+      history.state === 'failed' &&
+      html`<p class="notice old" role="status">The past cannot be shown now: <${Text} text=${history.failure ?? ''} />. What is seen from here on is drawn.</p>`
+    }
+    <${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" from=${pins.map(({ time }) => time).toSorted()[0]}
+      over=${(place: Place) => html`<${Pins} pins=${pins} place=${place} />`} />`;
+}
+
+const pinOf = ({ id, createdAt, kind, text, model }: AgentPost): Pin => ({
+  id,
+  time: createdAt,
+  kind,
+  shown: {
+    name: `Post of the agent: ${kind}`,
+    value: null,
+    exact: '',
+    unit: '',
+    base: null,
+    source: 'written under a session of Policy.agent',
+    asOf: createdAt,
+    absent: false,
+    reason: null,
+    more: [['Said', text], ...(model.name === null ? [] : [['Model', model.name] as const])],
+  },
+});

@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import { type Children, html } from '../html.ts';
+import { Canvas } from '../parts/canvas.ts';
+import type { Place } from '../parts/draw.ts';
+import { Numbers } from '../parts/numbers.ts';
+import type { Unit } from '../text/amounts.ts';
+import { stamp } from '../text/times.ts';
+import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
+
+const HEIGHT_PX = 240;
+/** The parts of the equity, each over those before it, in the colours of the money loop. */
+const PARTS = [
+  ['Unspent', 'bankroll'],
+  ['At work on chain', 'local'],
+  ['At venues, attested', 'remote'],
+] as const;
+const HEADS = ['Equity', ...PARTS.map(([name]) => name), 'High water mark'];
+
+export interface HoldingsProps {
+  rows: readonly Row[];
+  quote: Unit;
+  /** What it is the equity of, as a sentence begins. */
+  name: string;
+  /** The picture begins no later than here. */
+  from: string | undefined;
+  /** What lies over the picture, where it came to lie. */
+  over?: (place: Place) => Children;
+}
+
+/** Equity over time and what it is made of, and a table of the same numbers. */
+export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
+  const [place, setPlace] = useState<Place | null>(null);
+  const texts = (of: (row: Row) => Amount) => rows.map((row) => cellOf(of(row), quote.decimals).value);
+  const drawing = {
+    times: rows.map(({ time }) => time),
+    series: [
+      { values: texts(equityOf), colour: 'purse-remote', look: 'area' as const },
+      { values: texts(onChainOf), colour: 'purse-local', look: 'area' as const },
+      { values: texts(({ bankroll }) => bankroll), colour: 'purse-bankroll', look: 'area' as const },
+      { values: texts(({ hwm }) => hwm), colour: 'ink', look: 'mark' as const },
+    ],
+    height: HEIGHT_PX,
+    ...(from === undefined ? {} : { from }),
+    onPlaced: (next: Place) =>
+      setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
+  };
+  const unit = quote.decimals === null ? 'base units' : (quote.symbol ?? 'the quote asset');
+  const label = `${name} over time, in ${unit}`;
+  return html`<figure class="chart equity">
+    <p class="legend">
+      ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
+      <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
+    </p>
+    <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
+    <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
+      rows=${rows.map((row) => ({
+        time: stamp(row.time),
+        cells: [equityOf(row), row.bankroll, localOf(row), row.attested, row.hwm].map((amount) =>
+          cellOf(amount, quote.decimals),
+        ),
+      }))} />
+  </figure>`;
+}

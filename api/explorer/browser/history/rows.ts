@@ -1,0 +1,91 @@
+import type { Figure } from '../../../../schemas/figure.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { Cell } from '../parts/numbers.ts';
+import { scaled } from '../text/amounts.ts';
+
+/** What there was at a moment, in base units of a quote asset. */
+export interface Row {
+  time: string;
+  bankroll: Amount;
+  /** At venues: on chain, and attested where the program cannot see it. */
+  deployed: Amount;
+  /** The part of it that is attested. */
+  attested: Amount;
+  hwm: Amount;
+}
+
+export interface Amount {
+  base: bigint | null;
+  reason: string | null;
+}
+
+const amountOf = (figure: Figure): Amount =>
+  figure.value === null
+    ? { base: null, reason: figure.reason ?? null }
+    : { base: BigInt(figure.value), reason: null };
+
+/** A sum of parts, or what is left of one; absent with the first reason where one of them is. */
+function together(left: Amount, right: Amount, sign: 1n | -1n): Amount {
+  if (left.base === null) return left;
+  if (right.base === null) return right;
+  return { base: left.base + sign * right.base, reason: null };
+}
+
+/** A moment of the past, as the histories of a policy and of the protocol have it. */
+export interface Moment {
+  time: string;
+  bankroll: Figure;
+  deployed: Figure;
+  attestedEquity: Figure;
+  hwm: Figure;
+}
+
+export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: Moment): Row => ({
+  time,
+  bankroll: amountOf(bankroll),
+  deployed: amountOf(deployed),
+  attested: amountOf(attestedEquity),
+  hwm: amountOf(hwm),
+});
+
+/** What is there now, as it was answered at a time of this clock. */
+export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: number): Row {
+  return {
+    time: new Date(at).toISOString(),
+    bankroll: amountOf(step4_deployed.bankrollUnspent),
+    deployed: together(amountOf(step4_deployed.local), amountOf(step4_deployed.remote), 1n),
+    attested: amountOf(step4_deployed.remote),
+    hwm: amountOf(step5_profit.hwm),
+  };
+}
+
+const PARTS = ['bankroll', 'deployed', 'attested', 'hwm'] as const;
+const same = (a: Row, b: Row) => PARTS.every((part) => a[part].base === b[part].base);
+
+/** The rows with one more; of several that say the same only the first and the last are kept. */
+export function withSample(rows: readonly Row[], sample: Row, most: number): Row[] {
+  const [before, last] = [rows.at(-2), rows.at(-1)];
+  if (last !== undefined && sample.time <= last.time) return [...rows];
+  const kept =
+    before !== undefined && last !== undefined && same(before, last) && same(last, sample)
+      ? rows.slice(0, -1)
+      : rows;
+  return [...kept, sample].slice(-most);
+}
+
+/** The past as it was answered and what was seen here, in the order of time. */
+export function joined(past: readonly Row[], seen: readonly Row[]): Row[] {
+  const rows = new Map([...past, ...seen].map((row) => [row.time, row]));
+  return [...rows.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+}
+
+export const equityOf = ({ bankroll, deployed }: Row) => together(bankroll, deployed, 1n);
+/** All of the equity that the chain itself shows. */
+export const onChainOf = (row: Row) => together(equityOf(row), row.attested, -1n);
+export const localOf = ({ deployed, attested }: Row) => together(deployed, attested, -1n);
+
+/** An amount as exact text, in whole tokens where the decimals are known. */
+export const cellOf = ({ base, reason }: Amount, decimals: number | null): Cell => ({
+  value: base === null ? null : decimals === null ? base.toString() : scaled(base.toString(), decimals),
+  reason,
+});

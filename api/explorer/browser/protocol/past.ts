@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ProtocolHistoryResponse, QuoteHistory } from '../../../../schemas/responses/history.ts';
+import { address } from '../address.ts';
+import { Holdings } from '../history/holdings.ts';
+import { Ranges, useSince } from '../history/ranges.ts';
+import { rowOfHistory } from '../history/rows.ts';
+import { html } from '../html.ts';
+import { Empty, Loaded } from '../parts/states.ts';
+import { useResource } from '../resource.ts';
+import { plainText } from '../text/visible.ts';
+import { ChooseQuote } from './choose-quote.ts';
+
+/** Each answer ends with a moment of its own: together they are what was seen since. */
+const EVERY_MS = 15_000;
+const MOST_SEEN = 500;
+
+type Item = ProtocolHistoryResponse['items'][number];
+
+/** What all policies of a quote asset have together, over time. */
+export function Past() {
+  const since = useSince();
+  const past = useResource<ProtocolHistoryResponse>(`/analytics/history?from=${since}`, EVERY_MS);
+  const [seen, setSeen] = useState<Item[]>([]);
+  useEffect(() => {
+    const last = past.data?.items.at(-1);
+    if (last !== undefined) setSeen((before) => [...before, last].slice(-MOST_SEEN));
+  }, [past.data]);
+  const asked = address.value.query.get('quote');
+  return html`<${Ranges} /><${Loaded} of=${past} rows=${6}>${(data: ProtocolHistoryResponse) => {
+    const items = together(data.items, seen);
+    const quotes = [
+      ...new Map(items.flatMap(({ byQuote }) => byQuote.map((of) => [of.quoteMint, of] as const))).values(),
+    ].toSorted((a, b) => b.policyCount - a.policyCount);
+    const quote = quotes.find(({ quoteMint }) => quoteMint === asked) ?? quotes[0];
+    if (quote === undefined)
+      return html`<${Empty} title="Nothing is known of this span.">The first policy starts the series.<//>`;
+    const rows = items.flatMap(({ time, byQuote }) =>
+      byQuote
+        .filter(({ quoteMint }) => quoteMint === quote.quoteMint)
+        .map((of) => rowOfHistory({ time, ...of })),
+    );
+    return html`<${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
+      <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" from=${undefined} />`;
+  }}<//>`;
+}
+
+/** The past as it was answered last, and what was seen of it before, in the order of time. */
+function together(items: readonly Item[], seen: readonly Item[]): Item[] {
+  const byTime = new Map([...seen, ...items].map((item) => [item.time, item]));
+  return [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+}
+
+const unitOf = ({ decimals, quoteSymbol }: QuoteHistory) => ({
+  decimals,
+  symbol: quoteSymbol === null ? null : plainText(quoteSymbol),
+});

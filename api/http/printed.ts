@@ -1,0 +1,12 @@
+/** An item of a list that stands in an answer's first level, as every answer is printed. */
+export const printedItem = (item: unknown): string =>
+  `    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`;
+
+/**
+ * An answer whose last field is a list that is printed already: its items by `printedItem`, a comma and a newline between
+ * them, nothing where there are none. @param head its other fields, at least one
+ */
+export function printedAnswer(head: object, list: string, items: string): Buffer {
+  const start = JSON.stringify(head, null, 2).slice(0, -2);
+  return Buffer.from(`${start},\n  "${list}": ${items === '' ? '[]' : `[\n${items}\n  ]`}\n}\n`);
+}

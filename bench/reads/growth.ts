@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { percentile } from '../support/percentile.ts';
+import { dots, type Row } from '../support/row.ts';
+import { prepare } from './data.ts';
+import { ofCoins, once, rankings } from './paths.ts';
+import { open } from './sides.ts';
+
+interface Size {
+  policies: number;
+  events: number;
+}
+
+const SMALL: Size = { policies: 1_000, events: 500_000 };
+const ASKED = 200;
+const BARS = { coin: 2, fees: 2, loop: 2, positions: 2, activity: 2, rankings: 4 } as const;
+
+type What = keyof typeof BARS;
+const KINDS = Object.keys(BARS) as What[];
+
+/** What an answer that nobody asked for before takes, one client and one question after the other, as there is more. */
+export async function benchGrowth(large: Size): Promise<Row[]> {
+  const [before, after] = [await coldMedians(SMALL), await coldMedians(large)];
+  return KINDS.map((what) => {
+    const times = after[what] / before[what];
+    return {
+      name: `cold ${what}, ${large.policies} policies and ${large.events} events`,
+      value: `${dots(after[what])} ms; ${SMALL.policies} and ${SMALL.events}: ${dots(before[what])} ms: ${dots(times)} × (bar ${BARS[what]} ×)`,
+      ok: times <= BARS[what],
+    };
+  });
+}
+
+/** Each kind in a process of its own: what one has read is not there for the next. */
+async function coldMedians(size: Size): Promise<Record<What, number>> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'growth-'));
+  try {
+    await prepare(directory, size);
+    const medians: [What, number][] = [];
+    for (const what of KINDS) {
+      const side = await open('bench/reads/product.ts', [directory, String(size.policies), '0']);
+      medians.push([what, await medianOf(side.url, pathsOf(what, size.policies))]);
+      await side.child.stop();
+    }
+    return Object.fromEntries(medians) as Record<What, number>;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function pathsOf(what: What, policies: number): string[] {
+  if (what === 'rankings') return once(rankings(policies), ASKED);
+  // Of these the store has events.
+  return once(ofCoins(what === 'coin' ? '' : what, Math.min(policies, 300)), ASKED);
+}
+
+async function medianOf(url: string, paths: readonly string[]): Promise<number> {
+  const times: number[] = [];
+  for (const pathname of paths) {
+    const begun = performance.now();
+    const answer = await fetch(url + pathname);
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`${pathname} answered ${answer.status}`);
+    times.push(performance.now() - begun);
+  }
+  return percentile(
+    times.sort((a, b) => a - b),
+    0.5,
+  );
+}

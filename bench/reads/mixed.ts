@@ -1,0 +1,27 @@
+import { dots, type Row } from '../support/row.ts';
+import { mixed } from './paths.ts';
+import { load, type Side } from './sides.ts';
+
+const CONNECTIONS = 16;
+const SHARE = 0.6;
+const UPDATES = 1_000;
+
+/** Readers of all routes at a share of what they get at most, beside states that arrive and beside none. */
+export async function mixedReaders(side: Side, options: { policies: number; seconds: number }): Promise<Row> {
+  const asked = { paths: mixed(options.policies), connections: CONNECTIONS, seconds: options.seconds };
+  const updates = (perSecond: number) => side.child.ask<object>({ ask: 'updates', perSecond });
+  await updates(0);
+  // The first readers have memory filled for all others.
+  await load(side, asked);
+  const { perSecond: most } = await load(side, asked);
+  const rate = most * SHARE;
+  const quiet = await load(side, { ...asked, rate });
+  await updates(UPDATES);
+  const beside = await load(side, { ...asked, rate });
+  await updates(0);
+  return {
+    name: `mixed readers at ${dots(rate)}/s, ${UPDATES} updates a second beside them`,
+    value: `p99 ${dots(beside.p99)} ms; nothing arriving ${dots(quiet.p99)} ms: ${dots(beside.p99 / quiet.p99)} × (bar 2 ×)`,
+    ok: beside.p99 <= 2 * quiet.p99,
+  };
+}

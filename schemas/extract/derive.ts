@@ -1,0 +1,126 @@
+import { ANYTHING } from '../lacks.ts';
+import { MalformedError } from '../malformed.ts';
+import type { ProgramEvent } from '../program/event-kinds.ts';
+import type { KnownEvent } from '../program/events.ts';
+import { encodeBase58 } from '../solana/base58.ts';
+import { eventsByCall, isWhole, lacksPause, type Read } from '../transaction/emissions.ts';
+import { type OwnCall, sameBytes } from '../transaction/own-calls.ts';
+import type { Call, ChainTransaction } from '../transaction/parts.ts';
+import { type Books, booksOf } from './books.ts';
+import { type Group, grouped, type Member, MOST_PLACES, positionOf } from './groups.ts';
+import { argumentsOf, type EmittingCall, emittingCall, policyOfCall } from './instructions.ts';
+import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
+
+/** All events of a kind of a policy in a transaction whose logs were cut, as one. */
+export interface DerivedEvent extends KnownEvent {
+  position: number;
+}
+
+/** What a transaction does not decide: kinds of events, or `<kind>.<amount>`, and the accounts that it is about. */
+export interface Undecided {
+  what: string[];
+  /** Base58. */
+  accounts: string[];
+}
+
+export interface Derived {
+  events: DerivedEvent[];
+  /** Null where all is decided. */
+  undecided: Undecided | null;
+}
+
+/**
+ * What a transaction with cut logs did, from what is never cut: its calls with their accounts and data, and the token
+ * balances before and after. Events that were seen count as they are; the others follow from their calls.
+ */
+export function derive(
+  tx: ChainTransaction,
+  own: readonly OwnCall[],
+  read: readonly Read[],
+  programId: Uint8Array,
+): Derived {
+  const books = balancesTold(tx);
+  const heard = eventsByCall(read);
+  const calls = own.filter(({ event }) => event === null).map(({ call }) => call);
+  // An event of nobody's may be any call's, and more calls than there can be have no positions.
+  if (heard.has(undefined) || calls.length > MOST_PLACES)
+    return { events: [], undecided: together(calls.map((call) => ofCall({ call, what: [ANYTHING] }))) };
+
+  const members: Member[] = [];
+  const undecided: UndecidedCall[] = [];
+  calls.forEach((call, place) => {
+    const events = heard.get(call) ?? [];
+    members.push(...events.map((event) => ({ ...event, place })));
+    const emitting = emittingCall(call);
+    if (emitting === null || isWhole(emitting.instruction, events)) return;
+    const told = lacksPause(events) ? pauseOf(events) : toldBy(emitting, books, programId);
+    if (told === null) undecided.push({ call, what: emitting.instruction.emits });
+    else members.push({ ...told, place });
+  });
+
+  const groups = grouped(members).filter((group) => !undecided.some((one) => mayHold(one, group)));
+  const events = groups.map(({ unknown: _, place, ...known }) => ({
+    ...known,
+    position: positionOf(known.event, place),
+  }));
+  return { events, undecided: together([...undecided.map(ofCall), ...groups.flatMap(ofGroup)]) };
+}
+
+/** Balances that are none tell nothing. */
+function balancesTold(tx: ChainTransaction): Books {
+  try {
+    return booksOf(tx);
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    return booksOf({ ...tx, tokenBalances: () => [] });
+  }
+}
+
+function pauseOf([report]: readonly ProgramEvent[]): Pick<KnownEvent, 'event' | 'of' | 'fields'> | null {
+  return report === undefined
+    ? null
+    : { event: 'PolicyPaused', of: report.of, fields: { paused: true, by: 'attestation' } };
+}
+
+function toldBy(emitting: EmittingCall, books: Books, programId: Uint8Array): KnownEvent | null {
+  const { name } = emitting.instruction;
+  const args = argumentsOf(emitting);
+  const ofProtocol = PROTOCOL_RULES[name]?.(args);
+  if (ofProtocol) return { ...ofProtocol, of: null };
+  const of = policyOfCall(emitting, books, programId);
+  if (of === null) return null;
+  const told = POLICY_RULES[name]?.({ ...emitting, books, args, of, programId });
+  const { policy, mint, quoteMint } = of;
+  return told ? { ...told, of: { policy, mint, quoteMint } } : null;
+}
+
+interface UndecidedCall {
+  call: Call;
+  what: string[];
+}
+
+/** Whether an event that is not decided may belong to a group. */
+function mayHold({ call, what }: UndecidedCall, { event, of }: Group): boolean {
+  return (
+    what.includes(event) &&
+    (of === null || call.accounts.some(({ address }) => sameBytes(address, of.policy)))
+  );
+}
+
+function ofCall({ call, what }: UndecidedCall): Undecided {
+  return { what, accounts: call.accounts.map(({ address }) => encodeBase58(address)) };
+}
+
+function ofGroup({ event, of, unknown }: Group): Undecided[] {
+  if (unknown.length === 0) return [];
+  const accounts = of === null ? [] : [encodeBase58(of.policy)];
+  return [{ what: unknown.map((name) => `${event}.${name}`), accounts }];
+}
+
+function together(all: readonly Undecided[]): Undecided | null {
+  if (all.length === 0) return null;
+  return {
+    what: [...new Set(all.flatMap(({ what }) => what))],
+    accounts: [...new Set(all.flatMap(({ accounts }) => accounts))],
+  };
+}

@@ -1,0 +1,21 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { Figure } from '../../figure.ts';
+import { closed } from '../parts.ts';
+
+const step = <T extends TProperties>(properties: T) => Type.Object(properties, closed);
+
+/** `GET /coins/:mint/loop`: the way of the money, step by step. */
+export const LoopResponse = Type.Object(
+  {
+    mint: Type.String(),
+    step1_feesClaimed: step({ quoteLeg: Figure, baseLeg: Figure }),
+    step2_routed: step({ protocolCut: Figure, toLp: Figure, toBankroll: Figure }),
+    step3_lpCompounded: Figure,
+    step4_deployed: step({ local: Figure, remote: Figure, bankrollUnspent: Figure }),
+    step5_profit: step({ hwm: Figure, totalSwept: Figure, toHoldersStaged: Figure, toLpFromProfit: Figure }),
+    step6_buyback: step({ spent: Figure, burned: Figure }),
+    credit: step({ spent: Figure, returnPerCredit: Figure }),
+  },
+  closed,
+);
+export type LoopResponse = Static<typeof LoopResponse>;

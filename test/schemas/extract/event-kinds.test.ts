@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { KINDS_ROOM, positionOf } from '../../../schemas/extract/groups.ts';
+import { POLICY_RULES, PROTOCOL_RULES } from '../../../schemas/extract/rules.ts';
+import { EVENT_KINDS, type EventKind } from '../../../schemas/program/event-kinds.ts';
+import { camelCase, EVENTS, fieldsOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
+
+const KINDS = Object.keys(EVENT_KINDS) as EventKind[];
+const emitting = [...INSTRUCTIONS_WITH_EVENT.values()];
+
+test('the IDL has the kinds of events that something is known of, and no other', () => {
+  expect([...EVENTS.values()].sort()).toEqual([...KINDS].sort());
+});
+
+test('derived events are stored where they always were: a code is of one kind, for good', () => {
+  const codes = KINDS.map((kind) => EVENT_KINDS[kind].code);
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(Math.max(...codes)).toBeLessThan(KINDS_ROOM);
+  expect(positionOf('FeesClaimed', 0)).toBe(0x8000);
+  expect(
+    KINDS.toSorted((one, other) => EVENT_KINDS[one].code - EVENT_KINDS[other].code).slice(0, 17),
+  ).toEqual([
+    ...['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned', 'PassiveDeployed'],
+    ...['AgentFundedVenue', 'CreditNoted', 'PolicyInitialised', 'VenueRegistered', 'VenueRevoked'],
+    ...[
+      'RemoteEquityReported',
+      'AgentSet',
+      'PolicyUpdated',
+      'PolicyLocked',
+      'PolicyPaused',
+      'ProtocolPaused',
+    ],
+  ]);
+});
+
+test('where logs are cut every instruction that emits is told by a rule, and by one', () => {
+  const rules = [...Object.keys(POLICY_RULES), ...Object.keys(PROTOCOL_RULES)];
+  expect(rules.sort()).toEqual(emitting.map(({ name }) => name).sort());
+});
+
+test('what an event repeats is an argument and a field, of that type', () => {
+  for (const kind of KINDS) {
+    for (const [instruction, names] of Object.entries<readonly string[]>(EVENT_KINDS[kind].toldBy ?? {})) {
+      const { args, emits } = emitting.find(({ name }) => name === instruction) ?? { args: [], emits: [] };
+      expect(emits[0], instruction).toBe(kind);
+      const typeOf = (fields: typeof args, name: string) =>
+        fields.find((field) => camelCase(field.name) === name)?.type;
+      for (const name of names)
+        expect(typeOf(args, name), `${instruction}.${name}`).toEqual(typeOf(fieldsOf(kind), name));
+    }
+  }
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { extractEvents } from '../../../schemas/extract/extract.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
+import { discriminator, kitEncode } from '../support/kit-codecs.ts';
+import {
+  amounts,
+  credit,
+  encoded,
+  OF,
+  ours,
+  POLICY,
+  PROGRAM,
+  TOKEN,
+  theirs,
+  undecided,
+  undecoded,
+  whole,
+} from '../support/program-calls.ts';
+import { cutLogs, type Run, run } from '../support/run.ts';
+
+describe('a transaction is not whole', () => {
+  test('where an event of a known kind does not decode', () => {
+    const cut = credit(1).subarray(0, 60);
+    for (const step of [{ emit: cut }, { emitCpi: cut }]) {
+      const { reason, accounts } = undecoded(run([theirs(), ours(step)]));
+      expect(reason).toContain('CreditNoted');
+      expect(accounts).toEqual([encodeBase58(TOKEN), encodeBase58(POLICY)]);
+    }
+  });
+
+  test('where its logs were cut before an event of ours', () => {
+    const tx = run([theirs({ log: 'x'.repeat(400) }), ours({ emit: credit(1) })]);
+    const cut = { ...tx, logs: cutLogs(tx.logs as string[], 700) };
+    for (const one of [cut, { ...tx, logs: ['Log truncated'] }])
+      expect(undecided(one)).toEqual({
+        what: ['CreditNoted'],
+        accounts: [encodeBase58(TOKEN), encodeBase58(POLICY)],
+      });
+  });
+
+  test('where it has no logs at all, and an instruction of ours prints its events', () => {
+    for (const logs of [null, []]) undecided({ ...run([ours({ emit: credit(1) })]), logs });
+  });
+
+  test('where the logs end between a report that paused and the pause', () => {
+    const report = { tokenAccount: OF.policy, equity: 5n, notional: 0n, asof: 9n };
+    const call = (paused: boolean): Run => ({
+      ...ours({ emit: encoded('RemoteEquityReported', { ...report, paused }) }),
+      data: discriminator('report_remote_equity'),
+    });
+    const cut = (paused: boolean): ChainTransaction => {
+      const tx = run([call(paused)]);
+      return { ...tx, logs: [...(tx.logs as string[]), 'Log truncated'] };
+    };
+    expect(whole(cut(false)).events).toHaveLength(1);
+    const derived = extractEvents(cut(true), PROGRAM);
+    expect(derived).toMatchObject({
+      status: 'derived',
+      undecided: null,
+      events: [
+        { event: 'RemoteEquityReported' },
+        { event: 'PolicyPaused', fields: { paused: true, by: 'attestation' } },
+      ],
+    });
+  });
+});
+
+describe('a transaction with cut logs is whole', () => {
+  test('where a caller printed too much around calls of ours whose events are all there', () => {
+    const tx = run([
+      theirs({ log: 'x'.repeat(10_001) }),
+      ours({ emit: credit(1) }),
+      theirs({ emit: credit(90) }),
+    ]);
+    expect(amounts({ ...tx, logs: cutLogs(tx.logs as string[], 10_000) })).toEqual([1n]);
+  });
+
+  test('where every event is a self-call, which the tree keeps', () => {
+    const tx = run([theirs({ log: 'x'.repeat(900) }), ours({ emitCpi: credit(1) }, { emitCpi: credit(2) })]);
+    expect(amounts({ ...tx, logs: null })).toEqual([1n, 2n]);
+    expect(amounts({ ...tx, logs: cutLogs(tx.logs as string[], 300) })).toEqual([1n, 2n]);
+  });
+
+  test('where the calls of ours emit nothing', () => {
+    const silent: Run = { ...ours(), data: discriminator('compound_lp') };
+    expect(whole({ ...run([silent]), logs: null }).writable).toEqual([encodeBase58(POLICY)]);
+  });
+
+  test('at no limit with an event missing, too many or in another place: else it is derived', () => {
+    const pause = kitEncode('ProtocolPaused', { paused: true });
+    const tx = run([
+      theirs({ log: 'a'.repeat(120) }),
+      ours({ emit: credit(1) }, { call: theirs({ emit: pause }, { emit: credit(90) }) }),
+      ours({ emitCpi: credit(2) }),
+      theirs({ emit: pause }, { call: ours({ emit: credit(3) }) }, { emit: pause }),
+      theirs({ emit: pause }),
+      ours({ emit: credit(4) }),
+    ]);
+    const bytes = (tx.logs as string[]).join('').length;
+    const seen = new Set<string>();
+    for (let limit = 1; limit <= bytes + 1; limit += 1) {
+      const cut = { ...tx, logs: cutLogs(tx.logs as string[], limit) };
+      const { status } = extractEvents(cut, PROGRAM);
+      seen.add(status);
+      if (status === 'whole') expect(amounts(cut), `cut at ${limit}`).toEqual([1n, 2n, 3n, 4n]);
+    }
+    expect([...seen].sort()).toEqual(['derived', 'whole']);
+  });
+
+  test('at no limit with a line of another program, whose invoke line the cut left out', () => {
+    const pause = kitEncode('ProtocolPaused', { paused: true });
+    const tx = run([
+      ours({ emit: credit(1) }, { call: theirs({ emit: pause }) }),
+      theirs({ emit: pause }),
+      ours({ emitCpi: credit(2) }),
+    ]);
+    const [before] = (tx.logs as string[])
+      .join('')
+      .split(`Program data: ${Buffer.from(pause).toString('base64')}`);
+    for (let limit = 1; limit <= (before as string).length + 200; limit += 1) {
+      const cut = { ...tx, logs: cutLogs(tx.logs as string[], limit) };
+      const { status } = extractEvents(cut, PROGRAM);
+      if (status === 'whole') expect(amounts(cut), `cut at ${limit}`).toEqual([1n, 2n]);
+    }
+  });
+});

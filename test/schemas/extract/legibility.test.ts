@@ -1,0 +1,80 @@
+import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
+import { describe, expect, test } from 'vitest';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { legibility, namedAccounts } from '../../../schemas/transaction/legibility.ts';
+import { toGeyser, toJson } from '../support/encode-transaction.ts';
+import { run } from '../support/run.ts';
+
+const key = (fill: number) => new Uint8Array(32).fill(fill);
+const tx = run([
+  {
+    program: key(1),
+    accounts: [11, 12, 13, 14].map((fill, at) => ({ address: key(fill), writable: at % 2 === 0 })),
+  },
+]);
+const NAMED = [1, 11, 12, 13, 14, 251].map((fill) => encodeBase58(key(fill))).sort();
+
+type Format = 'geyser' | 'json';
+const told = (format: Format, payload: Uint8Array) =>
+  namedAccounts({ format, payload })?.map(encodeBase58).sort() ?? null;
+
+/** What the tests change of either form. */
+interface Changed {
+  transaction: { message: { instructions: { programIdIndex: number }[]; addressTableLookups?: unknown } };
+  meta?: unknown;
+}
+
+function changed(format: Format, lookups: boolean, change: (value: Changed) => void): Uint8Array {
+  if (format === 'json') {
+    const value = JSON.parse(Buffer.from(toJson(tx, lookups)).toString());
+    change(value);
+    return Buffer.from(JSON.stringify(value));
+  }
+  const value = SubscribeUpdateTransactionInfo.decode(toGeyser(tx, lookups));
+  change(value as unknown as Changed);
+  return SubscribeUpdateTransactionInfo.encode(value).finish();
+}
+
+describe.each(['geyser', 'json'] as const)('a transaction that cannot be read (%s)', (format) => {
+  const encode = format === 'geyser' ? toGeyser : toJson;
+
+  test.each([false, true])('that is whole names all of its accounts (lookup tables: %s)', (lookups) => {
+    const payload = encode(tx, lookups);
+    expect(legibility({ format, payload })).toBe('whole');
+    expect(told(format, payload)).toEqual(NAMED);
+  });
+
+  test('without its meta still names its accounts, but not those of lookup tables', () => {
+    const payload = changed(format, false, (value) => delete value.meta);
+    expect(legibility({ format, payload })).toBe('accounts');
+    expect(told(format, payload)).toEqual(NAMED);
+
+    const looked = changed(format, true, (value) => {
+      delete value.meta;
+      value.transaction.message.addressTableLookups = [
+        { accountKey: key(9), writableIndexes: indexes(0), readonlyIndexes: indexes(1) },
+      ];
+    });
+    expect(legibility({ format, payload: looked })).toBe('none');
+  });
+
+  test('with a call of an account that is not there names those that are', () => {
+    const payload = changed(format, false, ({ transaction }) => {
+      for (const call of transaction.message.instructions) call.programIdIndex = 200;
+    });
+    expect(legibility({ format, payload })).toBe('accounts');
+    expect(told(format, payload)).toEqual(NAMED);
+  });
+
+  test.each([
+    ['no bytes', new Uint8Array(0)],
+    ['noise', Uint8Array.of(0x0a, 0xff, 0xff, 0x03, 0x01)],
+    ['another thing', Buffer.from('{"transaction":{}}')],
+  ])('of %s names nobody', (_, payload) => {
+    expect(legibility({ format, payload })).toBe('none');
+  });
+
+  function indexes(at: number): unknown {
+    return format === 'json' ? [at] : Uint8Array.of(at);
+  }
+});
