@@ -46,7 +46,9 @@ test.each([
   ['off', /^note.*replay: none \(from_slot is not supported\): .*SOLANA_RPC_URL/],
   ['failed', /^note.*replay: none \(failed to get replay response\)/],
   ['silent', /^note.*replay: none \(the server ended the stream\)/],
-  ['data-loss', /^note.*replay: none/],
+  ['data-loss', /^note.*replay: none .*SOLANA_RPC_URL/],
+  ['out-of-range', /^note.*replay: none .*SOLANA_RPC_URL/],
+  ['invalid', /^note.*replay: none .*SOLANA_RPC_URL/],
   ['empty', /^note.*replay: taken, and nothing of the past comes/],
 ] as const)('a replay that is %s has one line with what to do', async (replay, line) => {
   expect((await diagnose({ replay }))[1]).toMatch(line);
@@ -56,6 +58,15 @@ test('a cap is told with the number that the provider takes', async () => {
   expect((await diagnose({ addresses: 10 }))[2]).toMatch(/^note.*takes 10 addresses .*account_max/);
   expect((await diagnose({ terse: true }))[2]).toMatch(/^note.*takes 7 addresses/);
   expect((await diagnose({ addresses: 0 }))[2]).toMatch(/^note.*takes no addresses/);
+});
+
+test('a request that is too large is told with the addresses that fit', async () => {
+  expect((await diagnose({ requestBytes: 4_096 }))[2]).toMatch(/^note.*takes 62 addresses .*account_max/);
+});
+
+test('what the product lives with as it is needs no line of its own', async () => {
+  const lines = await diagnose({ replay: 'lenient', named: 1, late: true, servers: 3, nameless: true });
+  expect(lines.map((line) => line.slice(0, 2))).toEqual(['ok', 'ok', 'ok']);
 });
 
 test('a wrong token names its variable', async () => {

@@ -5,6 +5,7 @@ import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'stream-1';
+const ascending = (a: bigint, b: bigint) => Number(a - b);
 let stage: StreamStage;
 
 async function open(options: Partial<StageOptions> = {}): Promise<StreamStage> {
@@ -182,10 +183,11 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.live(80);
     const slots = ledgerTransactions(stage.chain).map(({ slot }) => slot);
     const [first, third] = [slots[0] as bigint, slots[Math.floor(slots.length / 3)] as bigint];
-    const lowest = () => {
-      const read = [...stage.model.transactions.values()].flat().map(({ slot }) => slot);
-      return [third, ...read].sort((one, other) => (one < other ? -1 : 1))[0];
-    };
+    const lowest = () =>
+      [...stage.model.transactions.values()]
+        .flat()
+        .map(({ slot }) => slot)
+        .toSorted(ascending)[0];
     for (const startSlot of [third, third + 5n]) {
       const { stop } = stage.start({ startSlot });
       await stage.live(10);

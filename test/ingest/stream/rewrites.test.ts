@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createChain } from '../../../devnet/chain/chain.ts';
+import { serveGeyser } from '../../../devnet/geyser/server.ts';
+import { createBeside } from '../../../ingest/stream/beside/stream.ts';
+import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+
+const REWRITES = 100;
+const addressOf = (at: number) => encodeBase58(createHash('sha256').update(`address ${at}`).digest());
+
+let close = async () => {};
+afterEach(() => close());
+
+test('a hundred live rewrites in a row end no stream, and each newcomer is read once its filter is at work', async () => {
+  const chain = createChain({ dir: null, seed: 'rewrites', genesisTime: 1_760_000_000_000 });
+  const geyser = await serveGeyser({ ledger: chain, port: 0 });
+  const client = createGeyserClient(`127.0.0.1:${geyser.port}`, null);
+  const stop = new AbortController();
+  const logger = createLogger('silent', 'rewrites');
+  const warned = vi.spyOn(logger, 'warn');
+  const addresses = [addressOf(0)];
+  const read = new Map<string, bigint>();
+  let requests = 0;
+  const beside = createBeside({
+    ...{ client, commitment: 'confirmed', position: null, logger, signal: stop.signal },
+    addresses: () => addresses,
+    isOfCore: () => false,
+    isDated: () => true,
+    read: (some, slot) => {
+      for (const address of some) read.set(address, slot);
+    },
+    onLate: () => {},
+    onCeiling: (ceiling) => {
+      if (ceiling !== null && ceiling >= 0n) beside.upTo(ceiling);
+    },
+    onFollowed: () => {
+      requests += 1;
+    },
+  });
+  const running = beside.run();
+  close = async () => {
+    stop.abort();
+    await running;
+    client.close();
+    await geyser.close();
+    chain.close();
+  };
+
+  await vi.waitFor(
+    async () => {
+      if (requests <= REWRITES) {
+        const newcomer = addressOf(addresses.length);
+        addresses.push(newcomer);
+        beside.add([newcomer]);
+      }
+      await chain.produce([]);
+      if (requests <= REWRITES || read.size < addresses.length)
+        throw new Error(`${requests} requests, ${read.size} of ${addresses.length} read`);
+    },
+    { timeout: 120_000, interval: 1 },
+  );
+  expect(warned).not.toHaveBeenCalled();
+});
