@@ -52,6 +52,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
       events: number(flags, 'events', 5_000_000),
     });
   },
+  paint: async () => (await import('./paint.ts')).benchPaint(),
   decode: async () => (await import('./decode/decode.ts')).benchDecode(),
 };
 

@@ -25,6 +25,8 @@ export const CHANGE_KEYS = {
   catalogue: null,
   currencies: null,
   dead_letters: null,
+  /** Told of the events of hours that their partition of the log has passed alone. */
+  events_by_slot: null,
   account_hours: null,
   unseen_changes: null,
   stream_holes: null,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { ConfigError } from '../runtime/errors.ts';
 import type { RemoteVenue } from '../schemas/venues/remote.ts';
 import { devnetPortBase } from './ports.ts';
 
@@ -52,7 +53,9 @@ export async function startDevnet(
   const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) =>
-      reject(new Error(`devnet ended before it served (${signal ?? code})`)),
+      reject(
+        new ConfigError(`the local chain did not start (${signal ?? `exit ${code}`}): it says why above`),
+      ),
     );
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       const ready = readyLine(line);

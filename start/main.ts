@@ -18,7 +18,7 @@ import { startSystem } from './system.ts';
 const COMMAND = {
   usage: 'npm start',
   about:
-    'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. Everything is kept in DATA_DIR and goes on from there.',
+    'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. Everything is kept in DATA_DIR and goes on from there.\nPages for people are at http://HOST:PORT/explorer/, by default http://127.0.0.1:8080/explorer/.',
   flags: {
     policies: { type: 'string', value: 'N', help: 'policies of the local chain (default 40)' },
     history: {

@@ -22,12 +22,14 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   const passed = passedHours(view);
   const reached = ends.filter((end) => end <= passed);
   const [first, last] = [ends[0], ends.at(-1)];
-  const rows =
-    first === undefined || last === undefined
-      ? NO_PROTOCOL_HISTORY
-      : view.get('protocolHistory', pageKey('', first, last, STEP_S[range.step] / HOUR_S, reached.length));
+  const each = STEP_S[range.step] / HOUR_S;
+  const isEmpty = first === undefined || last === undefined;
+  const begun = isEmpty ? [] : view.get('protocolBegun', pageKey('', first, last, each));
+  const rows = isEmpty
+    ? NO_PROTOCOL_HISTORY
+    : view.get('protocolHistory', pageKey('', first, last, each, reached.length));
   const bySlot = Map.groupBy(rows.sums, ({ step }) => step);
-  const mints = new Set([...rows.begun, ...now].map(({ quote_mint }) => quote_mint));
+  const mints = new Set([...begun, ...now].map(({ quote_mint }) => quote_mint));
   const quotes = quotesAt(view, settings.launchpadVenueId, [...mints]);
   const fromEvents = createFromEvents(view, firstSlots(rows.cover), reached);
   const quoteAt = (mint: string, policies: number, sums: QuoteSumsAt, either: Either): QuoteHistory => ({
@@ -39,7 +41,7 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   });
   const items = ends.map((end, at) => {
     const sums = new Map((bySlot.get(at + 1) ?? []).map((row) => [row.quote_mint, row]));
-    const byQuote = rows.begun
+    const byQuote = begun
       .map(({ quote_mint, counts }) => ({ mint: quote_mint, policies: Number(counts[at]) }))
       .filter(({ policies }) => policies > 0)
       .map(({ mint, policies }) =>

@@ -12,6 +12,8 @@ import {
 } from '../../clickhouse/queries/history/coin.ts';
 import { type QuoteHourSums, quoteHourSums } from '../../clickhouse/queries/history/event-sums.ts';
 import {
+  type BegunPolicies,
+  begunPolicies,
   NO_PROTOCOL_HISTORY,
   type ProtocolHistoryRows,
   protocolHistoryRows,
@@ -132,14 +134,18 @@ export const KINDS = {
   ),
   /** By the ends of steps (the first, the last, how far they are apart, in hours), and how many of them are passed. */
   protocolHistory: page<ProtocolHistoryRows>(
-    { policies: 'any', ...HISTORY_FROM },
+    HISTORY_FROM,
     NO_PROTOCOL_HISTORY,
     (store, [, first, last, each, passed]) =>
       protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
   ),
+  /** By the same ends. */
+  protocolBegun: page<readonly BegunPolicies[]>({ policies: 'any' }, [], (store, [, first, last, each]) =>
+    begunPolicies(store, endsBetween(Number(first), Number(last), Number(each))),
+  ),
   /** By the hours from one up to another. */
   protocolEvents: page<readonly QuoteHourSums[]>(
-    { events: 'any' },
+    { events_by_slot: 'any' },
     [],
     (store, [, from, to]) => quoteHourSums(store, HISTORY_KINDS, Number(from), Number(to)),
     { sums: true },

@@ -1,4 +1,4 @@
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import {
   type EventIdentity,
   eventIdentities,
@@ -52,7 +52,9 @@ export interface ActivityFeed {
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
 export function createActivityFeed(latest: Latest): ActivityFeed {
   let at: { store: Store; window: EventWindow; made: Made<Standing> } | null = null;
-  const { currentStore } = latest;
+  // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
+  const currentStore = () => asideOf(latest.currentStore(), 'streams', 1);
+  const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);
 
   const begin = async (store: Store): Promise<void> => {
     // Nothing was applied since: whoever comes and goes asks nothing anew.
@@ -96,7 +98,7 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       return { events: await read(store, fresh, identities), gap };
     },
     missed: async (since, until, mint) => {
-      const store = currentStore();
+      const store = missedStore();
       if (since.slot > until.slot) return { events: [], gap: 'the position is not known here' };
       if (since.closedGaps !== until.closedGaps)
         return { events: [], gap: 'a gap of history was closed meanwhile: its events are in the list' };

@@ -26,11 +26,6 @@ const ORIGINS: readonly [id: number, name: string, mask: number][] = [
   [6, 'options (exclusive)', 33],
 ];
 
-/** Asset class bits of an origin; 0 where there is none of that id. */
-export function originMask(id: number): number {
-  return ORIGINS.find(([known]) => known === id)?.[2] ?? 0;
-}
-
 export const MODELS: readonly { id: number; name: string; provider: string; enabled: boolean }[] = [
   { id: 1, name: 'kestrel-4', provider: 'aviary', enabled: true },
   { id: 2, name: 'kestrel-4-mini', provider: 'aviary', enabled: true },

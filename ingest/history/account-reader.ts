@@ -37,9 +37,11 @@ function shortened(account: RpcAccount | null): RpcAccount | null {
   return account === null ? null : { ...account, data: account.data.subarray(0, MOST_STRANGERS_BYTES) };
 }
 
+/** @param timeOf unix seconds of a slot; null where nobody knows. */
 export function createAccountReader(
   rpc: Rpc,
   expectedAt: (address: Uint8Array) => ExpectedAccount | null,
+  timeOf: (slot: bigint) => Promise<number | null> = rpc.getBlockTime,
 ): AccountReader {
   const toRecord = (
     address: string,
@@ -64,7 +66,7 @@ export function createAccountReader(
   return {
     read: async (addresses, notBefore) => {
       const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot: notBefore });
-      const place = { slot, blockTime: await rpc.getBlockTime(slot), expected: null };
+      const place = { slot, blockTime: await timeOf(slot), expected: null };
       return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, place));
     },
     readOfStrangers: async (addresses, notBefore, expected) => {
@@ -72,12 +74,12 @@ export function createAccountReader(
         minContextSlot: notBefore,
         mostBytes: MOST_STRANGERS_BYTES,
       });
-      const place: Place = { slot, blockTime: await rpc.getBlockTime(slot), expected };
+      const place: Place = { slot, blockTime: await timeOf(slot), expected };
       return addresses.map((address, at) => toRecord(address, shortened(accounts[at] ?? null), place));
     },
     readProgram: async (programId, notBefore) => {
       const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
-      const place = { slot, blockTime: await rpc.getBlockTime(slot), expected: null };
+      const place = { slot, blockTime: await timeOf(slot), expected: null };
       return accounts.map(({ address, account }) => toRecord(address, account, place));
     },
   };

@@ -16,6 +16,7 @@ import { follows, type Progress, progressRow, readProgress } from './progress.ts
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
+import { hourOf } from './rows/closings.ts';
 import { type Facts, factsOf, undatedRows } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { createStates, type Insert } from './states.ts';
@@ -108,8 +109,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     // 2. Facts, then the sums over them.
+    const events = [...facts.events, ...derived.events, ...struck.events];
+    if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
-      insert('events', [...facts.events, ...derived.events, ...struck.events]),
+      insert('events', events),
       insert('derived_events', derived.takenBack),
       insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
@@ -123,13 +126,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { partition, owned } = batch;
       const { offset } = last;
-      const events = [...facts.events, ...derived.events];
+      const own = [...facts.events, ...derived.events];
       // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
       // what is struck out.
       const anew = parts.recomputes.length + struck.events.length > 0;
       if (!goesOn || anew) live.forget(partition);
       if (reread !== undefined) await reread(partition, touched);
-      else if (anew || !(await live.write({ partition, offset, facts: events, touched }, insert)))
+      else if (anew || !(await live.write({ partition, offset, facts: own, touched }, insert)))
         await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
@@ -173,6 +176,12 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   }
+}
+
+/** Whether one of them is of an hour that the partition has passed, or may be. */
+function arePast(events: readonly EventRow[], passed: number | null): boolean {
+  const hour = hourOf(passed);
+  return events.some(({ block_time }) => hour === null || (hourOf(block_time) ?? 0) < hour);
 }
 
 function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {

@@ -17,6 +17,7 @@ import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
+import { createSlotTimes } from './slot-times.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
 import { createStateTeller } from './state.ts';
@@ -86,7 +87,12 @@ export async function runStream(options: StreamOptions): Promise<void> {
     beside.add(following.learn(record));
   };
 
-  const reader = createAccountReader(rpc, following.expectedAt);
+  const timeOf = createSlotTimes({
+    told: (slot) => slots.timeOf(slot),
+    passed: (slot) => slots.last !== null && slots.last >= slot,
+    ...{ rpc, signal },
+  });
+  const reader = createAccountReader(rpc, following.expectedAt, timeOf);
   const sweeper = createSweeper({
     ...{ reader, programId, mints: following.mints, send, logger, signal },
     addresses: () => [...following.streamed(), ...following.namedBalances()],

@@ -22,10 +22,10 @@ const range = { from: Time, to: Time, step: Type.Enum([...STEPS]) };
 const ITEM_TIME = Type.Unsafe<string>({
   ...Time,
   description:
-    "The end of the step: what stands beside it is the state left by every slot before it. The last item's may be now.",
+    "The end of the step: what stands beside it is the state that blocks of earlier times left. The last item's may be now.",
 });
 
-const figureOf = (description: string) => Type.Unsafe<Static<typeof Figure>>({ ...Figure, description });
+const figureOf = (description: string) => Type.Unsafe<Figure>({ allOf: [Figure], description });
 
 const TOTAL = 'since the policy began, up to this moment';
 

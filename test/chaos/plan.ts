@@ -1,6 +1,6 @@
 import { REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/state/random.ts';
-import { drawnManners, RPC_MANNERS } from '../../devnet/rpc/manners.ts';
+import { drawnManners, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;
@@ -82,16 +82,23 @@ const PROVIDERS: readonly Choice[] = [
   ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 
+/** Where a node knows no block time, what it alone tells has none for good: nothing that is right again afterwards. */
+const MANNERS: readonly RpcMannersName[] = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(
+  (name) => name !== 'no-times',
+);
 const BRINGS = ['oddities', 'spoilt'] as const;
 
 /** What a node may do, alone and together, and what the stream may bring beside it. */
 const NODES: readonly Choice[] = [
-  ...Object.keys(RPC_MANNERS).map(
-    (manners): Choice => ({ fault: () => ({ kind: 'node', manners }), lasts: [5, 20] }),
-  ),
+  ...MANNERS.map((manners): Choice => ({ fault: () => ({ kind: 'node', manners }), lasts: [5, 20] })),
   ...[1, 2, 3].map(
     (): Choice => ({
-      fault: (random) => ({ kind: 'node', manners: drawnManners(random).join() }),
+      fault: (random) => ({
+        kind: 'node',
+        manners: drawnManners(random)
+          .filter((name) => MANNERS.includes(name))
+          .join(),
+      }),
       lasts: [10, 30],
     }),
   ),

@@ -40,8 +40,8 @@ export async function lastHours(
      FROM ${table} AS l FINAL
      JOIN (
        SELECT * FROM account_hours FINAL
-       WHERE empty({addresses:Array(String)}) OR address IN {addresses:Array(String)}
-       ORDER BY address, version DESC LIMIT 1 BY address) AS h ON h.address = l.address
+       WHERE (empty({addresses:Array(String)}) OR address IN {addresses:Array(String)})
+         AND (address, version) IN (SELECT address, max(version) FROM account_hours GROUP BY address)) AS h ON h.address = l.address
      WHERE (empty({addresses:Array(String)}) OR l.address IN {addresses:Array(String)})
        -- An hour is written first. Of a slot without a time none is known.
        AND h.version <= l.version

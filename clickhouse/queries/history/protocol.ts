@@ -33,21 +33,18 @@ export interface QuoteSumsAt {
 export interface ProtocolHistoryRows {
   sums: QuoteSumsAt[];
   cover: StreamCover;
-  /** Of each quote asset: how many policies had begun, by step. */
-  begun: { quote_mint: string; counts: string[] }[];
 }
 
 export const NO_PROTOCOL_HISTORY: ProtocolHistoryRows = {
   sums: [],
   cover: { hours: [], holes: [] },
-  begun: [],
 };
 
 const OLDEST = (time: string, when: string) =>
   `if(countIf(${time} IS NULL AND ${when}) > 0, NULL, minOrNullIf(${time}, ${when}))`;
 
 /** What is summed: `policy`, `bankroll`, `venue` and `local` are states at steps, or the latest ones. */
-const sums = (states: { policy: string; bankroll: string; venue: string; local: string }) => `
+const summed = (states: { policy: string; bankroll: string; venue: string; local: string }) => `
   WITH
     quotes AS (SELECT address, quote_mint, bankroll FROM policies FINAL WHERE exists = 1),
     of_policies AS (
@@ -87,7 +84,7 @@ const sums = (states: { policy: string; bankroll: string; venue: string; local: 
   LEFT JOIN of_venues AS v ON v.step = p.step AND v.quote_mint = p.quote_mint
   ORDER BY step, quote_mint`;
 
-const AT_STEPS = sums({
+const AT_STEPS = summed({
   policy: expanded("h.held_in = 'policies'", ['hwm', 'fees_claimed', 'profit_swept', 'venue_count']),
   bankroll: expanded('h.address IN (SELECT bankroll FROM policies)', ['amount']),
   venue: expanded('h.address IN (SELECT address FROM venue_accounts_by_policy)', [
@@ -99,7 +96,7 @@ const AT_STEPS = sums({
 const latest = (table: string, columns: string) =>
   `SELECT address, block_time, exists, ${columns}, 0 AS step, 0 AS lost FROM ${table} FINAL`;
 
-const NOW = sums({
+const NOW = summed({
   policy: latest('policies', 'hwm, fees_claimed, profit_swept, venue_count'),
   bankroll: latest('token_accounts', 'amount'),
   venue: latest('venue_accounts', 'policy, token_account, kind, revoked, remote_equity, remote_asof'),
@@ -114,16 +111,20 @@ export async function protocolHistoryRows(
 ): Promise<ProtocolHistoryRows> {
   const reached = ends.slice(0, passed);
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
-  const [rows, begun] = await Promise.all([
-    reached.length === 0 ? [] : store.query<QuoteSumsAt>(AT_STEPS, { ...stepParams(reached, cover) }),
-    store.query<ProtocolHistoryRows['begun'][number]>(
-      `SELECT quote_mint, sumForEach(arrayMap(end -> created_at < toInt64(end) * 3600, {ends:Array(UInt32)})) AS counts
-       FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint ORDER BY quote_mint`,
-      { ends: [...ends] },
-    ),
-  ]);
-  return { sums: rows, cover, begun };
+  const sums =
+    reached.length === 0 ? [] : await store.query<QuoteSumsAt>(AT_STEPS, stepParams(reached, cover));
+  return { sums, cover };
 }
+
+/** Of each quote asset: how many policies had begun, by step. */
+export type BegunPolicies = { quote_mint: string; counts: string[] };
+
+export const begunPolicies = (store: Store, ends: readonly number[]): Promise<BegunPolicies[]> =>
+  store.query(
+    `SELECT quote_mint, sumForEach(arrayMap(end -> created_at < toInt64(end) * 3600, {ends:Array(UInt32)})) AS counts
+     FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint ORDER BY quote_mint`,
+    { ends },
+  );
 
 /** The same of the latest states. */
 export const protocolNow = (store: Store): Promise<QuoteSumsAt[]> => store.query(NOW);

@@ -37,10 +37,9 @@ function closingRow(table: HourTable | '', row: LatestRow, hour: number): Accoun
   const closing: AccountHourRow = { address, hour, version, block_time, exists, held_in: table };
   if (table === '' || exists === 0) return closing;
   const state = row as unknown as Record<string, unknown>;
-  return Object.assign(
-    closing,
-    Object.fromEntries(HOUR_COLUMNS[table].map((column) => [column, state[column]])),
-  );
+  const columns = closing as unknown as Record<string, unknown>;
+  for (const column of HOUR_COLUMNS[table]) columns[column] = state[column];
+  return closing;
 }
 
 function undatedRow({ address, slot }: LatestRow): UnseenRow {

@@ -266,6 +266,7 @@ describe('refusals', () => {
     first.close();
     await first.ended;
     const asked = held.api.queries('FROM events_by_slot WHERE slot');
+    expect(asked).toBeGreaterThan(0);
     for (let at = 0; at < 12; at += 1) {
       const listener = await listen('/stream/activity');
       listener.close();

@@ -58,13 +58,18 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
   let now = NOW;
   const queries: string[] = [];
   const handOver = createHandOver();
-  const counted: Store = {
-    ...store,
-    query: (sql, params) => {
-      queries.push(sql);
-      return store.query(sql, params);
-    },
+  const counting = (one: Store): Store => {
+    const { aside } = one;
+    return {
+      ...one,
+      ...(aside === undefined ? {} : { aside: (connections) => counting(aside(connections)) }),
+      query: (sql, params) => {
+        queries.push(sql);
+        return one.query(sql, params);
+      },
+    };
   };
+  const counted = counting(store);
   const clock = () => now;
   const latest = createLatest({ currentStore: () => counted, clock, ...(memory ?? { handOver }) });
   const app = createApp({

@@ -6,7 +6,8 @@ import { figuresIn } from './figures.ts';
 const EVERY_MS = 50;
 const COINS = 5;
 /** What an API says of a store that is away: any other failure is its own. */
-const STORE_IS_AWAY = /\b(ECONN\w+|EPIPE)\b|socket hang up|not connected yet|[Tt]imeout/;
+const STORE_IS_AWAY =
+  /\b(ECONN\w+|EPIPE)\b|socket hang up|not connected yet|store has not answered|[Tt]imeout/;
 
 /** What one reader was answered so far. */
 export interface Memory {

@@ -63,12 +63,7 @@ const SCHEMES = ['light', 'dark'] as const;
 export async function picture(page: Page, name: string): Promise<void> {
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
-    await page.screenshot({
-      path: path.join(SHOTS, `${name}-${colorScheme}.jpg`),
-      type: 'jpeg',
-      quality: 80,
-      fullPage: true,
-    });
+    await page.screenshot({ path: path.join(SHOTS, `${name}-${colorScheme}.png`), fullPage: true });
   }
   await page.emulateMedia({ colorScheme: 'light' });
 }

@@ -32,7 +32,7 @@ function together(left: Amount, right: Amount, sign: 1n | -1n): Amount {
 }
 
 /** A moment of the past, as the histories of a policy and of the protocol have it. */
-export interface Moment {
+interface Moment {
   time: string;
   bankroll: Figure;
   deployed: Figure;

@@ -1,0 +1,28 @@
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
+
+export interface SlotTimesOptions {
+  rpc: Pick<Rpc, 'getBlockTime'>;
+  /** Unix seconds of a slot as the stream told it; null where it did not. */
+  told(slot: bigint): number | null;
+  /** Whether the stream has come to the slot or past it. */
+  passed(slot: bigint): boolean;
+  signal: AbortSignal;
+  everyMs?: number;
+}
+
+const EVERY_MS = 250;
+/** A node that is ahead of the stream is so by a few slots. */
+const TRIES = 8;
+
+/** The block time of a slot: as the stream tells it, else as the node does, which may know none; then the stream is waited for. */
+export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Promise<number | null> {
+  const { rpc, told, passed, signal, everyMs = EVERY_MS } = options;
+  return async (slot) => {
+    const time = told(slot) ?? (await rpc.getBlockTime(slot));
+    if (time !== null) return time;
+    for (let tries = 0; tries < TRIES && !passed(slot) && !signal.aborted; tries += 1)
+      await pause(everyMs, signal);
+    return told(slot);
+  };
+}
