@@ -188,6 +188,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       return answer && made(answer.value);
     },
     read: async (make) => {
+      if (!begun) await turn();
       const own = slow.forReader();
       for (let rounds = 1; rounds <= MOST_ROUNDS; rounds += 1) {
         memory.clock = monotonic();
