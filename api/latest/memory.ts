@@ -181,6 +181,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       return holds(made, clock(), memory.clock);
     },
     readNow: (make) => {
+      if (!begun) return null;
       memory.clock = monotonic();
       const reading = openView(memory, clock(), NOTHING);
       const { view, made } = reading;
