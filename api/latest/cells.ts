@@ -51,7 +51,8 @@ export function createCells(maxBytes: number): Cells {
       const text = JSON.stringify(value) ?? '';
       const known = table.peek(key);
       if (known !== undefined && (JSON.stringify(known.value) ?? '') === text) {
-        known.until = until;
+        // The newer of two that say the same: what it was made of may be another.
+        Object.assign(known, { value, until });
         return;
       }
       stamps += 1;

@@ -122,3 +122,31 @@ test(`sums over all policies and venue accounts that are told what changed are t
     }
   }
 });
+
+test('changes that leave a sum as it is are remembered by the next ones', async () => {
+  const empty = await freshDatabase();
+  const feed = createHandOver();
+  const clocks = { clock: () => TIME * 1000, monotonic: () => performance.now() };
+  const memory = createMemory({ store: empty, feed, ...clocks, maxBytes: 10_000_000 });
+  let version = 0n;
+  const holds = async (...escrows: [name: string, amount: string][]) => {
+    version += 1n;
+    const state = { version: String((SLOT << 64n) + version), block_time: TIME };
+    const rows = escrows.map(([name, amount]) =>
+      tokenAccountRow(policyRow(name, 'usd').quote_escrow as string, amount, state),
+    );
+    const changes: Changes = new Map();
+    noteRows(changes, 'token_accounts', rows);
+    await empty.insert('token_accounts', rows);
+    feed.note(changes);
+    await memory.turn();
+    const { value } = await memory.read(backlogIn);
+    return value.backlog;
+  };
+  await empty.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+  await empty.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd')]);
+  expect(await holds(['one', '5'], ['two', '0'])).toBe(1);
+  expect(await holds(['one', '0'], ['two', '5'])).toBe(1);
+  expect(await holds(['two', '0'])).toBe(0);
+  await empty.close();
+});
