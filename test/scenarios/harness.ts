@@ -42,8 +42,11 @@ export interface HarnessOptions {
   retentionSlots: number;
   /** Whether pollers wrote to the index. */
   polled?: boolean;
+  /** A stream that shows no new slot for this long is started again. */
+  silenceMs?: number;
 }
 
+const SILENCE_MS = 2_000;
 const SETTLE_LIMIT_MS = 120_000;
 const EXACT_LIMIT_MS = 30_000;
 const POLL_MS = 250;
@@ -114,6 +117,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     start: async () => {
       product = await startProduct({
         directory,
+        silenceMs: options.silenceMs ?? SILENCE_MS,
         geyserPort: geyser.port,
         rpcUrl: rpc.url,
         programId: chain.programId,

@@ -14,6 +14,8 @@ const POLICIES = 12;
 const RETENTION = 1_000_000;
 const HOUR_SLOTS = 9_000n;
 const LIMIT_MS = 300_000;
+/** No stream is started again while its chain rests: one without a replay would know less of these hours. */
+const SILENCE_MS = LIMIT_MS;
 const ALL: Extent = { includes: (at) => at % 6 === 0, histories: POLICIES };
 
 const random = createRandom(`hours:${SEED}`);
@@ -38,7 +40,7 @@ beforeAll(async () => {
   life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 5, metadataBase: 'http://127.0.0.1:1' });
   while (chain.state().policies.size < POLICIES) await live(1);
   await liveHours(1);
-  harness = await createHarness({ chain, directory, retentionSlots: RETENTION });
+  harness = await createHarness({ chain, directory, retentionSlots: RETENTION, silenceMs: SILENCE_MS });
   await harness.start();
   await harness.settle();
 }, LIMIT_MS);

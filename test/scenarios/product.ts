@@ -34,10 +34,10 @@ export interface ProductOptions {
   clock(): number;
   /** Told of each interval of slots that the product says it has missed. */
   onGap(fromSlot: bigint): void;
+  /** A stream that shows no new slot for this long is started again. */
+  silenceMs: number;
 }
 
-/** A stream that shows no new slot for this long is started again. */
-const SILENCE_MS = 2_000;
 const VERIFY_EVERY_MS = 500;
 
 /** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */
@@ -91,7 +91,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     store: { ...storedState(store), position: log.position },
     logger,
     signal: stopStream.signal,
-    silenceMs: SILENCE_MS,
+    silenceMs: options.silenceMs,
     verifyEveryMs: VERIFY_EVERY_MS,
   });
   const api = await listen(
