@@ -63,22 +63,20 @@ export function openView(
     if (cell.until < until) until = cell.until;
   };
   const get = <Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind> => {
+    const cell = memory.cells.get(kind, key);
+    if (cell !== undefined && cell.until > now) {
+      use(cell);
+      return cell.value as ValueOf<Kind>;
+    }
     const loaded = overlay.get(kind);
     if (loaded?.has(key)) {
-      // Nobody else is told it, unless it stands in memory too.
-      const cell = memory.cells.get(kind, key);
-      if (cell === undefined || cell.until <= now) until = now;
-      else use(cell);
+      // Nobody else is told it: memory does not hold it, or no more.
+      until = now;
       return loaded.get(key) as ValueOf<Kind>;
     }
-    const cell = memory.cells.get(kind, key);
-    if (cell === undefined || cell.until <= now) {
-      addKey(lacks, kind, key);
-      lacking += 1;
-      return KINDS[kind].none as ValueOf<Kind>;
-    }
-    use(cell);
-    return cell.value as ValueOf<Kind>;
+    addKey(lacks, kind, key);
+    lacking += 1;
+    return KINDS[kind].none as ValueOf<Kind>;
   };
   const part = <T>(name: string, make: () => T): T => {
     const known = memory.parts.get(name) as Made<T> | undefined;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createCells } from '../../../api/latest/cells.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
-import type { View } from '../../../api/latest/view.ts';
+import { createParts } from '../../../api/latest/parts.ts';
+import { openView, type View } from '../../../api/latest/view.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
@@ -115,4 +117,17 @@ test('where it changes without end, sums are absent with that reason', async () 
 test('many at the same time share what they look at', async () => {
   await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
   expect(asked.length).toBeLessThan(15);
+});
+
+test('what memory has meanwhile goes before what a reader has loaded for itself: an answer is kept for what it says', () => {
+  const cells = createCells(1_000_000);
+  cells.set('days', '', ['newer'], Number.POSITIVE_INFINITY, 0);
+  const parts = createParts(1_000_000);
+  const states = { state: null as never, ranked: null as never };
+  const { view } = openView(
+    { cells, parts, ...states, clock: 0 },
+    0,
+    new Map([['days', new Map([['', ['older']]])]]),
+  );
+  expect(view.one('days')).toEqual(['newer']);
 });
