@@ -5,7 +5,6 @@ export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
 export const ED25519_PROGRAM = 'Ed25519SigVerify111111111111111111111111111';
 export const BPF_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
-export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111';
 /** The LaunchLab program and the pooled-liquidity program it graduates to. */
 export const LAUNCHPAD_PROGRAM = 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj';
 export const AMM_PROGRAM = 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C';

@@ -34,5 +34,3 @@ export function span(seconds: number): string {
 export function stamp(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
-
-export const clockTime = (iso: string) => iso.slice(11, 19);
