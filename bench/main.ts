@@ -4,8 +4,11 @@ import { ConfigError } from '../runtime/errors.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import type { Row } from './support/row.ts';
 
+/** Lines at the end, or as they come. */
+type Rows = readonly Row[] | AsyncIterable<Row>;
+
 /** Each brings its libraries only when it runs: they are not the memory of the others. */
-const BENCHES: Record<string, (flags: FlagValues) => Promise<Row[]>> = {
+const BENCHES: Record<string, (flags: FlagValues) => Promise<Rows>> = {
   pipeline: async (flags) => {
     const { benchPipeline } = await import('./pipeline/pipeline.ts');
     return benchPipeline(number(flags, 'slots', 250), number(flags, 'hold', 60));
@@ -94,6 +97,9 @@ const COMMAND = {
 const number = (flags: FlagValues, name: string, unset: number) =>
   wholeNumber(name, String(flags[name] ?? unset), 1);
 
+/** Of the first column. */
+const WIDTH = 58;
+
 await runMain(async () => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const { only } = flags;
@@ -102,12 +108,10 @@ await runMain(async () => {
   let missed = false;
   for (const [name, run] of Object.entries(BENCHES)) {
     if (only !== undefined && only !== name) continue;
-    const rows = await run(flags);
     process.stdout.write(`${name}\n`);
-    const width = Math.max(...rows.map((row) => row.name.length));
-    for (const { name: what, value, ok } of rows) {
+    for await (const { name: what, value, ok } of await run(flags)) {
       process.stdout.write(
-        `  ${what.padEnd(width)}  ${value}${ok === null ? '' : ok ? '  ok' : '  MISSED'}\n`,
+        `  ${what.padEnd(WIDTH)}  ${value}${ok === null ? '' : ok ? '  ok' : '  MISSED'}\n`,
       );
       missed ||= ok === false;
     }

@@ -35,9 +35,8 @@ interface Workload {
 }
 
 /** What readers get at so many policies while others are written: beside a bare route, the engine and the peers. */
-export async function benchReads(options: ReadsOptions): Promise<Row[]> {
+export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
   const directory = mkdtempSync(path.join(tmpdir(), 'reads-'));
-  const rows: Row[] = [];
   const sides: Side[] = [];
   const opened = async (side: Promise<Side>): Promise<Side> => {
     sides.push(await side);
@@ -52,11 +51,11 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
     const ours = await opened(open('bench/reads/product.ts', [data, String(policies), String(updates)]));
     await fetch(`${ours.url}/coins/${mintOf(0)}`).then((answer) => answer.text());
     const first = performance.now() - begun;
-    rows.push({
+    yield {
       name: `first answer after the start, ${policies} policies`,
       value: `${dots(first)} ms`,
       ok: first < 5_000,
-    });
+    };
 
     const peers: [string, Side][] = [];
     if (postgres !== null) {
@@ -67,29 +66,28 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
       await prepare(copy, { ...options, events: 0 });
       peers.push(['ClickHouse', await opened(open('bench/peers/clickhouse.ts', [copy]))]);
     }
-    for (const workload of workloads(policies)) rows.push(...(await compared(workload, ours, peers)));
+    for (const workload of workloads(policies)) yield* compared(workload, ours, peers);
     const rss = ours.child.rssMb();
-    rows.push({
+    yield {
       name: 'RSS after that',
       value: `${dots(rss)} MB`,
       ok: policies < LARGE.rankings ? null : rss < 700,
-    });
-    rows.push(await unchanged(ours));
-    rows.push(...(await alone(ours)));
-    rows.push(await mixedReaders(ours, { policies, seconds: options.seconds }));
+    };
+    yield await unchanged(ours);
+    yield* alone(ours);
+    yield await mixedReaders(ours, { policies, seconds: options.seconds });
   } finally {
     for (const { child } of sides) await child.stop();
     await postgres?.stop();
     rmSync(directory, { recursive: true, force: true });
   }
-  if (options.idle) rows.push(...(await idleRows(options.seconds)));
-  return rows;
+  if (options.idle) yield* idleRows(options.seconds);
 
-  async function compared(
+  async function* compared(
     { name, paths, bar, p99 }: Workload,
     ours: Side,
     peers: [string, Side][],
-  ): Promise<Row[]> {
+  ): AsyncGenerator<Row> {
     const bare = await opened(bareOf(ours, paths[0] as string, directory));
     const asked = { paths, connections: CONNECTIONS, seconds: options.seconds };
     const base = await load(bare, asked);
@@ -97,22 +95,21 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
     const share = mine.perSecond / base.perSecond;
     const inTime = p99 === undefined || mine.p99 < p99;
     const value = `${dots(mine.perSecond)}/s p50 ${dots(mine.p50)} p99 ${dots(mine.p99)} ms; bare ${dots(base.perSecond)}/s: ${dots(share)} (bar ${bar}${p99 === undefined ? '' : `, p99 ${p99} ms`})`;
-    const of: Row[] = [{ name, value, ok: share >= bar && inTime }];
+    yield { name, value, ok: share >= bar && inTime };
     for (const [peer, side] of peers) {
       const theirs = await load(side, asked);
-      of.push({
+      yield {
         name: `  ${peer}`,
         value: `${dots(theirs.perSecond)}/s p50 ${dots(theirs.p50)} p99 ${dots(theirs.p99)} ms`,
         ok: mine.perSecond > theirs.perSecond,
-      });
+      };
     }
-    return of;
   }
 
-  async function alone(ours: Side): Promise<Row[]> {
+  async function* alone(ours: Side): AsyncGenerator<Row> {
     const { policies, seconds } = options;
     const { select1Ms } = await ours.child.ask<{ select1Ms: number }>({ ask: 'select1' });
-    const of: Row[] = [{ name: "the engine's SELECT 1", value: `${dots(select1Ms)} ms`, ok: null }];
+    yield { name: "the engine's SELECT 1", value: `${dots(select1Ms)} ms`, ok: null };
     const asked: [string, string[], number][] = [
       ['coin', coins(policies), 2],
       ['ranking page of 50', rankings(policies), 4],
@@ -130,13 +127,12 @@ export async function benchReads(options: ReadsOptions): Promise<Row[]> {
       const headers = { 'accept-encoding': 'br' };
       const { p50 } = await load(ours, { paths, connections: 1, seconds, headers });
       const times = p50 / select1Ms;
-      of.push({
+      yield {
         name: `one client, ${name}`,
         value: `${dots(p50)} ms: ${dots(times)} × (bar ${bar} ×)`,
         ok: times <= bar,
-      });
+      };
     }
-    return of;
   }
 
   async function unchanged(ours: Side): Promise<Row> {
@@ -167,25 +163,24 @@ const workloads = (policies: number): Workload[] => [
   },
 ];
 
-async function idleRows(seconds: number): Promise<Row[]> {
+async function* idleRows(seconds: number): AsyncGenerator<Row> {
   const small = await idle([], seconds * 3, async () => null);
+  yield row('npm start', small, 0.15, small.cores <= 0.15 && small.rssMb < 900);
   const flags = ['--policies', '5000', '--rate', '20'];
   const large = await idle(flags, seconds * 3, (url) =>
     load({ url }, { paths: rankings(5_000), connections: CONNECTIONS, seconds: seconds * 3 }),
   );
-  const row = (name: string, { cores, chainCores, rssMb }: Idle, bar: number, ok: boolean): Row => ({
-    name: `${name}, nobody reading`,
-    value: `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`,
-    ok,
-  });
   const { perSecond, p50, p99 } = large.after;
-  return [
-    row('npm start', small, 0.15, small.cores <= 0.15 && small.rssMb < 900),
-    row('npm start --policies 5000 --rate 20', large, 0.3, large.cores <= 0.3),
-    {
-      name: 'the same with readers of random ranking pages',
-      value: `${dots(perSecond)}/s p50 ${dots(p50)} p99 ${dots(p99)} ms (bar 200/s, p99 250 ms)`,
-      ok: perSecond >= 200 && p99 < 250,
-    },
-  ];
+  yield row('npm start --policies 5000 --rate 20', large, 0.3, large.cores <= 0.3);
+  yield {
+    name: 'the same with readers of random ranking pages',
+    value: `${dots(perSecond)}/s p50 ${dots(p50)} p99 ${dots(p99)} ms (bar 200/s, p99 250 ms)`,
+    ok: perSecond >= 200 && p99 < 250,
+  };
 }
+
+const row = (name: string, { cores, chainCores, rssMb }: Idle, bar: number, ok: boolean): Row => ({
+  name: `${name}, nobody reading`,
+  value: `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`,
+  ok,
+});
