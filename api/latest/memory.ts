@@ -88,12 +88,18 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     for (const [kind, keys] of carried === null ? [] : touchedBy(carried, cells))
       for (const key of keys) {
         const used = cells.peek(kind, key)?.usedAt ?? 0;
-        addKey(KINDS[kind].slow || memory.clock - used > WARM_MS ? drop : load, kind, key);
+        if (!KINDS[kind].slow) addKey(memory.clock - used > WARM_MS ? drop : load, kind, key);
       }
     return { load, drop };
   };
+  /** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */
+  const dropSlow = () => {
+    for (const [kind, keys] of carried === null ? [] : touchedBy(carried, cells))
+      if (KINDS[kind].slow) for (const key of keys) cells.drop(kind, key);
+  };
   const publish = (loaded: LoadedKeys, drop: Keys) => {
     if (carried === null) cells.clear();
+    dropSlow();
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
     for (const [kind, { keys, values, error }] of loaded) {
       if (error === undefined) failures.delete(kind);
