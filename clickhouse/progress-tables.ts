@@ -30,6 +30,8 @@ export interface AppliedRow {
   last_signature_index: number;
   /** Unix milliseconds. */
   applied_at: string;
+  /** Unix milliseconds of the log. */
+  written_at: string | null;
 }
 
 export interface DeadLetterRow {

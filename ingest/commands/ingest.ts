@@ -1,6 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
-import { appliedOffsets } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
 import { required } from '../../runtime/config/config.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
@@ -60,7 +60,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
           ...storedState(store),
           position: async () => {
             // Appended to a log that has lost its end, records would stand at offsets that sums have already.
-            await mustReachApplied(kafka, prefix, store.database, await appliedOffsets(store));
+            await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
             return readLogPosition(kafka, prefix);
           },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),

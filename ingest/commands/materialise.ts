@@ -1,7 +1,7 @@
 import '../../runtime/process/node-version.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
-import { appliedOffsets } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
@@ -59,7 +59,7 @@ async function consume(
   const { accounts, transactions } = counted;
   await retryUntilDone(
     'comparing the log with the database',
-    async () => mustBeSameLog(kafka, prefix, store.database, await appliedOffsets(store)),
+    async () => mustBeSameLog(kafka, prefix, store.database, await appliedPlaces(store)),
     { logger, signal },
   );
   await retryUntilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {

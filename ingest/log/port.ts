@@ -29,6 +29,8 @@ export interface LogBatch {
   topic: Topic;
   partition: number;
   entries: LogEntry[];
+  /** Unix milliseconds at which the newest of them was appended; absent where the log ends with its process. */
+  writtenAt?: number;
   /** False once the partition was taken away: stop, write nothing more. */
   owned(): boolean;
 }

@@ -12,7 +12,7 @@ import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { readings, sort } from './parts.ts';
-import { follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
@@ -197,7 +197,8 @@ function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly R
 }
 
 function advance(before: Progress, batch: LogBatch): Progress {
-  const progress: Progress = { ...before, gaps: new Map(before.gaps) };
+  const writtenAt = writtenUpTo(before, batch, Date.now());
+  const progress: Progress = { ...before, writtenAt, gaps: new Map(before.gaps) };
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
     if (record.kind === 'gap')

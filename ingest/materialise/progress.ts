@@ -12,6 +12,8 @@ export interface Progress {
   slot: bigint;
   blockTime: number | null;
   lastSignature: { text: string; slot: bigint; index: number } | null;
+  /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
+  writtenAt: number | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
 }
@@ -25,7 +27,7 @@ type StoredGap = Omit<GapRow, 'to_time'> &
 /** Reads where a partition stands; the beginning where it was never applied. */
 export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
   const [row] = await store.query<StoredRow>(
-    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index
+    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index, written_at
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
@@ -52,6 +54,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             slot: BigInt(row.last_signature_slot),
             index: row.last_signature_index,
           },
+    writtenAt: row?.written_at == null ? null : Number(row.written_at),
     gaps: new Map(
       gaps.map((gap) => [
         BigInt(gap.from_slot),
@@ -81,7 +84,16 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
     last_signature_slot: (progress.lastSignature?.slot ?? 0n).toString(),
     last_signature_index: progress.lastSignature?.index ?? 0,
     applied_at: String(appliedAt),
+    written_at: progress.writtenAt === null ? null : String(progress.writtenAt),
   };
+}
+
+/** When the newest record was appended, up to the end of a batch. */
+export function writtenUpTo({ offset, writtenAt }: Progress, batch: LogBatch, now: number): number | null {
+  if (batch.writtenAt === undefined) return null;
+  // Of what was applied before anybody kept this, no more is known than that it was written before now.
+  const before = offset < 0n ? 0 : (writtenAt ?? now);
+  return Math.max(before, batch.writtenAt);
 }
 
 /**

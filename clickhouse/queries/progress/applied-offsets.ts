@@ -11,6 +11,26 @@ export async function appliedOffsets(store: Store): Promise<Offsets> {
   return new Map(rows.map(({ place, log_offset }) => [place, BigInt(log_offset)]));
 }
 
+/** The last offset of a partition that is applied, and when the newest record up to it was appended to the log. */
+export interface AppliedPlace {
+  offset: bigint;
+  /** Unix milliseconds; null where it is not known. */
+  writtenAt: number | null;
+}
+
+/** Likewise, with what tells these offsets from the same ones of another log. */
+export async function appliedPlaces(store: Store): Promise<ReadonlyMap<string, AppliedPlace>> {
+  const rows = await store.query<{ place: string; log_offset: string; written_at: string | null }>(
+    `SELECT concat(topic, '/', toString(log_partition)) AS place, log_offset, written_at FROM applied FINAL`,
+  );
+  return new Map(
+    rows.map(({ place, log_offset, written_at }) => [
+      place,
+      { offset: BigInt(log_offset), writtenAt: written_at === null ? null : Number(written_at) },
+    ]),
+  );
+}
+
 /** Whether every place of `target` is reached. */
 export function reaches(offsets: Offsets, target: Offsets): boolean {
   return [...target].every(([place, offset]) => (offsets.get(place) ?? -1n) >= offset);

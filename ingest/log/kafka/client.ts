@@ -222,9 +222,10 @@ async function openConsumer(
         return options.onBatch({
           topic,
           partition,
-          messages: batch.messages.map(({ offset, value }) => ({
+          messages: batch.messages.map(({ offset, value, timestamp }) => ({
             offset: BigInt(offset),
             value: value ?? new Uint8Array(0),
+            writtenAt: Number(timestamp),
           })),
           heartbeat,
           passed: (offset) => resolveOffset(offset.toString()),

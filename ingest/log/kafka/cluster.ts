@@ -21,11 +21,11 @@ export interface WireProducer {
   close(): Promise<void>;
 }
 
-/** Some messages of one partition, as one fetch brought them. */
+/** Some messages of one partition, as one fetch brought them, with the unix milliseconds of their appending. */
 export interface WireBatch {
   topic: string;
   partition: number;
-  messages: { offset: bigint; value: Uint8Array }[];
+  messages: { offset: bigint; value: Uint8Array; writtenAt: number }[];
   /** Tells the group that this member lives. @throws where the group goes on without it or rebalances. */
   heartbeat(): Promise<void>;
   /** Moves the group's place to `next`. @throws where the partition is no longer this member's. */

@@ -1,26 +1,33 @@
-import type { Offsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import type { AppliedPlace } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { HISTORY_TOPICS } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';
 import { topicName } from './topics.ts';
 
+type Applied = ReadonlyMap<string, AppliedPlace>;
+
+const EMPTY_DATABASE =
+  'Give this log an empty database (CLICKHOUSE_URL) and run migrate, or the other log back (KAFKA_TOPIC_PREFIX).';
+
 /**
  * That a log may be written to: records would stand a second time at offsets that sums have already, where it has lost
- * its end or is another one.
+ * its end or is another one; and where it has grown past that end unnoticed, they do.
  * @throws ConfigError that says what to do.
  */
 export async function mustReachApplied(
-  client: KafkaClient,
+  client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
   prefix: string,
   database: string,
-  applied: Offsets,
+  applied: Applied,
 ): Promise<void> {
-  for (const { name, partition, high, next } of await placesOf(client, prefix, applied)) {
+  const places = await placesOf(client, prefix, applied);
+  for (const { name, partition, high, next } of places) {
     if (next > high)
       throw new ConfigError(
-        `${database} was filled from another log, or this one has lost its end: ${next - 1n} of ${name}/${partition} is applied, which ends at ${high}. Nothing is written, for its offsets would be used a second time. Give this log an empty database (CLICKHOUSE_URL) and run migrate, or the other log back (KAFKA_TOPIC_PREFIX).`,
+        `${database} was filled from another log, or this one has lost its end: ${next - 1n} of ${name}/${partition} is applied, which ends at ${high}. Nothing is written, for its offsets would be used a second time. ${EMPTY_DATABASE}`,
       );
   }
+  for (const place of places) await mustBeWhatWasApplied(client, database, place);
 }
 
 /**
@@ -29,10 +36,10 @@ export async function mustReachApplied(
  * @throws ConfigError that says what to do.
  */
 export async function mustBeSameLog(
-  client: KafkaClient,
+  client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
   prefix: string,
   database: string,
-  applied: Offsets,
+  applied: Applied,
 ): Promise<void> {
   await mustReachApplied(client, prefix, database, applied);
   for (const { name, partition, low, next } of await placesOf(client, prefix, applied)) {
@@ -43,17 +50,45 @@ export async function mustBeSameLog(
   }
 }
 
+interface Place {
+  name: string;
+  partition: number;
+  low: bigint;
+  high: bigint;
+  /** The first offset that is not applied. */
+  next: bigint;
+  writtenAt: number | null;
+}
+
+/** Nothing of what is applied was appended after the newest of it: who finds such a record finds one written over it. */
+async function mustBeWhatWasApplied(
+  client: Pick<KafkaClient, 'offsetsAt'>,
+  database: string,
+  { name, partition, next, writtenAt }: Place,
+): Promise<void> {
+  if (writtenAt === null) return;
+  const newer = (await client.offsetsAt(name, writtenAt + 1)).get(partition);
+  if (newer === undefined || newer >= next) return;
+  const until = new Date(writtenAt).toISOString();
+  throw new ConfigError(
+    `${database} was filled from another log, or this one has lost its end and has grown past it: of ${name}/${partition} what is before ${next} is applied and was written until ${until}, but ${newer} was written later. Nothing is written. ${EMPTY_DATABASE}`,
+  );
+}
+
 /** Every partition, and the first offset of it that is not applied. */
-async function placesOf(client: KafkaClient, prefix: string, applied: Offsets) {
+async function placesOf(
+  client: Pick<KafkaClient, 'offsets'>,
+  prefix: string,
+  applied: Applied,
+): Promise<Place[]> {
   const places = await Promise.all(
     HISTORY_TOPICS.map(async (topic) => {
       const name = topicName(prefix, topic);
       const offsets = await client.offsets(name);
-      return offsets.map((place) => ({
-        ...place,
-        name,
-        next: (applied.get(`${topic}/${place.partition}`) ?? -1n) + 1n,
-      }));
+      return offsets.map((place) => {
+        const known = applied.get(`${topic}/${place.partition}`);
+        return { ...place, name, next: (known?.offset ?? -1n) + 1n, writtenAt: known?.writtenAt ?? null };
+      });
     }),
   );
   return places.flat();

@@ -94,11 +94,13 @@ export async function applyBatch(
   const heart = beat(batch);
   try {
     for (let start = 0; start < batch.messages.length && !signal.aborted; start += maxBatch) {
-      const entries = batch.messages
-        .slice(start, start + maxBatch)
+      const messages = batch.messages.slice(start, start + maxBatch);
+      const entries = messages
         .map(({ offset, value }) => entryOf(topic, partition, offset, value))
         .flatMap((entry) => assembly.take(`${topic}/${partition}`, entry));
-      const place = { topic, partition, entries, owned: () => owned() && heart.failure() === null };
+      const writtenAt = messages.reduce((newest, message) => Math.max(newest, message.writtenAt), 0);
+      const isOwned = () => owned() && heart.failure() === null;
+      const place = { topic, partition, entries, writtenAt, owned: isOwned };
       if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) break;
       const last = (entries.at(-1) as LogEntry).offset;
       assembly.applied(`${topic}/${partition}`);

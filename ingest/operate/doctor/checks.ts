@@ -31,7 +31,7 @@ export function checksOf(config: Config): Check[] {
       checkStream(endpoint, config, signal),
     ),
     ...(config.solanaRpcUrl ?? [null]).map((one) =>
-      check('SOLANA_RPC_URL', one, (url) => checkRpc(url, config)),
+      check('SOLANA_RPC_URL', one, (url, signal) => checkRpc(url, config, signal)),
     ),
     check('KAFKA_BROKERS', config.kafkaBrokers, async (brokers, signal) => {
       const answering = await checkKafka(brokers, config.kafkaTls, signal);

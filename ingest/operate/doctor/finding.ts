@@ -1,5 +1,7 @@
 /** One line of what was found. A note is what works and costs something: it says what to do. */
 export interface Finding {
-  mark: 'ok' | 'note';
+  mark: 'ok' | 'note' | 'failed';
   text: string;
 }
+
+export const note = (text: string): Finding => ({ mark: 'note', text });

@@ -1,28 +1,40 @@
 import type { Config } from '../../../runtime/config/config.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { Finding } from './finding.ts';
+import { tryManners } from './rpc-manners.ts';
 
 const PAGE = 1000;
 /** The list of a program that is older than this many transactions is not read to its end. */
 const MOST_PAGES = 20;
 
-/** One line about a node. @throws RpcError, Error with what is to be done */
-export async function checkRpc(
-  url: string,
-  { programId, commitment, programStartSlot }: Config,
-): Promise<string> {
+/**
+ * Whether a node has what is read of it, then a line for each manner that costs something.
+ * @throws RpcError, Error with what is to be done
+ */
+export async function checkRpc(url: string, config: Config, signal: AbortSignal): Promise<Finding[]> {
+  const manners = await tryManners(url, config, signal);
+  if (manners.isBusy) return manners.findings;
+  return [await reach(url, config), ...manners.findings];
+}
+
+async function reach(url: string, { programId, commitment, programStartSlot }: Config): Promise<Finding> {
   const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
-  const [slot, first] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
+  const [slot, kept] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
   const { account } = await rpc.getAccountInfo(programId);
   if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
-  const found = `at slot ${slot}, history from slot ${first}, has the program`;
+  const found = `at slot ${slot}, history from slot ${kept}, has the program`;
   const oldest = await oldestSlot(rpc, programId);
-  if (oldest === null) return found;
-  if (oldest.isFirst && programStartSlot === 0n && first <= oldest.slot)
-    return `${found}; its first transaction is in slot ${oldest.slot}: PROGRAM_START_SLOT=${oldest.slot}`;
-  if (first <= 1n || first <= programStartSlot) return found;
-  throw new Error(
-    `${found}: history before slot ${first} is not to be had here; name an archive node beside it, or set PROGRAM_START_SLOT to the slot of the program's first transaction where that is later`,
-  );
+  const first = oldest?.isFirst === true ? oldest.slot : null;
+  // A node that keeps no more than its last blocks lists no more of the program either: its oldest is nobody's first.
+  if (kept <= 1n && programStartSlot === 0n && first !== null) {
+    const start = `its first transaction is in slot ${first}: PROGRAM_START_SLOT=${first}`;
+    return { mark: 'ok', text: `${found}; ${start}` };
+  }
+  if (oldest === null || kept <= 1n || kept <= programStartSlot) return { mark: 'ok', text: found };
+  const what = `history before slot ${kept} is not to be had here`;
+  const start = first === null ? 'its slot' : `its slot (the oldest listed here is in ${first})`;
+  const advice = `name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to ${start}`;
+  return { mark: 'failed', text: `${found}: ${what}; ${advice}` };
 }
 
 /** Slot of the oldest transaction that the node lists, and whether its list was read to the end. */

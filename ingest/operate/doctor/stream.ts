@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../../runtime/config/config.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
-import { namedCap, StreamEndedError } from '../../stream/geyser/ended.ts';
+import { mayBeTheRequest, namedCap, StreamEndedError } from '../../stream/geyser/ended.ts';
 import type { Update } from '../../stream/geyser/update.ts';
 import type { Finding } from './finding.ts';
+import { noStream, ON_LAGGING, saysLagging } from './stream-advice.ts';
 
 /** How far back a replay is tried, and how many addresses. */
 const SLOTS_BACK = 8n;
@@ -15,7 +16,7 @@ const WITHIN_MS = 4_000;
 
 /**
  * Subscribes as ingest does, waits for the first slot, then tries a replay and a filter of addresses.
- * @throws what ended the stream before a slot came
+ * @throws Error with what ended the stream before a slot came, and what to do
  */
 export async function checkStream(
   endpoint: string,
@@ -33,6 +34,9 @@ export async function checkStream(
       await replay(client, { ...core, fromSlot: slot - SLOTS_BACK }, signal),
       await filters(client, { ...core, programId: null }, signal),
     ];
+  } catch (error) {
+    if (!(error instanceof StreamEndedError)) throw error;
+    throw new Error(noStream(error), { cause: error });
   } finally {
     client.close();
   }
@@ -91,12 +95,22 @@ async function replay(client: GeyserClient, from: Subscription, signal: AbortSig
   const first = await client.firstReplayed().catch(() => null);
   const since = first === null ? '' : `, kept from slot ${first}`;
   const tried = await outcome(client, from, signal);
+  const untried = triedInVain('replay', tried);
+  if (untried !== null) return untried;
   if (tried instanceof StreamEndedError)
     return { mark: 'note', text: `replay: none (${tried.message}): ${NO_REPLAY}` };
   const isReplayed = 'slot' in tried && tried.slot < (from.fromSlot as bigint) + SLOTS_BACK;
   if (!isReplayed)
     return { mark: 'note', text: `replay: taken, and nothing of the past comes: ${NO_REPLAY}` };
   return { mark: 'ok', text: `replay: ${SLOTS_BACK} slots back${since}` };
+}
+
+/** Where the stream ended for what has nothing to do with what was asked for. */
+function triedInVain(what: 'replay' | 'filters', tried: Update | StreamEndedError): Finding | null {
+  if (!(tried instanceof StreamEndedError) || tried.cancelled) return null;
+  if (!saysLagging(tried) && mayBeTheRequest(tried)) return null;
+  const advice = saysLagging(tried) ? ON_LAGGING : 'run it again';
+  return { mark: 'note', text: `${what}: not known, for the stream ended (${tried.message}): ${advice}` };
 }
 
 /** Addresses that nobody has a key of. */
@@ -111,9 +125,11 @@ async function filters(client: GeyserClient, base: Subscription, signal: AbortSi
   while (most > 0) {
     const tried = await outcome(client, { ...base, addresses: nobodies(most) }, signal);
     if (!(tried instanceof StreamEndedError)) break;
+    const untried = triedInVain('filters', tried);
+    if (untried !== null) return untried;
     refusal = tried.message;
     if (signal.aborted || tried.cancelled)
-      return { mark: 'note', text: `filters: no answer to ${most} addresses` };
+      return { mark: 'note', text: `filters: no answer to ${most} addresses in time: run it again` };
     const named = namedCap(tried);
     most = named !== null && named < most ? named : Math.floor(most / 2);
   }

@@ -10,7 +10,7 @@ test('an offset is committed once its batch was applied, however often that fail
   const batch = {
     topic: topicName('p', 'transactions'),
     partition: 0,
-    messages: [0n, 1n, 2n].map((offset) => ({ offset, value: Buffer.from('no record') })),
+    messages: [0n, 1n, 2n].map((offset) => ({ offset, writtenAt: 0, value: Buffer.from('no record') })),
     heartbeat: async () => {},
     passed: (offset: bigint) => void steps.push(`passed ${offset}`),
     rewind: (offset: bigint) => void steps.push(`rewound to ${offset}`),

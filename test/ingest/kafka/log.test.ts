@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
 import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
@@ -157,6 +158,31 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     const second = read('lost', keep);
     await vi.waitFor(() => expect(second.names()).toHaveLength(2 + 4 * PARTITIONS), WAIT);
     expect(new Set(second.names())).toEqual(new Set([...first.names(), 'marker 2']));
+  });
+
+  test('what was appended later than what is applied tells that a log has lost its end and grown past it', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    const append = async (slot: bigint) => {
+      await writer.append([accountRecord(slot, 1)]);
+      const now = Date.now();
+      await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(now), WAIT);
+    };
+    await append(1n);
+    await append(2n);
+    const reader = read('identity');
+    await vi.waitFor(() => expect(reader.names()).toHaveLength(2), WAIT);
+    const { topic, partition } = reader.batches[0] as LogBatch;
+    const writtenAt = Math.max(...reader.batches.map((batch) => batch.writtenAt as number));
+    const reaches = (offset: bigint) =>
+      mustReachApplied(client, prefix, 'x', new Map([[`${topic}/${partition}`, { offset, writtenAt }]]));
+    await expect(reaches(1n)).resolves.toBeUndefined();
+    await append(3n);
+    await append(4n);
+    await writer.close();
+    await expect(reaches(1n)).resolves.toBeUndefined();
+    // As if what is applied up to 3 had been cut off behind 1.
+    await expect(reaches(3n)).rejects.toThrow(/has grown past it: .* but 2 was written later/);
   });
 
   test('a second member takes partitions over, and the first no longer owns them', async () => {

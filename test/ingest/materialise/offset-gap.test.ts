@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
-import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { type AppliedPlace, appliedPlaces } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { mustBeSameLog, mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
@@ -37,11 +37,18 @@ test('of readings the newest is enough', async () => {
   await expect(materialise(batchOf('readings', logOf([], 9n)))).resolves.toBeUndefined();
 });
 
-const log = (low: bigint, high: bigint) =>
-  ({ offsets: async () => [{ partition: 0, low, high }] }) as unknown as KafkaClient;
+/** @param written when each record was appended, from `low` on; those that are not told of are as old as can be. */
+const log = (low: bigint, high: bigint, written: readonly number[] = []) => ({
+  offsets: async () => [{ partition: 0, low, high }],
+  offsetsAt: async (_: string, millis: number) => {
+    const at = written.findIndex((one) => one >= millis);
+    return new Map([[0, at === -1 ? high : low + BigInt(at)]]);
+  },
+});
+const place: AppliedPlace = { offset: 2n, writtenAt: 50 };
 const applied = new Map([
-  ['accounts/0', 2n],
-  ['transactions/0', 2n],
+  ['accounts/0', place],
+  ['transactions/0', place],
 ]);
 
 test('a log that goes on where the database ends is the right one', async () => {
@@ -59,6 +66,28 @@ test('a log that ends before what is applied is another log, and is refused', as
 test('a log that has lost its end is not written to; one that has lost its beginning is', async () => {
   await expect(mustReachApplied(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(/has lost its end/);
   await expect(mustReachApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
+});
+
+test('a log that lost its end and has grown past it is seen by what is newer than what was applied', async () => {
+  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied)).rejects.toThrow(
+    /^index was filled from another log, or .* grown past it: of x-accounts\/0 what is before 3 is applied .* but 1 was written later\. .*KAFKA_TOPIC_PREFIX/,
+  );
+  // Clocks go back now and then; what comes behind may be as old as it likes.
+  await expect(
+    mustBeSameLog(log(0n, 9n, [50, 10, 20, 5, 60]), 'x', 'index', applied),
+  ).resolves.toBeUndefined();
+  const unknown = new Map([['accounts/0', { ...place, writtenAt: null }]]);
+  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', unknown)).resolves.toBeUndefined();
+});
+
+test('when the newest record was appended is kept with the place, across batches and processes', async () => {
+  const apply = (name: string, offset: bigint, writtenAt: number) =>
+    createMaterialiser({ store, programId: PROGRAM })({ ...at(name, offset), partition: 7, writtenAt });
+  await apply('a', 0n, 70);
+  await apply('b', 1n, 40);
+  expect((await appliedPlaces(store)).get('transactions/7')).toEqual({ offset: 1n, writtenAt: 70 });
+  await apply('c', 2n, 80);
+  expect((await appliedPlaces(store)).get('transactions/7')).toEqual({ offset: 2n, writtenAt: 80 });
 });
 
 test('a log whose beginning is deleted before it was applied is refused', async () => {

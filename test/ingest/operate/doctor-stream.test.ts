@@ -21,7 +21,11 @@ afterEach(async () => {
 });
 
 /** The lines about the stream, while slots go on. */
-async function diagnose(modes: Partial<ProviderModes>, token = 'secret'): Promise<string[]> {
+async function diagnose(
+  modes: Partial<ProviderModes>,
+  token = 'secret',
+  { signal } = new AbortController(),
+): Promise<string[]> {
   geyser.become(modes);
   const lines: string[] = [];
   const slots = setInterval(() => void chain.produce([]), 50);
@@ -30,7 +34,7 @@ async function diagnose(modes: Partial<ProviderModes>, token = 'secret'): Promis
     YELLOWSTONE_X_TOKEN: token,
   });
   const checks = checksOf(config).filter(({ variable }) => variable === 'YELLOWSTONE_ENDPOINT');
-  await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+  await runChecks(checks, (line) => lines.push(line), signal);
   clearInterval(slots);
   return lines;
 }
@@ -71,4 +75,25 @@ test('what the product lives with as it is needs no line of its own', async () =
 
 test('a wrong token names its variable', async () => {
   expect(await diagnose({}, 'wrong')).toEqual([expect.stringMatching(/^failed.*YELLOWSTONE_X_TOKEN/)]);
+});
+
+test.each([
+  ['pings alone come', { pings: true }],
+  ['nothing comes', {}],
+] as const)('where %s the node stands still, and the line says so', async (_, modes) => {
+  geyser.faults.stall(Object.keys(modes).length === 0);
+  const enough = { signal: AbortSignal.timeout(700) };
+  expect(await diagnose(modes, 'secret', enough as AbortController)).toEqual([
+    expect.stringMatching(/^failed.*no slot came in time: .*its node stands still; ask the provider/),
+  ]);
+});
+
+test('a provider that cuts off who lags has that line, whatever was tried just then', async () => {
+  expect(await diagnose({ lag: 1 })).toEqual([
+    expect.stringMatching(/^failed.*lagged: it cuts off who reads too slowly: .*bandwidth/),
+  ]);
+  const lines = await diagnose({ lag: 5 });
+  expect(lines[0]).toMatch(/^ok/);
+  for (const line of lines.slice(1))
+    expect(line).toMatch(/^ok|^note.*the stream ended \(lagged\): it cuts off/);
 });

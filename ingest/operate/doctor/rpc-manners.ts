@@ -1,0 +1,108 @@
+import type { Config } from '../../../runtime/config/config.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
+import { signaturePage, slotOf, sound } from '../../../runtime/rpc/replies.ts';
+import { type Finding, note } from './finding.ts';
+import { tryTransactions } from './rpc-transactions.ts';
+
+const TIMEOUT_MS = 3_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** One after the other: nodes behind one address answer in turn. */
+const SLOTS_ASKED = 12;
+/** By so many slots nodes differ that are well. */
+const SLOTS_APART = 4n;
+const LISTED = 200;
+/** A node that answers none of so many is not asked any further. */
+const MOST_IN_VAIN = 2;
+
+export interface Manners {
+  /** The node wants to be left alone for so long that nothing else can be asked. */
+  isBusy: boolean;
+  findings: Finding[];
+}
+
+/** What was answered, each question asked once: the product asks again, and it is the asking again that is to be told. */
+interface Tally {
+  asked: number;
+  /** Answers that were none, in the words of the last. */
+  unsound: number;
+  words: string;
+}
+
+/** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
+export type Ask = <T>(
+  method: string,
+  params: readonly unknown[],
+  read: (result: unknown) => T,
+) => Promise<T | null>;
+
+/** Asks a node for slots and some transactions of the program, and tells how it answers. */
+export async function tryManners(
+  url: string,
+  { programId, commitment }: Config,
+  signal: AbortSignal,
+): Promise<Manners> {
+  const node = createRpcNode(url, TIMEOUT_MS);
+  const tally: Tally = { asked: 0, unsound: 0, words: '' };
+  const ask = plainly(node, tally, signal);
+  const slots: bigint[] = [];
+  for (let asked = 0; asked < SLOTS_ASKED; asked += 1) {
+    const slot = await ask('getSlot', [{ commitment }], slotOf);
+    if (slot !== null) slots.push(slot);
+  }
+  const listed = await ask(
+    'getSignaturesForAddress',
+    [programId, { commitment: 'finalized', limit: LISTED }],
+    (result) => signaturePage(result, LISTED),
+  );
+  const found = await tryTransactions(listed ?? [], ask);
+  const waitS = Math.ceil(node.waitMs() / 1000);
+  const findings = [limited(waitS), unsound(tally), pooled(slots), ...found];
+  return { isBusy: waitS > 0, findings: findings.filter((finding) => finding !== null) };
+}
+
+function plainly(node: RpcNode, tally: Tally, signal: AbortSignal): Ask {
+  return async (method, params, read) => {
+    const inVain = tally.unsound === tally.asked && tally.unsound >= MOST_IN_VAIN;
+    if (inVain || node.waitMs() > 0 || signal.aborted) return null;
+    tally.asked += 1;
+    try {
+      const result = await node.ask(method, params, MAX_BYTES);
+      return sound(method, () => read(result));
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.kind === 'refused') throw error;
+      if (node.waitMs() > 0) return null;
+      tally.unsound += 1;
+      tally.words = error.message;
+      return null;
+    }
+  };
+}
+
+function limited(waitS: number): Finding | null {
+  if (waitS === 0) return null;
+  return {
+    mark: 'failed',
+    text: `limits: refuses requests for ${waitS} s (429 or 503 with Retry-After): nothing is asked of it meanwhile; have its limit raised, or name another node beside it`,
+  };
+}
+
+function unsound({ asked, unsound: count, words }: Tally): Finding | null {
+  if (count === 0) return null;
+  return note(
+    `answers: ${count} of ${asked} were none (${words}): each is asked for again, which takes its time; name another node beside it`,
+  );
+}
+
+function pooled(slots: readonly bigint[]): Finding | null {
+  let apart = 0n;
+  let highest = 0n;
+  for (const slot of slots) {
+    if (highest - slot > apart) apart = highest - slot;
+    if (slot > highest) highest = slot;
+  }
+  if (apart <= SLOTS_APART) return null;
+  return note(
+    `pool: answers come from nodes that are up to ${apart} slots apart: what a late one tells is asked for again; have requests pinned to one node, or name another before it`,
+  );
+}

@@ -1,0 +1,76 @@
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import { type Finding, note } from './finding.ts';
+import type { Ask } from './rpc-manners.ts';
+
+const ASKED = 8;
+const INVALID_PARAMS = -32602;
+const VERSION_NOT_TAKEN = -32015;
+const NEWEST_VERSION = 1;
+
+type Answer = Record<string, unknown> | 'none';
+
+/** Reads some of the transactions that a node lists, and tells what is not as it should be. */
+export async function tryTransactions(
+  listed: readonly SignatureInfo[],
+  ask: Ask,
+): Promise<(Finding | null)[]> {
+  const { answers, version, untold } = await answersTo(spread(listed), ask);
+  const whole = answers.filter((answer) => answer !== 'none');
+  const missing = answers.length - whole.length;
+  const bare = whole.filter(({ meta }) => typeof meta !== 'object' || meta === null).length;
+  const timeless = whole.filter(({ blockTime }) => typeof blockTime !== 'number').length;
+  const of = (count: number) => `${count} of ${answers.length}`;
+  const again =
+    'they are asked for again, and what stays so keeps a gap of its slot open; name another node beside it';
+  return [
+    version === NEWEST_VERSION && !untold
+      ? null
+      : note(
+          `versions: ${untold ? 'tells no transaction of version 1' : 'takes maxSupportedTransactionVersion 0 at most'}: one of version 1 keeps a gap of its slot open; name a node of a newer release beside it`,
+        ),
+    missing === 0
+      ? null
+      : note(`transactions: ${of(missing)} that it lists are answered with null: ${again}`),
+    bare === 0 ? null : note(`transactions: ${of(bare)} come without meta: ${again}`),
+    timeless === 0
+      ? null
+      : note(
+          `times: ${of(timeless)} transactions have no block time: such events are dated by their neighbours or absent from their day; name a node that knows block times before it`,
+        ),
+  ];
+}
+
+async function answersTo(some: readonly SignatureInfo[], ask: Ask) {
+  let version = NEWEST_VERSION;
+  /** Refused although the version that it takes was asked for. */
+  let untold = false;
+  const answers: Answer[] = [];
+  for (const { signature } of some) {
+    try {
+      const config = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: version };
+      const answer = await ask('getTransaction', [signature, config], answerOf);
+      if (answer !== null) answers.push(answer);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (error.code === VERSION_NOT_TAKEN) untold = true;
+      else if (error.code === INVALID_PARAMS && /version/i.test(error.message) && version > 0) version -= 1;
+      else throw error;
+    }
+  }
+  return { answers, version, untold };
+}
+
+function answerOf(result: unknown): Answer {
+  if (result === null) return 'none';
+  if (typeof result !== 'object') throw new TypeError('no transaction');
+  return result as Record<string, unknown>;
+}
+
+/** Some of a list, from its first to its last. */
+function spread(listed: readonly SignatureInfo[]): SignatureInfo[] {
+  const count = Math.min(ASKED, listed.length);
+  return listed.filter(
+    (_, at) => Math.floor((at * count) / listed.length) !== Math.floor(((at - 1) * count) / listed.length),
+  );
+}

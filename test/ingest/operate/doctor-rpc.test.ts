@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
+import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+
+let chain: Chain;
+let rpc: RpcServer;
+
+beforeAll(async () => {
+  chain = createChain({ dir: null, seed: 'doctor', genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: 'doctor', policies: 3 });
+  for (let made = 0; made < 90; made += 1) await chain.produce(life.next());
+  rpc = await serveRpc({ ledger: chain, port: 0 });
+});
+beforeEach(() => rpc.faults.behave(POLITE));
+afterAll(async () => {
+  await rpc.close();
+  chain.close();
+});
+
+/** What the doctor says of the node. */
+async function diagnose(manners: Partial<RpcManners>, env: Record<string, string> = {}): Promise<string[]> {
+  rpc.faults.behave(manners);
+  const lines: string[] = [];
+  const config = readConfig({ SOLANA_RPC_URL: rpc.url, ...env });
+  const checks = checksOf(config).filter(({ variable }) => variable === 'SOLANA_RPC_URL');
+  await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+  return lines.map((line) => line.replace(/ +SOLANA_RPC_URL +/, ' '));
+}
+
+/** Of every transaction, or of each the first time only. */
+const every = (times: number) => ({ befalls: () => true, times });
+
+test('of a node that is well there is one line', async () => {
+  expect(await diagnose({})).toEqual([
+    expect.stringMatching(/^ok at slot \d+, history from slot 1, .*: PROGRAM_START_SLOT=\d$/),
+  ]);
+  expect(await diagnose({ versionOne: true })).toEqual([expect.stringMatching(/^ok/)]);
+});
+
+test.each<[string, Partial<RpcManners>, RegExp]>([
+  [
+    'a pool of nodes that lag',
+    { pool: [0, 17, 40] },
+    /^note pool: .* up to 40 slots apart: .*; have requests pinned/,
+  ],
+  [
+    'replies that are cut short',
+    { cutOneIn: 7 },
+    /^note answers: [34] of 2\d were none .*: .*; name another node/,
+  ],
+  [
+    'transactions that are null though they are listed',
+    { withheld: every(1) },
+    /^note transactions: 8 of 8 that it lists are answered with null: .*gap.*; name another node/,
+  ],
+  [
+    'transactions without meta',
+    { bare: every(1) },
+    /^note transactions: 8 of 8 come without meta: .*gap.*; name/,
+  ],
+  [
+    'a node that takes no version 1',
+    { mostVersion: 0 },
+    /^note versions: takes .* 0 at most: .*; name a node of a newer/,
+  ],
+  [
+    'block times that nobody knows',
+    { withoutTimes: true },
+    /^note times: 8 of 8 transactions have no .*; name a node/,
+  ],
+])('%s: one line that says what to do, behind that of the node', async (_, manners, line) => {
+  expect(await diagnose(manners)).toEqual([expect.stringMatching(/^ok/), expect.stringMatching(line)]);
+});
+
+test('a node that is old and whose pool lags has a line for each', async () => {
+  const lines = await diagnose({ mostVersion: 0, pool: [0, 30] });
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    expect.stringMatching(/^ok/),
+    'note pool',
+    'note versions',
+  ]);
+});
+
+test('history that was pruned names the two ways out', async () => {
+  expect(await diagnose({ firstBlock: 50n })).toEqual([
+    expect.stringMatching(
+      /^failed .*before slot 50 is not to be had here; name an archive node .*PROGRAM_START_SLOT to its slot \(the oldest listed here is in 5\d\)/,
+    ),
+  ]);
+  expect(await diagnose({ firstBlock: 50n }, { PROGRAM_START_SLOT: '50' })).toEqual([
+    expect.stringMatching(/^ok/),
+  ]);
+});
+
+test('a node that wants to be left alone is, and that is the line', async () => {
+  const asked = rpc.asked('429');
+  expect(await diagnose({ limited: { everyMs: 1_200_000, forMs: 600_000 } })).toEqual([
+    expect.stringMatching(
+      /^failed limits: refuses requests for \d+ s .*; have its limit raised, or name another/,
+    ),
+  ]);
+  expect(rpc.asked('429') - asked).toBe(1);
+});
+
+test('a node that is not there has one line', async () => {
+  expect(await diagnose({}, { SOLANA_RPC_URL: 'http://127.0.0.1:1' })).toEqual([
+    expect.stringMatching(/^failed .*getSlot|^failed .*getFirstAvailableBlock/),
+  ]);
+});
