@@ -14,7 +14,7 @@ import { holds, type Made } from './made.ts';
 import { createParts } from './parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
-import { planOf } from './touched.ts';
+import { dropSlow, planOf } from './touched.ts';
 import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {
@@ -93,7 +93,7 @@ export function createMemory(options: MemoryOptions): Memory {
     if (carried === null) {
       cells.clear();
       ahead.restart();
-    }
+    } else dropSlow(carried, cells);
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
     for (const [kind, { keys, values, error }] of loaded) {
       if (error === undefined) failures.delete(kind);

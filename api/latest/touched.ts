@@ -19,14 +19,20 @@ export function planOf(
   const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
   const drop: Keys = new Map();
   for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells)) {
+    if (KINDS[kind].slow) continue;
     const all = KINDS[kind].steady && keys.size <= MOST_STEADY;
     for (const key of keys) {
       const used = cells.peek(kind, key)?.usedAt ?? 0;
-      const isRead = all || (!KINDS[kind].slow && clock - used <= WARM_MS);
-      addKey(isRead ? load : drop, kind, key);
+      addKey(all || clock - used <= WARM_MS ? load : drop, kind, key);
     }
   }
   return { load, drop };
+}
+
+/** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */
+export function dropSlow(changes: Changes, cells: Cells): void {
+  for (const [kind, keys] of touchedBy(changes, cells))
+    if (KINDS[kind].slow) for (const key of keys) cells.drop(kind, key);
 }
 
 /** The keys in memory that these changes have made old. */
