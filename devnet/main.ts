@@ -7,11 +7,14 @@ import { createLife } from './life/life.ts';
 import { launchMint } from './life/profile.ts';
 import { residentOf } from './life/resident.ts';
 import { type DevnetOptions, HELP, readOptions } from './options.ts';
-import { keepProducing, makeHistory } from './pace.ts';
+import { keepProducing, livePast, makeHistory, type Past, pastEnd, SLOTS_AN_HOUR } from './pace.ts';
 import { watchParent } from './parent.ts';
 import { mannersNamed } from './rpc/manners.ts';
 import { serveRpc } from './rpc/server.ts';
 import { serveVenues } from './venues/server.ts';
+
+/** A stream that follows an address as it comes up should miss little of it meanwhile. */
+const PAST_BLOCK_MS = 15;
 
 const FIXED_PORTS = { geyser: 10_000, rpc: 8899, venues: 8900 };
 
@@ -27,11 +30,12 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   const ports = portsOf(options.portBase);
   const venues = await serveVenues({ chain, host, port: ports.venues });
   const life = createLife(chain, { seed, policies, rate, metadataBase: venues.metadataUrl });
-  await makeHistory(chain, life, options.historySlots, signal, (slot) => {
-    process.stderr.write(`devnet: history up to slot ${slot} of ${options.historySlots}\n`);
-  });
+  const { pastHours: hours, historySlots: blocks } = options;
+  const past: Past | null = hours > 0 && blocks > 0 ? { hours, blocks, blockMs: PAST_BLOCK_MS } : null;
+  if (past === null) await makeHistory(chain, life, blocks, signal, told('slot', blocks));
   const geyser = await serveGeyser({
-    ...{ ledger: chain, host, port: ports.geyser, xToken, retentionSlots },
+    ...{ ledger: chain, host, port: ports.geyser, xToken },
+    retentionSlots: past === null ? retentionSlots : retentionSlots + hours * SLOTS_AN_HOUR,
     modes: provider,
   });
   const rpc = await serveRpc({
@@ -54,6 +58,10 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
     slot: String(chain.tip().slot),
   };
   process.stdout.write(`${JSON.stringify({ devnet })}\n`);
+  if (past !== null && chain.tip().slot < pastEnd(chain, past, Date.now())) {
+    await Promise.race([geyser.followed, aborted(signal)]);
+    await livePast(chain, life, past, signal, (slot) => told('hour', hours)(slot / BigInt(SLOTS_AN_HOUR)));
+  }
   const { api } = options;
   const posting =
     api === null
@@ -64,6 +72,15 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   await Promise.all([geyser.close(), rpc.close(), venues.close()]);
   chain.close();
 }
+
+const told = (what: string, all: number) => (reached: bigint) =>
+  void process.stderr.write(`devnet: history up to ${what} ${reached} of ${all}\n`);
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), Date.now());

@@ -8,6 +8,8 @@ export interface DevnetOptions {
   policies: number;
   /** Slots of past that a fresh chain starts with. */
   historySlots: number;
+  /** Hours over which that past lies; 0: its slots follow each other. */
+  pastHours: number;
   /** Milliseconds of slot 0. */
   genesisTime: number;
   /** Pace of live blocks; block times advance 400 ms a slot whatever this is. */
@@ -34,6 +36,8 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --seed TEXT           the same seed makes the same chain (default 1)
   --policies N          policies, created over time (default 40)
   --history SLOTS       a past of this many slots at the first start (default 0)
+  --past HOURS          lays the blocks of that past over so many hours, and lives through them once a stream is open,
+                        fast, so that who streams has seen it all (default 0: block after block, before it serves)
   --genesis-time TIME   of slot 0: ISO 8601 or unix milliseconds (default: so that the past ends now)
   --slot-ms MS          pace of new slots (default 400)
   --rate N              actions a slot, on average (default 2)
@@ -55,10 +59,14 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
 Prints one line of JSON with all addresses once everything answers.
 `;
 
+/** A year: what comes of more is no use to anybody, and a number of slots grows with it. */
+const MOST_HOURS = 8_784;
+
 const FLAGS = {
   seed: { type: 'string', default: '1' },
   policies: { type: 'string', default: '40' },
   history: { type: 'string', default: '0' },
+  past: { type: 'string', default: '0' },
   'genesis-time': { type: 'string' },
   'slot-ms': { type: 'string', default: String(SLOT_MS) },
   rate: { type: 'string', default: '2' },
@@ -82,8 +90,8 @@ function whole(flag: string, text: string, least: number, most: number): number 
   return value;
 }
 
-function genesis(text: string | undefined, historySlots: number, nowMs: number): number {
-  if (text === undefined) return nowMs - historySlots * SLOT_MS;
+function genesis(text: string | undefined, pastMs: number, nowMs: number): number {
+  if (text === undefined) return nowMs - pastMs;
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (!Number.isFinite(time)) throw new RangeError(`--genesis-time is no time: "${text}"`);
   return time;
@@ -109,6 +117,7 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
   const { values } = parseArgs({ args: [...args], options: FLAGS, strict: true, allowPositionals: false });
   if (values.help) return null;
   const historySlots = whole('history', values.history, 0, 50_000_000);
+  const pastHours = whole('past', values.past, 0, MOST_HOURS);
   const rate = Number(values.rate);
   if (!(rate >= 0 && rate <= 1000))
     throw new RangeError(`--rate must be from 0 to 1000, not "${values.rate}"`);
@@ -118,7 +127,12 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     seed: values.seed,
     policies: whole('policies', values.policies, 1, 1_000_000),
     historySlots,
-    genesisTime: genesis(values['genesis-time'], historySlots, nowMs),
+    pastHours,
+    genesisTime: genesis(
+      values['genesis-time'],
+      pastHours === 0 ? historySlots * SLOT_MS : pastHours * 3_600_000,
+      nowMs,
+    ),
     slotMs: whole('slot-ms', values['slot-ms'], 1, 60_000),
     rate,
     dir: values.dir ?? null,

@@ -4,6 +4,8 @@ import type { Life } from './life/life.ts';
 
 /** Blocks made between two looks at the clock and the signal. */
 const BATCH = 200;
+export const SLOTS_AN_HOUR = 3_600_000 / SLOT_MS;
+const TELL_MS = 2_000;
 
 /** Makes a past of `slots` as fast as it goes; `onProgress` hears of the slot reached. */
 export async function makeHistory(
@@ -18,6 +20,48 @@ export async function makeHistory(
     for (let made = 0; made < BATCH && chain.tip().slot < end; made += 1) await chain.produce(life.next());
     onProgress(chain.tip().slot);
     await pause(0);
+  }
+}
+
+/** A past that lies over so much time, told to whoever streams as it happens. */
+export interface Past {
+  hours: number;
+  blocks: number;
+  /** Pace at which it is told. */
+  blockMs: number;
+}
+
+/** The slot at which such a past ends: when the chain was begun, whenever that is asked; never ahead of the clock. */
+export function pastEnd(chain: Chain, { hours }: Past, nowMs: number): bigint {
+  const end = chain.firstSlot + BigInt(hours * SLOTS_AN_HOUR);
+  const clock = slotOfClock(chain, nowMs);
+  return end < clock ? end : clock;
+}
+
+/**
+ * Lives through what is left of a past: its blocks lie evenly over its hours, the slots between them are skipped. A
+ * stream that is open sees every state on the way, so that what is known of the past is known exactly.
+ */
+export async function livePast(
+  chain: Chain,
+  life: Life,
+  past: Past,
+  signal: AbortSignal,
+  onProgress: (slot: bigint) => void,
+): Promise<void> {
+  const end = pastEnd(chain, past, Date.now());
+  const apart = (end - chain.firstSlot) / BigInt(past.blocks) + 1n;
+  let told = performance.now();
+  const { slot: tip } = chain.tip();
+  for (let slot = tip === chain.firstSlot ? tip + 1n : tip + apart; slot < end && !signal.aborted; ) {
+    chain.skipTo(slot);
+    const block = await chain.produce(life.next());
+    slot = block.slot + apart;
+    if (performance.now() - told > TELL_MS || slot >= end) {
+      told = performance.now();
+      onProgress(block.slot);
+    }
+    await pause(past.blockMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -23,8 +23,13 @@ const COMMAND = {
     policies: { type: 'string', value: 'N', help: 'policies of the local chain (default 40)' },
     history: {
       type: 'string',
-      value: 'SLOTS',
+      value: 'BLOCKS',
       help: 'past that a fresh local chain starts with (default 600)',
+    },
+    past: {
+      type: 'string',
+      value: 'HOURS',
+      help: 'time over which that past lies; 0: its blocks follow each other (default 48)',
     },
     rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
@@ -75,6 +80,7 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
   return [
     ...given('policies', '40'),
     ...given('history', '600'),
+    ...given('past', '48'),
     ...given('rate', '2'),
     ...given('seed', '1'),
     ...given('provider', ''),

@@ -3,6 +3,7 @@ import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { shownHost } from '../runtime/config/secrets.ts';
 import { pause } from '../runtime/process/lifecycle.ts';
+import type { StatusResponse } from '../schemas/responses/status.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
 import type { System } from './system.ts';
@@ -12,7 +13,8 @@ const EVERY_MS = 1_000;
 const LINES_EVERY_MS = 10_000;
 /** How long the screen waits for what it names. */
 const SERVED_MS = 20_000;
-const ASK_MS = 100;
+const ASK_MS = 250;
+const OF_NOW_MS = 60_000;
 
 /** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
 export async function showProgress(
@@ -56,24 +58,36 @@ async function firstMint({ store }: System, signal: AbortSignal): Promise<string
   return null;
 }
 
-/** The policy to look at on a local chain, once what the screen names is served; a chain without a past takes a while. */
+/**
+ * The policy to look at on a local chain, once what the screen names is served and the chain's past is: a fresh chain
+ * lives through it while it is followed.
+ */
 async function castServed(
   base: string,
   { agent, speaker }: DevnetAddresses,
   signal: AbortSignal,
 ): Promise<string> {
   const until = performance.now() + SERVED_MS;
-  for (const mint of [agent.mint, ...(speaker === null ? [] : [speaker])])
+  const asked = async (path: string, so: (body: unknown) => boolean) => {
     while (!signal.aborted && performance.now() < until) {
-      const answer = await fetch(`${base}/coins/${mint}`, {
+      const answer = await fetch(`${base}${path}`, {
         signal: AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]),
       }).catch(() => null);
-      await answer?.body?.cancel();
-      if (answer?.status === 200) break;
+      const body: unknown = await answer?.json().catch(() => null);
+      if (answer?.ok === true && so(body)) return;
       await pause(ASK_MS, signal);
     }
+  };
+  for (const mint of [agent.mint, ...(speaker === null ? [] : [speaker])])
+    await asked(`/coins/${mint}`, () => true);
+  await asked('/status', isOfNow);
   return speaker ?? agent.mint;
 }
+
+const isOfNow = (status: unknown): boolean => {
+  const { lastProcessedBlockTime: time } = (status as StatusResponse).indexer;
+  return time !== null && Date.now() - Date.parse(time) < OF_NOW_MS;
+};
 
 function firstScreen(
   base: string,

@@ -28,6 +28,8 @@ export interface GeyserOptions {
 export interface GeyserServer {
   port: number;
   faults: GeyserFaults;
+  /** Resolves once somebody streams. */
+  followed: Promise<void>;
   /** Has it behave otherwise from now on, towards streams that are open too. */
   become(modes: Partial<ProviderModes>): void;
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   const cache = new Map<string, EncodedBlock>();
   let modes: ProviderModes = { ...WHOLE, ...options.modes };
   let connections = 0;
+  const followed = Promise.withResolvers<void>();
   const faults = createFaults(() => {
     for (const subscriber of subscribers) subscriber.end(grpc.status.UNAVAILABLE, 'the server is going down');
   });
@@ -112,7 +115,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
       const server = connections % modes.servers;
       connections += 1;
       const subscriber = createSubscriber(call, {
-        ...{ ledger, faults, reach },
+        ...{ ledger, faults, reach, following: followed.resolve },
         modes: () => modes,
         encoded: (block) => encoded(block, server),
       });
@@ -161,6 +164,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   return {
     port,
     faults,
+    followed: followed.promise,
     become: (changes) => {
       modes = { ...modes, ...changes };
     },

@@ -24,6 +24,8 @@ export interface SubscriberContext {
   modes(): ProviderModes;
   /** What is kept at a commitment. */
   reach(commitment: Filter['commitment']): Reach;
+  /** Called when a first filter is at work: whatever happens from now on is sent. */
+  following(): void;
   /** A block as this subscriber's server counts it. */
   encoded(block: Block): EncodedBlock;
 }
@@ -121,6 +123,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
       headNext = tip().slot + 1n;
     }
     filter = wanted;
+    if (isFirst) context.following();
     advance();
   };
 

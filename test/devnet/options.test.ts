@@ -7,6 +7,7 @@ describe('the flags of devnet', () => {
   test('default to a small chain in memory on fixed ports whose past ends now', () => {
     expect(readOptions([], NOW)).toMatchObject({ seed: '1', dir: null, portBase: null, genesisTime: NOW });
     expect(readOptions(['--history', '100'], NOW)?.genesisTime).toBe(NOW - 40_000);
+    expect(readOptions(['--history', '100', '--past', '2'], NOW)?.genesisTime).toBe(NOW - 7_200_000);
   });
 
   test('take a genesis time as ISO 8601 or milliseconds', () => {
@@ -17,6 +18,7 @@ describe('the flags of devnet', () => {
   test.each([
     [['--policies', 'many'], /--policies must be a whole number/],
     [['--rate', '-1'], /rate/],
+    [['--past', '1e9'], /--past must be a whole number from 0 to 8784/],
     [['--genesis-time', 'soon'], /--genesis-time is no time/],
     [['--unheard-of'], /Unknown option/],
     [['stray'], /positional/],

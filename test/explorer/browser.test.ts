@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
+import type { CoinHistoryResponse } from '../../schemas/responses/history.ts';
 import { answerOnly, harm, lengthenActivity, loseStore, makeHostile } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {
@@ -34,6 +35,9 @@ const CHARTS = {
 
 /** A bar has far more; letters and lines of the axes are in other colours. */
 const LEAST_PIXELS = 100;
+
+/** Hours of which a fresh system should know more, of the two days that its chain has. */
+const A_PAST = 6;
 
 /** What makes a page of use: until it is there a page may have asked for three answers, status among them. */
 const USEFUL: Record<string, string> = {
@@ -113,8 +117,11 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await page.evaluate('globalThis.neverReloaded')).toBe(true);
   });
 
-  test('equity is drawn from what is known on, with a pin where its agent posted by itself', async () => {
+  test('equity is drawn with its past, and a pin where its agent posted by itself', async () => {
     await open(`/explorer/coins/${running.speaker}`);
+    const past = await fetch(`${running.url}/coins/${running.speaker}/history`);
+    const { items } = (await past.json()) as CoinHistoryResponse;
+    expect(items.filter(({ bankroll }) => !bankroll.absent).length).toBeGreaterThan(A_PAST);
     const pin = page.locator('.pins button.pin').first();
     await pin.waitFor();
     await vi.waitFor(async () => {

@@ -98,7 +98,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     if (look === 'bars' && bars !== undefined)
       return { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } };
     // A single number is no line yet.
-    const line = { stroke, width: 2, spanGaps: false, points: { show: known(current()) < 2 } };
+    const line = { stroke, width: 2, spanGaps: false, points: { show: () => known(current()) < 2 } };
     const path = stepped === undefined ? {} : { paths: stepped };
     return look === 'mark'
       ? { ...line, ...path, width: 1.5, dash: [5, 4] }

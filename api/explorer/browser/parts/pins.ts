@@ -32,16 +32,20 @@ export function Pins({ pins, place }: { pins: readonly Pin[]; place: Place }) {
     ${groups.map(({ x, pins: together }) => {
       const newest = together.at(-1) as Pin;
       const others = together.length - 1;
+      const said = `${newest.shown.name}, ${newest.time.slice(0, 16).replace('T', ' ')}`;
       const shown =
         others === 0
           ? newest.shown
           : {
               ...newest.shown,
-              more: [...(newest.shown.more ?? []), ['Beside it', `${others} more`] as const],
+              more: [
+                ...(newest.shown.more ?? []),
+                ['Before it', `${others} more, in the list of posts`] as const,
+              ],
             };
       const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
       return html`<li key=${together[0]?.id} style=${{ left: `${x}px`, height: `${place.height + 8}px` }}>
-        <button type="button" class=${`pin post-${newest.kind}`} aria-label=${`${newest.shown.name}, ${newest.time.slice(0, 16).replace('T', ' ')}${others === 0 ? '' : `, and ${others} more`}`}
+        <button type="button" class=${`pin post-${newest.kind}`} aria-label=${others === 0 ? said : `${together.length} posts, the newest: ${said}`}
           onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
           ${others === 0 ? '' : together.length}
         </button>
