@@ -27,7 +27,6 @@ export async function policyKeysAfter(store: Store, after: string, most: number)
   );
   const [last] = policies.slice(-1);
   if (last === undefined) return [];
-  const between = { after, last: last.address };
   const [venues, pools] = await Promise.all([
     store.query<{ policy: string; token_account: string }>(
       `SELECT policy, token_account
@@ -35,22 +34,32 @@ export async function policyKeysAfter(store: Store, after: string, most: number)
        WHERE address IN (
            SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy > {after:String} AND v.policy <= {last:String})
          AND kind = 'Local' AND exists = 1`,
-      between,
+      { after, last: last.address },
     ),
-    store.query<{ address: string; base_mint: string; quote_mint: string }>(
-      `SELECT address, base_mint, quote_mint
-       FROM pools FINAL
-       WHERE base_mint IN (
-           SELECT mint FROM policies WHERE address > {after:String} AND address <= {last:String})
-         AND exists = 1`,
-      between,
+    poolsOfMints(
+      store,
+      policies.map(({ mint }) => mint),
     ),
   ]);
   const local = Map.groupBy(venues, ({ policy }) => policy);
-  const poolsOf = Map.groupBy(pools, ({ base_mint, quote_mint }) => `${base_mint} ${quote_mint}`);
   return policies.map(({ address, mint, quote_mint, accounts }) => ({
     ...{ address, mint },
     tokenAccounts: [...accounts, ...(local.get(address) ?? []).map((row) => row.token_account)],
-    pools: (poolsOf.get(`${mint} ${quote_mint}`) ?? []).map((row) => row.address),
+    pools: pools(mint, quote_mint),
   }));
+}
+
+/** The addresses of the pools that were seen of a mint and its quote asset, for these mints. */
+export async function poolsOfMints(
+  store: Store,
+  mints: readonly string[],
+): Promise<(mint: string, quoteMint: string) => string[]> {
+  const pools = await store.query<{ address: string; base_mint: string; quote_mint: string }>(
+    `SELECT address, base_mint, quote_mint
+     FROM pools FINAL
+     WHERE base_mint IN {mints:Array(String)} AND exists = 1`,
+    { mints },
+  );
+  const byPair = Map.groupBy(pools, ({ base_mint, quote_mint }) => `${base_mint} ${quote_mint}`);
+  return (mint, quoteMint) => (byPair.get(`${mint} ${quoteMint}`) ?? []).map(({ address }) => address);
 }
