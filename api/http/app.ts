@@ -6,12 +6,14 @@ import type { View } from '../latest/view.ts';
 import { answerOf, hasIt, send, sendJson, sendStream } from './answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
+import { BusyError } from './lines.ts';
 import { queryProperties } from './openapi.ts';
 import { createPackedAnswers, type PackedAnswers } from './packed-answers.ts';
 import { publicDetail } from './public-detail.ts';
-import { BusyError, createReadGate, type ReadGate } from './read-gate.ts';
+import { createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
+import { createTurns } from './turns.ts';
 
 export interface HttpOptions {
   latest: Latest;
@@ -33,6 +35,8 @@ const READS_AT_ONCE = 12;
 /** Of those that may read much: one of them keeps an engine busy for a second. */
 const LONG_READS_AT_ONCE = 2;
 const METHODS = 'GET, POST, OPTIONS';
+/** Whoever watches the process is answered as long as it lives. */
+const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
 /** A table of routes as a Koa application. */
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
@@ -51,6 +55,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.use(measured(options));
   app.use(openToAllOrigins);
   app.use(failuresAsJson(options));
+  app.use(inTurn(options));
   app.use(methods);
   app.use(unknownPaths);
   app.use(router.routes());
@@ -89,6 +94,21 @@ function failuresAsJson(options: HttpOptions) {
       options.onError?.(error, ctx.path);
       sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
     }
+  };
+}
+
+function inTurn({ trustProxy = 0 }: HttpOptions) {
+  const turns = createTurns();
+  return async (ctx: Context, next: Next) => {
+    const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);
+    ctx.state.address = address;
+    if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
+    return turns(address, async () => {
+      // Nobody is there to be answered.
+      if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
+      await next();
+      return ctx.length ?? 0;
+    });
   };
 }
 
@@ -137,11 +157,7 @@ async function answer(
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
-  const address = clientAddress(
-    ctx.req.socket.remoteAddress,
-    ctx.get('x-forwarded-for'),
-    options.trustProxy ?? 0,
-  );
+  const address = ctx.state.address as string;
   const params = ctx.params as Record<string, string>;
   const query = new URLSearchParams(ctx.querystring);
   if (route.cached) {

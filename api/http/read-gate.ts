@@ -1,102 +1,68 @@
-/** More reads are under way and wait than may: to be told as 503 `busy`. */
-export class BusyError extends Error {
-  override name = 'BusyError';
-}
+import { type Account, createAccounts } from './accounts.ts';
+import { createLines } from './lines.ts';
 
 export interface ReadGateOptions {
   /** Reads under way side by side. */
   atOnce: number;
-  /** Reads that wait for their turn, of all addresses together. */
+  /** Reads that wait for their turn, of all clients together. */
   most?: number;
   waitMs?: number;
+  /** Milliseconds that only go forward. */
+  now?(): number;
 }
 
 /** Runs work once there is room for it. @throws BusyError */
 export type ReadGate = <T>(address: string, work: () => Promise<T>) => Promise<T>;
 
-interface Waiting {
-  begin(): void;
-  refuse(): void;
-}
-
 const MOST = 512;
 const WAIT_MS = 5_000;
+/** What one may have of the places while others are about. */
+const PART = 4;
 
 /**
- * Reads wait in a line for each client address, and the lines take turns: whoever asks much waits behind himself. Where
- * all places to wait are taken, the longest line gives one up.
+ * Reads wait in a line for each client, and whoever has kept the store busy least is next. While others are about nobody
+ * has more than a quarter of the places: behind what is under way already everybody waits.
  */
-export function createReadGate({ atOnce, most = MOST, waitMs = WAIT_MS }: ReadGateOptions): ReadGate {
-  let underWay = 0;
-  let waiting = 0;
-  const lines = new Map<string, Waiting[]>();
+export function createReadGate(options: ReadGateOptions): ReadGate {
+  const { atOnce, most = MOST, waitMs = WAIT_MS, now = () => performance.now() } = options;
+  const accounts = createAccounts(now);
+  const lines = createLines(accounts, most, waitMs);
+  const underWay = new Map<Account, number>();
+  let all = 0;
 
-  function leave(address: string, one: Waiting): void {
-    const line = lines.get(address) ?? [];
-    const at = line.indexOf(one);
-    if (at < 0) return;
-    line.splice(at, 1);
-    waiting -= 1;
-    if (line.length === 0) lines.delete(address);
-  }
-
-  function makeRoom(address: string): void {
-    if (waiting < most) return;
-    let longest = address;
-    let length = (lines.get(address)?.length ?? 0) + 1;
-    for (const [other, line] of lines) if (line.length > length) [longest, length] = [other, line.length];
-    const last = longest === address ? undefined : lines.get(longest)?.at(-1);
-    if (last === undefined) throw new BusyError('too many reads wait');
-    leave(longest, last);
-    last.refuse();
-  }
-
-  function next(): void {
-    const [address, line] = lines.entries().next().value ?? [];
-    const one = line?.[0];
-    if (address === undefined || line === undefined || one === undefined || underWay >= atOnce) return;
-    leave(address, one);
-    // The next turn is another line's.
-    if (lines.delete(address)) lines.set(address, line);
-    underWay += 1;
-    one.begin();
-  }
-
-  function turn(address: string): Promise<void> {
-    if (underWay < atOnce && waiting === 0) {
-      underWay += 1;
-      return Promise.resolve();
-    }
-    makeRoom(address);
-    return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
-        leave(address, one);
-        one.refuse();
-      }, waitMs);
-      const one: Waiting = {
-        begin: () => {
-          clearTimeout(late);
-          resolve();
-        },
-        refuse: () => {
-          clearTimeout(late);
-          reject(new BusyError('too many reads wait'));
-        },
+  const mayBegin = (account: Account): boolean =>
+    all < atOnce &&
+    ((underWay.get(account) ?? 0) < Math.ceil(atOnce / PART) || !accounts.isOtherAbout(account));
+  const begin = (account: Account) => {
+    all += 1;
+    underWay.set(account, (underWay.get(account) ?? 0) + 1);
+  };
+  const end = (account: Account) => {
+    all -= 1;
+    const left = (underWay.get(account) ?? 0) - 1;
+    if (left > 0) underWay.set(account, left);
+    else underWay.delete(account);
+    while (lines.call(mayBegin));
+  };
+  const turn = (account: Account): Promise<void> =>
+    new Promise((resolve, refuse) => {
+      const itsTurn = () => {
+        begin(account);
+        resolve();
       };
-      waiting += 1;
-      const line = lines.get(address);
-      if (line === undefined) lines.set(address, [one]);
-      else line.push(one);
+      if (mayBegin(account) && !lines.has(account)) itsTurn();
+      else lines.add(account, { begin: itsTurn, refuse });
     });
-  }
 
   return async (address, work) => {
-    await turn(address);
+    const account = accounts.of(address);
+    await turn(account);
+    const startedAt = now();
     try {
       return await work();
     } finally {
-      underWay -= 1;
-      next();
+      accounts.charge(account, now() - startedAt);
+      end(account);
     }
   };
 }

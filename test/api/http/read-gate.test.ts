@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { BusyError, createReadGate } from '../../../api/http/read-gate.ts';
+import { BusyError } from '../../../api/http/lines.ts';
+import { createReadGate } from '../../../api/http/read-gate.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
 function works() {
@@ -9,39 +10,83 @@ function works() {
     begun.push({ name, end: () => resolve(name) });
     return promise;
   };
-  return { begun, names: () => begun.map(({ name }) => name), work };
+  /** Ends the last that began; whoever is called then has begun afterwards. */
+  const endLast = async () => {
+    await new Promise(setImmediate);
+    begun.at(-1)?.end();
+    await new Promise(setImmediate);
+  };
+  return { begun, names: () => begun.map(({ name }) => name), work, endLast };
+}
+
+/** A gate that knows these addresses, and a clock that is moved by hand. */
+async function gateThatKnows(addresses: string[], options: { atOnce: number; most?: number }) {
+  let now = 0;
+  const gate = createReadGate({ ...options, waitMs: 100_000, now: () => now });
+  for (const address of addresses) await gate(address, async () => {});
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { gate, pass };
 }
 
 describe('reads that take turns', () => {
-  test('so many run side by side; lines of addresses take turns behind them', async () => {
+  test('so many run side by side, and who has kept the store busy least is next', async () => {
+    const { names, work, endLast } = works();
+    const { gate, pass } = await gateThatKnows(['flood', 'honest'], { atOnce: 1 });
+    const flood = Array.from({ length: 3 }, (_, n) => gate('flood', work(`f${n}`)));
+    const honest = Array.from({ length: 2 }, (_, n) => gate('honest', work(`h${n}`)));
+    for (let n = 0; n < 5; n += 1) {
+      await new Promise(setImmediate);
+      pass(names().at(-1)?.startsWith('f') ? 50 : 5);
+      await endLast();
+    }
+    expect(names()).toEqual(['f0', 'h0', 'h1', 'f1', 'f2']);
+    await Promise.all([...flood, ...honest]);
+  });
+
+  test('while another is about nobody has more than a quarter of the places, else all of them', async () => {
     const { begun, names, work } = works();
-    const gate = createReadGate({ atOnce: 2 });
-    const flood = Array.from({ length: 20 }, (_, n) => gate('flood', work(`f${n}`)));
-    const honest = gate('honest', work('h'));
-    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    const { gate, pass } = await gateThatKnows(['honest', 'flood'], { atOnce: 8 });
+    const reads = Array.from({ length: 4 }, (_, n) => gate('flood', work(`f${n}`)));
+    reads.push(gate('honest', work('h')));
+    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'h']));
+    pass(500);
+    reads.push(...Array.from({ length: 4 }, (_, n) => gate('other', work(`o${n}`))));
+    await vi.waitFor(() => expect(names().slice(3)).toEqual(['o0', 'o1', 'o2']));
+    pass(1_001);
+    reads.push(gate('other', work('o4')), gate('other', work('o5')));
     begun[0]?.end();
-    begun[1]?.end();
-    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'f2', 'h']));
-    for (let n = 2; n < 21; n += 1) {
+    await vi.waitFor(() => expect(names().slice(6)).toEqual(['o3', 'o4', 'o5']));
+    for (let n = 1; n < reads.length; n += 1) {
       await vi.waitFor(() => expect(begun.length).toBeGreaterThan(n));
       begun[n]?.end();
     }
-    expect(await honest).toBe('h');
-    expect(await Promise.all(flood)).toHaveLength(20);
+    await Promise.all(reads);
+  });
+
+  test('who comes from a new address each time has one line for all of them', async () => {
+    const { names, work, endLast } = works();
+    const { gate, pass } = await gateThatKnows(['known'], { atOnce: 1 });
+    const strangers = Array.from({ length: 20 }, (_, n) => gate(`10.0.0.${n}`, work(`s${n}`)));
+    const known = gate('known', work('known'));
+    await new Promise(setImmediate);
+    pass(10);
+    await endLast();
+    expect(names()).toEqual(['s0', 'known']);
+    for (let n = 0; n < 20; n += 1) await endLast();
+    expect(await known).toBe('known');
+    expect(await Promise.all(strangers)).toHaveLength(20);
   });
 
   test('where no place is left, the longest line gives one up', async () => {
-    const { begun, names, work } = works();
-    const gate = createReadGate({ atOnce: 1, most: 4 });
+    const { names, work, endLast } = works();
+    const { gate } = await gateThatKnows(['flood', 'a', 'b'], { atOnce: 1, most: 4 });
     const flood = Array.from({ length: 8 }, (_, n) => gate('flood', work(`f${n}`)));
     const ended = Promise.allSettled(flood);
     const honest = [gate('a', work('a')), gate('b', work('b'))];
-    while (names().length < 5) {
-      const count = names().length;
-      begun.at(-1)?.end();
-      await vi.waitFor(() => expect(names().length).toBeGreaterThan(count)).catch(() => undefined);
-    }
-    begun.at(-1)?.end();
+    for (let n = 0; n < 5; n += 1) await endLast();
+    expect(names()).toHaveLength(5);
     expect(await Promise.all(honest)).toEqual(['a', 'b']);
     const told = (await ended).map((one) => (one.status === 'rejected' ? one.reason : one.value));
     expect(told.slice(0, 3)).toEqual(['f0', 'f1', 'f2']);

@@ -4,7 +4,7 @@ import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { createParts } from '../../../api/latest/parts.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
-import type { Store } from '../../../clickhouse/client.ts';
+import type { Params, Store } from '../../../clickhouse/client.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
 
@@ -117,6 +117,50 @@ test('where it changes without end, sums are absent with that reason', async () 
 test('many at the same time share what they look at', async () => {
   await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
   expect(asked.length).toBeLessThan(15);
+});
+
+test('what a reader asked before a change, and was answered while memory took it in, does not stay', async () => {
+  const handOver = createHandOver();
+  let isTaken = false;
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let newest = '1';
+  let meanwhile = async () => {};
+  const { aside: _, ...alone } = store;
+  const slow: Store = {
+    ...alone,
+    query: async <Row>(sql: string, params?: Params) => {
+      if (!sql.includes('FROM kind_spans')) {
+        if (isTaken) await meanwhile();
+        return store.query<Row>(sql, params);
+      }
+      const rows = [{ keeper: newest, attestor: newest }];
+      asked.resolve();
+      await answer.promise;
+      return rows as Row[];
+    },
+  };
+  const take = async () => {
+    const taken = await handOver.take();
+    isTaken = true;
+    return taken;
+  };
+  const own = createMemory({
+    ...{ store: slow, feed: { ...handOver, take }, clock: Date.now, maxBytes: 1_000_000 },
+    monotonic: () => performance.now(),
+  });
+  await own.turn();
+  const keeper = async () => (await own.read((view) => view.one('lastActions').keeper)).value;
+  const before = keeper();
+  await asked.promise;
+  newest = '2';
+  isTaken = false;
+  handOver.note(new Map([['events', new Set(['coin'])]]));
+  meanwhile = async () => {
+    answer.resolve();
+    expect(await before).toBe('1');
+  };
+  await own.turn();
+  expect(await keeper()).toBe('2');
 });
 
 test('what memory has meanwhile goes before what a reader has loaded for itself: an answer is kept for what it says', () => {

@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+
+/** What a client has had of late of something that all share. */
+export interface Account {
+  /** Milliseconds, as of `at`. */
+  had: number;
+  at: number;
+}
+
+export interface Accounts {
+  /** Whose account the next request of an address is. */
+  of(address: string): Account;
+  charge(account: Account, ms: number): void;
+  /** What it has had, halved with each second that went by since. */
+  had(account: Account): number;
+  /** Whether another than this one asked within the last second. */
+  isOtherAbout(account: Account): boolean;
+}
+
+const HALVED_IN_MS = 1_000;
+const ABOUT_MS = 1_000;
+/** The ones that were not heard of for longest are strangers again. */
+const MOST_KNOWN = 20_000;
+
+/**
+ * One account for each address; strangers together have one until their second request: who comes from a new address
+ * each time gains nothing by it, and takes nothing from those who were here before.
+ * @param now milliseconds that only go forward
+ */
+export function createAccounts(now: () => number): Accounts {
+  const open = (): Account => ({ had: 0, at: now() });
+  const strangers = open();
+  const known = new LRUCache<string, Account>({ max: MOST_KNOWN });
+  /** Of the last who asked, and of the last before that who was another, what is or will be his own. */
+  let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
+  let other = last;
+
+  const had = (account: Account) => account.had * 0.5 ** ((now() - account.at) / HALVED_IN_MS);
+  return {
+    had,
+    of: (address) => {
+      const account = known.get(address);
+      const own = account ?? open();
+      if (account === undefined) known.set(address, own);
+      if (own !== last.own) other = last;
+      last = { own, at: now() };
+      return account ?? strangers;
+    },
+    charge: (account, ms) => {
+      account.had = had(account) + ms;
+      account.at = now();
+    },
+    isOtherAbout: (account) => {
+      const { at } = last.own === account ? other : last;
+      return now() - at <= ABOUT_MS;
+    },
+  };
+}
