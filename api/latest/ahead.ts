@@ -32,6 +32,7 @@ const KEYS: Partial<Record<KindName, (keys: PolicyKeys) => readonly string[]>> =
   lastTransaction: ({ address }) => [address],
   venueAccounts: ({ address }) => [address],
   tokenAccount: ({ tokenAccounts }) => tokenAccounts,
+  venueReading: ({ remotes }) => remotes,
   mint: ({ mint }) => [mint],
   pool: ({ pools }) => pools,
   totals: ({ mint }) => [mint],
@@ -107,5 +108,6 @@ export function createAhead(options: { store: Store; cells: Cells; monotonic(): 
 
 function keysIn(row: StoredPolicy, pools: string[]): PolicyKeys {
   const { address, mint, bankroll, quote_escrow, base_escrow, holder_rewards } = row;
-  return { address, mint, pools, tokenAccounts: [bankroll, quote_escrow, base_escrow, holder_rewards] };
+  const tokenAccounts = [bankroll, quote_escrow, base_escrow, holder_rewards];
+  return { address, mint, pools, tokenAccounts, remotes: [] };
 }

@@ -6,11 +6,13 @@ export interface PolicyKeys {
   mint: string;
   /** Its own, and those of its Local venue accounts. */
   tokenAccounts: string[];
+  /** Token accounts of its Remote venue accounts. */
+  remotes: string[];
   /** Empty where none was seen. */
   pools: string[];
 }
 
-interface PolicyRow extends Omit<PolicyKeys, 'tokenAccounts' | 'pools'> {
+interface PolicyRow extends Pick<PolicyKeys, 'address' | 'mint'> {
   quote_mint: string;
   accounts: string[];
 }
@@ -28,12 +30,12 @@ export async function policyKeysAfter(store: Store, after: string, most: number)
   const [last] = policies.slice(-1);
   if (last === undefined) return [];
   const [venues, pools] = await Promise.all([
-    store.query<{ policy: string; token_account: string }>(
-      `SELECT policy, token_account
+    store.query<{ policy: string; kind: string; token_account: string }>(
+      `SELECT policy, kind, token_account
        FROM venue_accounts FINAL
        WHERE address IN (
            SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy > {after:String} AND v.policy <= {last:String})
-         AND kind = 'Local' AND exists = 1`,
+         AND exists = 1`,
       { after, last: last.address },
     ),
     poolsOfMints(
@@ -41,10 +43,13 @@ export async function policyKeysAfter(store: Store, after: string, most: number)
       policies.map(({ mint }) => mint),
     ),
   ]);
-  const local = Map.groupBy(venues, ({ policy }) => policy);
+  const byPolicy = Map.groupBy(venues, ({ policy }) => policy);
+  const venuesOf = (policy: string, of: string) =>
+    (byPolicy.get(policy) ?? []).filter(({ kind }) => kind === of).map((row) => row.token_account);
   return policies.map(({ address, mint, quote_mint, accounts }) => ({
     ...{ address, mint },
-    tokenAccounts: [...accounts, ...(local.get(address) ?? []).map((row) => row.token_account)],
+    tokenAccounts: [...accounts, ...venuesOf(address, 'Local')],
+    remotes: venuesOf(address, 'Remote'),
     pools: pools(mint, quote_mint),
   }));
 }
