@@ -4,15 +4,15 @@ import path from 'node:path';
 import { serveClickHouse } from './clickhouse-front.ts';
 
 /**
- * The engine as a process of its own: `node clickhouse-child.ts <port> [directory] [config]`. It ends with its parent, and
- * leaves nothing behind where it was given no directory.
+ * The engine as a process of its own: `node clickhouse-child.ts <port> <directory> <config>`. It ends with its parent, and
+ * leaves nothing behind where it was given an empty directory.
  */
-const [port = '0', given, config] = process.argv.slice(2);
-const directory = given ?? mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
+const [port, given, config] = process.argv.slice(2);
+const directory = given || mkdtempSync(path.join(tmpdir(), 'clickhouse-'));
 process.once('exit', () => {
-  if (given === undefined) rmSync(directory, { recursive: true, force: true });
+  if (given !== directory) rmSync(directory, { recursive: true, force: true });
 });
-const front = await serveClickHouse(directory, Number(port), config);
+const front = await serveClickHouse(directory, Number(port), config || undefined);
 process.once('disconnect', () => process.exit());
 process.once('SIGTERM', () => void front.close().then(() => process.exit()));
 process.send?.({ url: front.url });

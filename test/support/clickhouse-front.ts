@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Session } from 'chdb';
 import { WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.ts';
+import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
 /** Parts of the address that are no setting of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
@@ -16,8 +17,8 @@ export interface ClickHouseFront {
 
 /**
  * ClickHouse's HTTP interface over the embedded engine: what @clickhouse/client's own transport asks for, so that
- * tests run the production path and several processes share one engine. Each request has a session of its own, so
- * that no setting or parameter outlives it.
+ * tests run the production path and several processes share one engine. No setting or parameter outlives its request:
+ * a session is used again only where the next one sets the same.
  * @param config the engine's own configuration: a file.
  */
 export async function serveClickHouse(path: string, port = 0, config?: string): Promise<ClickHouseFront> {
@@ -25,9 +26,10 @@ export async function serveClickHouse(path: string, port = 0, config?: string): 
     new Session(path, config === undefined ? {} : { connectionArgs: [`--config-file=${config}`] });
   // The engine lives as long as one session is open.
   const keeper = open();
+  const sessions = keepSessions(open);
   // As a server's http_max_uri_size: parameters travel in the address.
   const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
-    answer(open, request, response).catch((error: unknown) => refuse(response, error));
+    answer(sessions, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -38,13 +40,14 @@ export async function serveClickHouse(path: string, port = 0, config?: string): 
         server.close(resolve);
         server.closeAllConnections();
       });
+      sessions.close();
       keeper.close();
     },
   };
 }
 
 async function answer(
-  open: () => Session,
+  sessions: KeptSessions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -56,24 +59,24 @@ async function answer(
   const body = (await buffer(request)).toString('utf8');
   const query = url.searchParams.get('query');
   const sql = query === null ? body : body === '' ? query : `${query}\n${body}`;
-  const session = open();
-  try {
-    const use = `USE ${identifier(url.searchParams.get('database') || 'default')};`;
-    const settings = [...url.searchParams]
-      .filter(([name]) => !RESERVED.has(name))
-      .map(([name, value]) => `${identifier(name)} = ${literal(value)}`);
-    // As the deployment's account of that name has it.
-    if (loginOf(request) === 'reader') settings.push('readonly = 2');
-    // One statement for all of them: each costs as much as a small query.
-    const set = `SET ${[...WITHOUT_THREADS, ...settings].join(', ')};`;
-    const result = await session.queryAsync(`${use} ${set} ${sql}`, { format: 'TabSeparated' });
-    response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
-    response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', written_rows: '0' }));
-    response.end(result.bytes());
-  } finally {
-    session.close();
-  }
+  const asked = [...url.searchParams].filter(([name]) => !RESERVED.has(name));
+  const parameters = asked.filter(([name]) => name.startsWith('param_'));
+  const settings = asked.filter(([name]) => !name.startsWith('param_'));
+  const set = settings.map(assignment);
+  // As the deployment's account of that name has it.
+  if (loginOf(request) === 'reader') set.push('readonly = 2');
+  const use = `USE ${identifier(url.searchParams.get('database') || 'default')};`;
+  // One statement for all of them: each costs as much as a small query.
+  const opening = `${use} SET ${[...WITHOUT_THREADS, ...set].join(', ')};`;
+  const own = parameters.length === 0 ? '' : `SET ${parameters.map(assignment).join(', ')};`;
+  const kind = [opening, ...parameters.map(([name]) => name)].join(' ');
+  const bytes = await sessions.run(kind, opening, `${own} ${sql}`);
+  response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
+  response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', written_rows: '0' }));
+  response.end(bytes);
 }
+
+const assignment = ([name, value]: [string, string]): string => `${identifier(name)} = ${literal(value)}`;
 
 function loginOf({ headers }: IncomingMessage): string {
   const [, basic = ''] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? [];

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 
+const CHILD = path.join(import.meta.dirname, 'clickhouse-child.ts');
 const STOP_LIMIT_MS = 30_000;
 
 export interface ClickHouseProcess {
@@ -11,14 +12,17 @@ export interface ClickHouseProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the front over the embedded engine as a child. @param directory kept, or a new one that goes with it. @param config a file of the engine's own. */
+/**
+ * Starts the front over the embedded engine as a child.
+ * @param directory kept, or a new one that goes with it.
+ * @param config a file of the engine's own.
+ */
 export async function startClickHouse(
   directory?: string,
   port = 0,
   config?: string,
 ): Promise<ClickHouseProcess> {
-  const flags = [String(port), directory, config].filter((flag) => flag !== undefined);
-  const child = fork(path.join(import.meta.dirname, 'clickhouse-child.ts'), flags, {
+  const child = fork(CHILD, [String(port), directory ?? '', config ?? ''], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
     execArgv: [],
   });

@@ -1,5 +1,5 @@
+import { inject } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
 import { openDatabase } from '../../clickhouse/serving.ts';
 import { freshDatabaseUrl } from './database.ts';
 
@@ -19,7 +19,7 @@ export interface Databases {
 export async function openDatabases(): Promise<Databases> {
   const url = freshDatabaseUrl();
   const home = await openServer(url);
-  await migrate(home);
+  await home.command(inject('schemaSql'));
   const opened: Store[] = [];
   const open = async (name: string) => {
     const store = await openDatabase(url, name, null);
@@ -32,7 +32,7 @@ export async function openDatabases(): Promise<Databases> {
     open,
     openMigrated: async (name) => {
       const store = await open(name);
-      await migrate(store);
+      await store.command(inject('schemaSql'));
       return store;
     },
     close: async () => {

@@ -15,6 +15,7 @@ import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import {
   ORDERS,
+  OWN_KEYS,
   OWN_SORTS,
   type OwnSort,
   type RankingsResponse,
@@ -162,6 +163,9 @@ function withoutEngine(): Store {
 
 const QUOTES = ['usd', 'sol', 'odd'];
 const NAMES = ['Alpha', 'alphabet', 'Béta', ''];
+const AMOUNTS = Object.values(OWN_KEYS)
+  .filter(({ money }) => money)
+  .map(({ column }) => column);
 
 test(`the order in memory is the engine's, with ties, absent keys, filters and a clock that goes on (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
@@ -207,7 +211,8 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
       const policy = policyRow(name, quote, {
         ...state(),
         ...{ mode: few(['Agent', 'Passive']), origin_id: random.int(1, 2), locked: random.int(0, 1) },
-        ...{ paused: random.int(0, 1), profit_swept: amount(), paid_to_holders: amount() },
+        ...{ paused: random.int(0, 1) },
+        ...Object.fromEntries(AMOUNTS.map((column) => [column, amount()])),
         ...{ created_at: TIME - random.int(0, 2), exists: random.int(0, 9) === 0 ? 0 : 1 },
       });
       await write('policies', [policy]);
