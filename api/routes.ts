@@ -138,12 +138,14 @@ export function readRoutes(deps: ReadDeps): Route[] {
       cached: true,
       answer: (context, view) => rankings(view, settings, context),
     },
-    list(
-      '/analytics',
-      'Totals of the protocol, its configuration and a series of days.',
-      AnalyticsResponse,
-      (view) => analytics(view, settings),
-    ),
+    {
+      method: 'GET',
+      path: '/analytics',
+      summary: 'Totals of the protocol, its configuration and a series of days.',
+      responses: { 200: AnalyticsResponse, 503: BusyBody },
+      cached: true,
+      answer: (_, view) => analytics(view, settings),
+    },
     {
       method: 'GET',
       path: '/analytics/history',

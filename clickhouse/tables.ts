@@ -155,7 +155,7 @@ export interface TransactionOrder {
 }
 
 export interface EventRow extends Omit<TransactionOrder, 'has_index'> {
-  /** 2: a derived event that was taken back. */
+  /** 3 more where an amount was told from elsewhere than its transaction; 255, before 2: a derived event that was taken back. */
   has_index: number;
   policy: string;
   mint: string;

@@ -12,3 +12,6 @@ export function lacks(missing: readonly string[], amount: string): boolean {
   const [kind] = amount.split('.');
   return missing.some((what) => ALL_OF_IT.has(what) || what === kind || what === amount);
 }
+
+/** Of a sweep that is known by its legs: equity counts attested values, which no transaction carries. */
+export const PROFIT = 'ProfitSwept.profit';

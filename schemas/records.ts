@@ -112,6 +112,18 @@ export interface RecomputeRecord {
 }
 
 /**
+ * What a transaction whose logs were cut swept of a policy's profit: it does not tell itself, and the policy's states
+ * around it do. Stands in front of a reading of that transaction.
+ */
+export interface ProfitRecord {
+  kind: 'profit';
+  signature: Uint8Array;
+  /** Base58. */
+  policy: string;
+  profit: bigint;
+}
+
+/**
  * A piece of a record that is larger than the log takes at once. It stands where its record would, and all of them in
  * order are the record's bytes.
  */
@@ -156,6 +168,7 @@ export type LogRecord =
   | GapRecord
   | VerifiedRecord
   | RecomputeRecord
+  | ProfitRecord
   | ReadingRecord
   | PartRecord
   | DeadLetterRecord;

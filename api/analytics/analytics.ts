@@ -3,7 +3,9 @@ import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/respon
 import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
-import { printedAnswer, printedItem } from '../http/printed.ts';
+import { type Piece, piece } from '../http/piece.ts';
+import { printedHead, printedItem, printedList } from '../http/printed.ts';
+import type { RouteReply } from '../http/route.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
@@ -12,7 +14,7 @@ import { revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
 
 /** `GET /analytics`, as it is printed. */
-export function analytics(view: View, settings: ReadSettings): Buffer {
+export function analytics(view: View, settings: ReadSettings): RouteReply {
   const totals = quoteTotalsIn(view);
   const bridge = bridgeIn(view);
   const quotes = quotesAt(
@@ -26,16 +28,18 @@ export function analytics(view: View, settings: ReadSettings): Buffer {
     protocolConfig: configView(view.one('config'), settings),
     bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, view.state()) },
   };
-  return printedAnswer(head, 'revenueByDayTimeSeries', revenueText(view, settings));
+  const body = Buffer.from(printedHead(head, 'revenueByDayTimeSeries'));
+  return { status: 200, body, rest: revenue(view, settings) };
 }
 
 /** Years of days are printed again when one of them changes, not with every state of a policy. */
-function revenueText(view: View, settings: ReadSettings): string {
+function revenue(view: View, settings: ReadSettings): Piece {
   return view.part('revenue', () => {
     const days = view.one('days');
     const mints = [...new Set(days.map((row) => row.quote_mint))].filter((mint) => mint !== '');
     const quotes = quotesAt(view, settings.launchpadVenueId, mints);
-    return revenueByDay(days, quotes, view.state()).map(printedItem).join(',\n');
+    const items = revenueByDay(days, quotes, view.state()).map(printedItem);
+    return piece(printedList(items.join(',\n')));
   });
 }
 

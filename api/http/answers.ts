@@ -1,15 +1,19 @@
-import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import { type Piece, tagOf } from './piece.ts';
 import type { RouteReply } from './route.ts';
 
 /** An answer as it goes over the wire. */
 export interface Answer {
   status: number;
   bytes: Buffer;
+  /** What follows the bytes. */
+  rest?: Piece;
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
+
+export const lengthOf = ({ bytes, rest }: Answer): number => bytes.length + (rest?.bytes.length ?? 0);
 
 /** JSON with two spaces of indentation and a newline at its end. */
 export function jsonBytes(body: unknown): Buffer {
@@ -18,8 +22,9 @@ export function jsonBytes(body: unknown): Buffer {
 
 export function answerOf(reply: RouteReply): Answer {
   const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
-  const etag = `"${createHash('sha1').update(bytes).digest('base64url')}"`;
-  return { status: reply.status, bytes, etag, headers: reply.headers ?? {} };
+  const { status, rest, headers = {} } = reply;
+  if (rest === undefined) return { status, bytes, etag: `"${tagOf(bytes)}"`, headers };
+  return { status, bytes, rest, etag: `"${tagOf(bytes, rest.tag)}"`, headers };
 }
 
 /** Sends a stream as it comes, at once and past every buffer of ours. */
@@ -42,8 +47,10 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
       return;
     }
   }
-  ctx.body = answer.bytes;
   if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
+  const { bytes, rest } = answer;
+  ctx.body = rest === undefined ? bytes : Readable.from([bytes, rest.bytes], { objectMode: false });
+  ctx.length = lengthOf(answer);
 }
 
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { type Encoding, preferredEncoding } from './accept-encoding.ts';
-import type { Answer } from './answers.ts';
+import { type Answer, lengthOf } from './answers.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */
 export interface PackedAnswers {
@@ -53,7 +53,7 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
 
   return {
     of: (answer, acceptEncoding, hasIt) => {
-      if (answer.bytes.length < LEAST_BYTES) return answer;
+      if (lengthOf(answer) < LEAST_BYTES) return answer;
       const encoding = preferredEncoding(acceptEncoding);
       if (encoding === null) return { ...answer, headers: { ...answer.headers, ...VARY } };
       if (hasIt) return packedHead(answer);
@@ -63,12 +63,15 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
       const running = underWay.get(key);
       if (running === undefined && underWay.size >= mostAtOnce)
         return { ...answer, headers: { ...answer.headers, ...VARY } };
-      const flight = running ?? pack(key, answer.bytes, encoding);
+      const flight = running ?? pack(key, wholeOf(answer), encoding);
       underWay.set(key, flight);
       return flight.then((bytes) => packedForm(answer, encoding, bytes));
     },
   };
 }
+
+const wholeOf = ({ bytes, rest }: Answer): Buffer =>
+  rest === undefined ? bytes : Buffer.concat([bytes, rest.bytes]);
 
 /** The same tag, weak: other bytes that say the same. */
 function packedHead(answer: Answer): Answer {
@@ -76,6 +79,6 @@ function packedHead(answer: Answer): Answer {
 }
 
 function packedForm(answer: Answer, encoding: Encoding, bytes: Buffer): Answer {
-  const head = packedHead(answer);
+  const { rest: _, ...head } = packedHead(answer);
   return { ...head, bytes, headers: { ...head.headers, 'Content-Encoding': encoding } };
 }

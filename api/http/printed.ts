@@ -7,6 +7,12 @@ export const printedItem = (item: unknown): string =>
  * them, nothing where there are none. @param head its other fields, at least one
  */
 export function printedAnswer(head: object, list: string, items: string): Buffer {
-  const start = JSON.stringify(head, null, 2).slice(0, -2);
-  return Buffer.from(`${start},\n  "${list}": ${items === '' ? '[]' : `[\n${items}\n  ]`}\n}\n`);
+  return Buffer.from(printedHead(head, list) + printedList(items));
 }
+
+/** Such an answer up to its list. */
+export const printedHead = (head: object, list: string): string =>
+  `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${list}": `;
+
+/** The list, and the end of the answer. */
+export const printedList = (items: string): string => `${items === '' ? '[]' : `[\n${items}\n  ]`}\n}\n`;

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { View } from '../latest/view.ts';
+import type { Piece } from './piece.ts';
 
 /** What a handler is told of its request; nothing of Koa. */
 export interface RouteContext {
@@ -20,6 +21,8 @@ export interface RouteReply {
   status: number;
   /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
+  /** What follows a body of bytes. */
+  rest?: Piece;
   headers?: Record<string, string>;
 }
 

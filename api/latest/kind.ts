@@ -21,11 +21,13 @@ export interface Kind<Value> {
   sums: boolean;
   /** Read by whoever asks, beside the turns that keep the rest warm; dropped where it is old. */
   slow: boolean;
+  /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
+  steady: boolean;
   /** The key of the table that a key belongs to. */
   subject(key: string): string;
 }
 
-type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow'>>;
+type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'steady'>>;
 type Touched = Kind<unknown>['touchedBy'];
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -36,7 +38,16 @@ function kindOf<Value>(
   load: Kind<Value>['load'],
   options: Options & { subject?: (key: string) => string } = {},
 ): Kind<Value> {
-  return { none, touchedBy, load, sums: false, slow: false, subject: (key) => key, ...options };
+  return {
+    none,
+    touchedBy,
+    load,
+    sums: false,
+    slow: false,
+    steady: false,
+    subject: (key) => key,
+    ...options,
+  };
 }
 
 /** A row by key. */

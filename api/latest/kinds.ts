@@ -74,6 +74,7 @@ import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } fr
 import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
 const SLOW = { slow: true } as const;
+const STEADY = { steady: true } as const;
 const SECOND = 1_000;
 const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
 
@@ -97,19 +98,19 @@ const endsBetween = (first: number, last: number, each: number): number[] =>
 
 /** All that memory holds. */
 export const KINDS = {
-  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt),
-  lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions),
+  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, STEADY),
+  lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions, STEADY),
   /** By policy. */
-  venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf),
-  tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt),
-  mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt),
-  pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt),
+  venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf, STEADY),
+  tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt, STEADY),
+  mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt, STEADY),
+  pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt, STEADY),
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
   prices: list<PriceRow>({ prices: 'key' }, pricesOf),
   /** By token account. */
   venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings),
   /** By mint, as the four after it. */
-  totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { sums: true }),
+  totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { ...STEADY, sums: true }),
   claims: list<ClaimRow>({ events: 'key' }, recentClaims),
   claimsOfDay: ofDay(
     { events: 'key' },

@@ -100,13 +100,20 @@ export function createLatest(options: LatestOptions): Latest {
     const one = memories.get(currentStore());
     if (one !== undefined && !isIdle(one)) void turn(one);
   });
-  const within = async <T>(work: Promise<T>): Promise<T> => {
+  /** As long as the store answers something it is waited for: to read all policies takes its time. */
+  const within = async <T>({ memory }: Followed, work: Promise<T>): Promise<T> => {
     const late = new AbortController();
-    const lost = delay(times.lostMs, undefined, { signal: late.signal, ref: false }).then(() => {
+    const begun = monotonic();
+    const lost = async () => {
+      for (let left = times.lostMs; left > 0; ) {
+        await delay(left, undefined, { signal: late.signal, ref: false });
+        left = times.lostMs - Math.min(monotonic() - begun, memory.silence());
+      }
       throw new RetryableError(`the store has not answered for ${times.lostMs / 1000} s`);
-    });
-    lost.catch(() => {});
-    return Promise.race([work, lost]).finally(() => late.abort());
+    };
+    const isLost = lost();
+    isLost.catch(() => {});
+    return Promise.race([work, isLost]).finally(() => late.abort());
   };
   /** Memory is as new as it has to be. */
   const wake = async (one: Followed): Promise<void> => {
@@ -117,7 +124,7 @@ export function createLatest(options: LatestOptions): Latest {
     const slept = idle && waiting !== 'nothing';
     one.readAt = monotonic();
     if (must || slept || one.memory.age() > times.lostMs)
-      one.waking ??= within(one.memory.turn()).finally(() => {
+      one.waking ??= within(one, one.memory.turn()).finally(() => {
         one.waking = null;
       });
     if (one.waking === null) return;
@@ -150,7 +157,10 @@ export function createLatest(options: LatestOptions): Latest {
 
   return {
     currentStore,
-    read: async (make) => within(readOf(currentStore(), make)),
+    read: async (make) => {
+      const store = currentStore();
+      return within(followed(store), readOf(store, make));
+    },
     readNow: (make) => warm()?.memory.readNow(make) ?? null,
     held: (made) => warm()?.memory.holds(made) ?? false,
     age: () => {

@@ -1,8 +1,10 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
+import { listenedTo } from '../../clickhouse/listened-to.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
+import { createAhead } from './ahead.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells.ts';
 import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
@@ -12,7 +14,7 @@ import { holds, type Made } from './made.ts';
 import { createParts } from './parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
-import { touchedBy } from './touched.ts';
+import { dropSlow, planOf } from './touched.ts';
 import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {
@@ -40,16 +42,16 @@ export interface Memory {
   turn(): Promise<void>;
   /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
   stands(): boolean;
-  /** Milliseconds since the store was last asked and answered. */
+  /** Milliseconds since the store was last asked, and answered all. */
   age(): number;
+  /** Milliseconds since it last answered anything. */
+  silence(): number;
 }
 
 /** Between two looks at what is missing; beyond them sums are absent for that reason. */
 const MOST_LOOKS = 3;
 /** Rounds in which an answer learns what it needs. */
 const MOST_ROUNDS = 16;
-/** What nobody wanted for so long is dropped where it has changed, not read again. */
-const WARM_MS = 10_000;
 const SLOW_CONNECTIONS = 3;
 const PARTS_BYTES = 64 * 1024 * 1024;
 
@@ -62,10 +64,16 @@ const stateCell = (): Cell => ({
   usedAt: 0,
 });
 
-export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRanked }: MemoryOptions): Memory {
+export function createMemory(options: MemoryOptions): Memory {
+  const { feed, clock, monotonic, maxBytes, mostRanked } = options;
+  let heardAt = monotonic();
+  const store = listenedTo(options.store, () => {
+    heardAt = monotonic();
+  });
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(mostRanked);
+  const ahead = createAhead({ store, cells, monotonic });
   const memory = { cells, parts: createParts(PARTS_BYTES), state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
@@ -81,25 +89,11 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     if (taken === null) carried = null;
     else if (carried !== null) addChanges(carried, taken);
   };
-  /** What is to be read: what is wanted, and of what has changed that which somebody used of late. */
-  const planOf = (wanted: Keys): { load: Keys; drop: Keys } => {
-    const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
-    const drop: Keys = new Map();
-    for (const [kind, keys] of carried === null ? [] : touchedBy(carried, cells))
-      for (const key of keys) {
-        const used = cells.peek(kind, key)?.usedAt ?? 0;
-        if (!KINDS[kind].slow) addKey(memory.clock - used > WARM_MS ? drop : load, kind, key);
-      }
-    return { load, drop };
-  };
-  /** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */
-  const dropSlow = () => {
-    for (const [kind, keys] of carried === null ? [] : touchedBy(carried, cells))
-      if (KINDS[kind].slow) for (const key of keys) cells.drop(kind, key);
-  };
   const publish = (loaded: LoadedKeys, drop: Keys) => {
-    if (carried === null) cells.clear();
-    dropSlow();
+    if (carried === null) {
+      cells.clear();
+      ahead.restart();
+    } else dropSlow(carried, cells);
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
     for (const [kind, { keys, values, error }] of loaded) {
       if (error === undefined) failures.delete(kind);
@@ -131,10 +125,11 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
-    ranked.ahead(wanted, cells, memory.clock);
+    ranked.addRowKeys(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
+    await ahead.add(wanted);
     if (moved || sums) await bringUp(wanted);
     // Nothing has changed: what is wanted is added to what is there.
     else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
@@ -146,7 +141,7 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
       // The marker before what was changed up to it, that before the rows, and last what is missing from them.
       const applied = await appliedState(store);
       carry(await feed.take());
-      const { load, drop } = planOf(wanted);
+      const { load, drop } = planOf(wanted, carried, cells, memory.clock);
       const [loaded, order] = await Promise.all([
         loadKeys(store, load, clock(), { cells, changes: carried }),
         ranked.load(store, carried, clock(), memory.clock),
@@ -175,13 +170,14 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
   });
   const turn = () => together(null);
   // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
-  const beside = asideOf(store, 'slow reads', SLOW_CONNECTIONS);
+  const beside = asideOf(options.store, 'slow reads', SLOW_CONNECTIONS);
   const slow = createSlowReads({ store: beside, cells, clock, mark: () => missing?.mark ?? null });
 
   return {
     turn,
     stands: () => begun && carried !== null,
     age: () => monotonic() - contactAt,
+    silence: () => monotonic() - heardAt,
     holds: (made) => {
       memory.clock = monotonic();
       return holds(made, clock(), memory.clock);
@@ -209,7 +205,10 @@ export function createMemory({ store, feed, clock, monotonic, maxBytes, mostRank
         wantsRanked ||= reading.lacksRanked();
         const waits = quick.length > 0 || reading.lacksRanked();
         await Promise.all([waits ? turn() : null, own.load(lacks)]);
-        if (reading.lacksRanked() && ranked.failure() !== undefined) throw ranked.failure();
+        if (reading.lacksRanked()) {
+          await ranked.built();
+          if (ranked.failure() !== undefined) throw ranked.failure();
+        }
         for (const [kind] of quick) if (failures.has(kind)) throw failures.get(kind);
       }
       throw new RetryableError('what an answer is made of changes faster than it can be read');

@@ -7,18 +7,23 @@ export interface Parts {
   set(name: string, made: Made<unknown>): void;
 }
 
-/** Of one whose size is not that of a text. */
+/** Of one that is neither a text nor bytes. */
 const OBJECT_BYTES = 2_000;
 
 /** @param maxBytes the least recently used go */
 export function createParts(maxBytes: number): Parts {
   const parts = new LRUCache<string, Made<unknown>>({
     maxSize: maxBytes,
-    sizeCalculation: ({ value, cells }, name) =>
-      (typeof value === 'string' ? value.length : OBJECT_BYTES) + name.length + cells.length * 16 + 200,
+    sizeCalculation: ({ value, cells }, name) => sizeOf(value) + name.length + cells.length * 16 + 200,
   });
   return {
     get: (name) => parts.get(name),
     set: (name, made) => void parts.set(name, made),
   };
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  const bytes = (value as { bytes?: unknown } | null)?.bytes;
+  return Buffer.isBuffer(bytes) ? bytes.length : OBJECT_BYTES;
 }

@@ -4,8 +4,39 @@ import { KINDS, type KindName } from './kinds.ts';
 
 const NAMES = Object.keys(KINDS) as KindName[];
 
+/** What nobody wanted for so long is dropped where it has changed, not read again. */
+const WARM_MS = 10_000;
+/** Keys of a steady kind that are read again whether or not somebody wanted them: one question takes them all. */
+const MOST_STEADY = 1_000;
+
+/** What is to be read: what is wanted, and of what has changed that which somebody used of late, or is cheap. */
+export function planOf(
+  wanted: Keys,
+  changes: Changes | null,
+  cells: Cells,
+  clock: number,
+): { load: Keys; drop: Keys } {
+  const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
+  const drop: Keys = new Map();
+  for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells)) {
+    if (KINDS[kind].slow) continue;
+    const all = KINDS[kind].steady && keys.size <= MOST_STEADY;
+    for (const key of keys) {
+      const used = cells.peek(kind, key)?.usedAt ?? 0;
+      addKey(all || clock - used <= WARM_MS ? load : drop, kind, key);
+    }
+  }
+  return { load, drop };
+}
+
+/** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */
+export function dropSlow(changes: Changes, cells: Cells): void {
+  for (const [kind, keys] of touchedBy(changes, cells))
+    if (KINDS[kind].slow) for (const key of keys) cells.drop(kind, key);
+}
+
 /** The keys in memory that these changes have made old. */
-export function touchedBy(changes: Changes, cells: Cells): Keys {
+function touchedBy(changes: Changes, cells: Cells): Keys {
   const touched: Keys = new Map();
   for (const kind of NAMES)
     for (const [table, how] of Object.entries(KINDS[kind].touchedBy)) {

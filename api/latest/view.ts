@@ -3,7 +3,8 @@ import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds.ts';
 import { holds, type Made } from './made.ts';
 import type { Parts } from './parts.ts';
-import type { Ranked, RankedNeed } from './ranked/ranked.ts';
+import type { RankedNeed } from './ranked/load.ts';
+import type { Ranked } from './ranked/ranked.ts';
 
 /** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
 export interface View {

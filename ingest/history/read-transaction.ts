@@ -18,7 +18,7 @@ const TRIES = 6;
  * @throws RpcError, HistoryUnavailableError where the node does not have it yet, or not all of it.
  */
 export async function readTransaction(
-  rpc: Rpc,
+  rpc: Pick<Rpc, 'getTransaction'>,
   info: Pick<SignatureInfo, 'signature' | 'slot' | 'blockTime'>,
   order: number,
   knownIndex: number | null,

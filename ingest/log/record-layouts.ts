@@ -6,6 +6,7 @@ import type {
   LogRecord,
   MarkerRecord,
   PartRecord,
+  ProfitRecord,
   Reading,
   ReadingRecord,
   RecomputeRecord,
@@ -156,4 +157,5 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
     of: oneOf(['account', 'transaction'] as const),
     ...{ key: bytes, hash: bytes, at: count, count, bytes },
   }),
+  profit: layout<ProfitRecord>('profit', 10, { signature: bytes, policy: text, profit: u64 }),
 };

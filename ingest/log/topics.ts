@@ -10,6 +10,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   gap: ['transactions'],
   verified: ['transactions'],
   recompute: ['transactions'],
+  profit: ['transactions'],
   reading: ['readings'],
   // Each goes where its record would.
   part: [],
@@ -19,7 +20,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
 /** What decides the partition of a record; null for one that goes to all of them, or names its own. */
 export function keyOf(record: LogRecord): Uint8Array | null {
   if (record.kind === 'account') return record.address;
-  if (record.kind === 'transaction') return record.signature;
+  if (record.kind === 'transaction' || record.kind === 'profit') return record.signature;
   if (record.kind === 'part') return record.key;
   if (record.kind === 'reading') return textKey(readingKey(record.reading));
   return record.kind === 'dead-letter' ? textKey(record.where) : null;

@@ -11,8 +11,8 @@ export interface DerivedRows {
   takenBack: DerivedRow[];
 }
 
-/** Wins over every reading. */
-const LAST_WORD = 2;
+/** Wins over every reading, and over what was told of one from elsewhere. */
+const LAST_WORD = 255;
 
 /** @param alone whether these are the last word: nobody else has written since the batch before */
 type Settle = (facts: Facts, struck: readonly DerivedRow[], alone: boolean) => Promise<DerivedRows>;

@@ -17,8 +17,9 @@ import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { hourOf } from './rows/closings.ts';
-import { type Facts, factsOf, undatedRows } from './rows/facts.ts';
+import { type Facts, undatedRows } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
+import { profitRows, settledFacts } from './settled.ts';
 import { createStates, type Insert } from './states.ts';
 import { struckRows, verifiedRows } from './struck.ts';
 
@@ -94,7 +95,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     };
 
     const parts = sort(batch);
-    const facts = factsOf(parts.transactions, programId, batch.partition);
+    const told = profitRows(parts.profits);
+    const { partition } = batch;
+    const facts = await settledFacts(store, parts.transactions, programId, { partition, told });
     const latest = latestRows(parts.accounts, programId);
     const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
     const struck = struckRows(
@@ -104,6 +107,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
     // 1. What makes sums absent comes before the facts it is about.
     if (reread === undefined) await insert('gaps', gaps.opened);
+    await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
     const derived = await settleDerived(facts, struck.takenBack, goesOn);
     await insert('derived_events', derived.listed);
@@ -124,7 +128,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (touched.intervals.size > 0) {
       checkOwned();
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
-      const { partition, owned } = batch;
+      const { owned } = batch;
       const { offset } = last;
       const own = [...facts.events, ...derived.events];
       // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know

@@ -3,6 +3,7 @@ import type {
   DeadLetterRecord,
   GapRecord,
   MarkerRecord,
+  ProfitRecord,
   RecomputeRecord,
   TransactionRecord,
   VerifiedRecord,
@@ -19,6 +20,7 @@ export type Parts = {
   gaps: { offset: bigint; gap: GapRecord }[];
   readings: ReturnType<typeof readingRow>[];
   recomputes: RecomputeRecord[];
+  profits: ProfitRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
@@ -26,7 +28,7 @@ export type Parts = {
 export function sort(batch: LogBatch): Parts {
   const parts: Parts = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
-    ...{ readings: [], recomputes: [], verified: [], deadLetters: [] },
+    ...{ readings: [], recomputes: [], profits: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') parts.accounts.push(record);
@@ -35,6 +37,7 @@ export function sort(batch: LogBatch): Parts {
     else if (record.kind === 'gap') parts.gaps.push({ offset, gap: record });
     else if (record.kind === 'reading') parts.readings.push(readingRow(record));
     else if (record.kind === 'recompute') parts.recomputes.push(record);
+    else if (record.kind === 'profit') parts.profits.push(record);
     else if (record.kind === 'verified') parts.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.

@@ -6,6 +6,7 @@ import { LATEST_TABLES } from './rows/account.ts';
 import { hourOf } from './rows/closings.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
 import type { LatestRows } from './rows/latest.ts';
+import { createNewMarks } from './rows/marks.ts';
 import { keepUnchanged, unseenChange } from './rows/unchanged.ts';
 import { keepUnchangedHours } from './rows/unchanged-hours.ts';
 import { streamCover } from './stream-cover.ts';
@@ -32,6 +33,7 @@ const NO_NEWS: string[] = [];
 /** Writes latest states, and the closing states of hours beside them. */
 export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
   const first = createFirstStreamed();
+  const marks = createNewMarks();
   return async ({ latest, markers, before }, insert) => {
     const found = await keepUnchanged(store, latest);
     await keepUnchangedHours(store, found.behind);
@@ -41,14 +43,17 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
     const isNews = closings.some(({ hour }) => hour < passed);
     const streamed = first.rowsOf(latest.streamed);
+    const newMarks = marks.of(latest.marks);
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
       insert('unseen_changes', unseen, NEWS),
       insert('account_hours', closings, isNews ? NEWS : NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
+      insert('policy_marks', newMarks, NO_NEWS),
     ]);
     first.wrote(streamed);
+    marks.wrote(newMarks);
     await Promise.all([
       ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
       ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),

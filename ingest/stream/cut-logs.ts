@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
@@ -12,6 +13,7 @@ const CUT = Buffer.from('Log truncated');
 const AT_ONCE = 4;
 /** More than this is not kept in memory: what is left out is read again after the next start. */
 const MOST_WAITING = 20_000;
+const MOST_KNOWN = 200_000;
 
 /** Whether the logs in a transaction's bytes may have been cut; looks without decoding. */
 export function mayBeCut(payload: Uint8Array): boolean {
@@ -27,8 +29,6 @@ export interface CutTransaction {
 export interface CutLogsReader {
   add(update: TransactionUpdate, blockTime: number | null): void;
   addKnown(transaction: CutTransaction): void;
-  /** Transactions that were not read again yet. */
-  waiting(): number;
 }
 
 export interface CutLogsOptions {
@@ -51,7 +51,8 @@ interface Task {
 export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   const queue: Task[] = [];
-  const known = new Set<string>();
+  /** What was read again once stays as it is: logs that are cut everywhere would be read for ever. */
+  const known = new LRUCache<string, true>({ max: MOST_KNOWN });
   let workers = 0;
 
   const work = async () => {
@@ -60,7 +61,6 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
       try {
         const record = await readTransaction(rpc, info, 0, index);
         await options.send([record]);
-        known.delete(info.signature);
       } catch (error) {
         const { signature } = info;
         logger.warn(
@@ -75,7 +75,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   };
   const add = (info: CutTransaction, index: number | null) => {
     if (known.has(info.signature) || queue.length >= MOST_WAITING) return;
-    known.add(info.signature);
+    known.set(info.signature, true);
     queue.push({ info, index, attempt: 0 });
     if (workers === AT_ONCE) return;
     workers += 1;
@@ -86,6 +86,5 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
     add: ({ signature, slot, index }, blockTime) =>
       add({ signature: encodeBase58(signature), slot, blockTime }, index),
     addKnown: (transaction) => add(transaction, null),
-    waiting: () => known.size,
   };
 }

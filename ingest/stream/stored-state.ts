@@ -6,6 +6,12 @@ import {
   unresolvedTransactions,
 } from '../../clickhouse/queries/progress/stream-store.ts';
 import {
+  marksAround,
+  missingBetween,
+  sweepsBetween,
+  unsettledSweeps,
+} from '../../clickhouse/queries/progress/swept-profits.ts';
+import {
   eventsOf,
   nextSlot,
   policiesOf,
@@ -16,6 +22,7 @@ import {
 } from '../../clickhouse/queries/progress/verification.ts';
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
+import type { SweepStore } from '../history/settle-profits.ts';
 import type { VerificationStore } from '../history/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
@@ -51,6 +58,8 @@ export interface StreamStore {
   incompleteTransactions(): Promise<CutTransaction[]>;
   /** Absent where nothing is stored that could be compared with the chain. */
   verification?: VerificationStore;
+  /** Likewise, of sweeps whose profit is not known. */
+  sweeps?: SweepStore;
 }
 
 /** What ClickHouse says of it: all but the position, which is the log's to tell. */
@@ -58,7 +67,7 @@ export function storedState(
   store: Store,
 ): Pick<
   StreamStore,
-  'knownAccounts' | 'openGaps' | 'historyBegin' | 'incompleteTransactions' | 'verification'
+  'knownAccounts' | 'openGaps' | 'historyBegin' | 'incompleteTransactions' | 'verification' | 'sweeps'
 > {
   return {
     knownAccounts: () => followedAccounts(store),
@@ -71,6 +80,12 @@ export function storedState(
       signatureBehind: (slot) => signatureBehind(store, slot),
       storedBetween: (from, to) => storedBetween(store, from, to),
       tracesOf: (ghosts) => tracesOf(store, ghosts),
+    },
+    sweeps: {
+      unsettled: (upTo) => unsettledSweeps(store, upTo),
+      marksAround: (policy, slot) => marksAround(store, policy, slot),
+      sweepsBetween: (policy, after, upTo) => sweepsBetween(store, policy, after, upTo),
+      missingBetween: (policy, after, upTo) => missingBetween(store, policy, after, upTo),
     },
   };
 }

@@ -6,6 +6,7 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { settleProfitsForever } from '../history/settle-profits.ts';
 import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
@@ -165,11 +166,16 @@ export async function runStream(options: StreamOptions): Promise<void> {
         gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
       },
     });
-    const { verification } = store;
+    const { verification, sweeps, openGaps } = store;
     if (verification === undefined) return;
+    const every = options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs };
+    if (sweeps !== undefined) {
+      const { verifiedSlot } = verification;
+      const common = { rpc, log, startSlot, logger, signal };
+      void settleProfitsForever({ ...common, ...every, store: sweeps, verifiedSlot, openGaps });
+    }
     void verifyForever({
-      ...{ rpc, log, programId, startSlot, store: verification, logger, signal },
-      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
+      ...{ rpc, log, programId, startSlot, store: verification, logger, signal, ...every },
       applied: store.applied ?? store.position,
       openGaps: store.openGaps,
       onVerified: (found) => report({ type: 'verified', ...found }),

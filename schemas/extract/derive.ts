@@ -14,7 +14,14 @@ import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
 /** All events of a kind of a policy in a transaction whose logs were cut, as one. */
 export interface DerivedEvent extends KnownEvent {
   position: number;
+  /** Whether an amount of it was told from elsewhere. */
+  settled: boolean;
 }
+
+/** Profits that a transaction swept and does not tell, by policy in base58. */
+export type Profits = ReadonlyMap<string, bigint>;
+
+export const NO_PROFITS: Profits = new Map();
 
 /** What a transaction does not decide: kinds of events, or `<kind>.<amount>`, and the accounts that it is about. */
 export interface Undecided {
@@ -38,6 +45,7 @@ export function derive(
   own: readonly OwnCall[],
   read: readonly Read[],
   programId: Uint8Array,
+  profits: Profits,
 ): Derived {
   const books = balancesTold(tx);
   const heard = eventsByCall(read);
@@ -58,12 +66,23 @@ export function derive(
     else members.push({ ...told, place });
   });
 
-  const groups = grouped(members).filter((group) => !undecided.some((one) => mayHold(one, group)));
+  const groups = grouped(members)
+    .filter((group) => !undecided.some((one) => mayHold(one, group)))
+    .map((group) => withProfit(group, profits));
   const events = groups.map(({ unknown: _, place, ...known }) => ({
     ...known,
     position: positionOf(known.event, place),
   }));
   return { events, undecided: together([...undecided.map(ofCall), ...groups.flatMap(ofGroup)]) };
+}
+
+function withProfit(group: Group, profits: Profits): Group & { settled: boolean } {
+  const { event, of, unknown, fields } = group;
+  const lacks = event === 'ProfitSwept' && of !== null && unknown.includes('profit');
+  const profit = lacks ? profits.get(encodeBase58(of.policy)) : undefined;
+  if (profit === undefined) return { ...group, settled: false };
+  const others = unknown.filter((name) => name !== 'profit');
+  return { ...group, unknown: others, fields: { ...fields, profit }, settled: true };
 }
 
 /** Balances that are none tell nothing. */

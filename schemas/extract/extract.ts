@@ -5,7 +5,7 @@ import { eventsByCall, isWhole, type Read, readEmissions } from '../transaction/
 import { logsCut } from '../transaction/log-walk.ts';
 import { type OwnCall, ownCalls } from '../transaction/own-calls.ts';
 import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';
-import { type DerivedEvent, derive, type Undecided } from './derive.ts';
+import { type DerivedEvent, derive, NO_PROFITS, type Profits, type Undecided } from './derive.ts';
 
 export interface PlacedEvent {
   position: number;
@@ -50,7 +50,11 @@ export type Extract =
  * The program's events. A failed transaction has none. They are derived where the logs were cut and a call that emits
  * an event shows none.
  */
-export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extract {
+export function extractEvents(
+  tx: ChainTransaction,
+  programId: Uint8Array,
+  profits: Profits = NO_PROFITS,
+): Extract {
   if (tx.failed) return { status: 'whole', events: [], badEvents: [], writable: [] };
   const own = ownCalls(tx.calls, programId);
   const read = readEmissions(tx, own, programId);
@@ -69,7 +73,7 @@ export function extractEvents(tx: ChainTransaction, programId: Uint8Array): Extr
     (account) => account.writable,
   );
   if (logsCut(tx.logs) && isSilent(own, read))
-    return { status: 'derived', ...derive(tx, own, read, programId), badEvents, writable };
+    return { status: 'derived', ...derive(tx, own, read, programId, profits), badEvents, writable };
   const events = read.flatMap(({ event }, position) => (event === null ? [] : [{ position, event }]));
   return { status: 'whole', events, badEvents, writable };
 }

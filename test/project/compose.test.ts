@@ -126,6 +126,15 @@ test('what depends on a service that runs once waits for its end, on any other f
   }
 });
 
+test('the agents of the local chain reach the API, and sign for the name that it gives itself', () => {
+  const { command = [], networks = [] } = compose.services.devnet ?? {};
+  const { api } = compose.services;
+  const of = (flag: string) => command[command.indexOf(flag) + 1];
+  expect(of('--api')).toBe(`http://api:${api?.environment?.PORT}`);
+  expect(networks.some((network) => api?.networks?.includes(network))).toBe(true);
+  expect(of('--public-url')).toBe(api?.environment?.PUBLIC_URL);
+});
+
 test('the stores have no way out and are published nowhere', () => {
   for (const name of ['kafka', 'clickhouse', 'postgres']) {
     expect(compose.services[name]).toMatchObject({ networks: [name === 'kafka' ? 'log' : 'stores'] });

@@ -12,6 +12,14 @@ import {
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { RankedRow } from './row.ts';
 
+/** What a reader needs of the orders. */
+export interface RankedNeed {
+  /** Program that owns the pools. */
+  launchpad: string;
+  /** Whether events of the last 24 hours are ranked by. */
+  events: boolean;
+}
+
 /** They travel as a bound parameter in the address of the request; of more all are read. */
 const MOST_KEYS = 1_000;
 
@@ -62,21 +70,21 @@ const part = async <Found>(
   read: (keys: KeyList) => Promise<Found>,
 ): Promise<Part<Found>> => ({ keys, found: keys?.length === 0 ? none : await read(keys) });
 
-/** Reads what changed; everything where that is null. @param expired mints whose window of 24 hours is another by now */
+/** Reads what changed. @param expired mints whose window of 24 hours is another by now */
 export async function loadRanked(
   store: Store,
   index: RowIndex,
-  changes: Changes | null,
+  changes: Changes,
   options: { launchpad: string; until: number; withEvents: boolean; allEvents: boolean; expired: string[] },
 ): Promise<RankedLoad> {
   const { launchpad, until, withEvents, allEvents, expired } = options;
-  const changed = changes === null ? null : keysIn(changes, 'policies');
+  const changed = keysIn(changes, 'policies');
   const addresses = changed === null || changed.size > MOST_KEYS ? null : [...changed];
   const policies = await part(addresses, [], (keys) => rankedPolicyKeys(store, keys));
   const fresh = policies.found.filter(({ address }) => !index.byAddress.has(address));
   const mints = fresh.map(({ mint }) => mint);
-  const of = (tables: ChangedTable[]) => (changes === null ? null : keysIn(changes, ...tables));
-  const curves = changes?.has('curve_configs') === true;
+  const of = (tables: ChangedTable[]) => keysIn(changes, ...tables);
+  const curves = changes.has('curve_configs');
   const pools = curves || mints.length > MOST_KEYS ? null : of(['pools']);
   const eventMints = allEvents ? null : of(['events']);
   const [caps, balances, fees, names, events] = await Promise.all([

@@ -1,19 +1,12 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { policyCount, type RankedPage } from '../../../clickhouse/queries/ranking/ranking.ts';
+import type { RankedPage } from '../../../clickhouse/queries/ranking/ranking.ts';
 import type { Cells, Keys } from '../cells.ts';
-import { addAhead } from './ahead.ts';
-import { applyLoad, noRows } from './apply.ts';
-import { loadRanked, type RankedLoad } from './load.ts';
+import { applyLoad, noRows, type Rows } from './apply.ts';
+import { type Build, startBuild } from './build.ts';
+import { loadRanked, type RankedLoad, type RankedNeed } from './load.ts';
 import { createOrders, type RankedSelection } from './ranking.ts';
-
-/** What a reader needs of the orders. */
-export interface RankedNeed {
-  /** Program that owns the pools. */
-  launchpad: string;
-  /** Whether events of the last 24 hours are ranked by. */
-  events: boolean;
-}
+import { addRowKeys } from './row-keys.ts';
 
 /** The orders of all policies, in memory. */
 export interface Ranked {
@@ -26,8 +19,10 @@ export interface Ranked {
   until(): number;
   /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
   load(store: Store, changes: Changes | null, now: number, clock: number): Promise<() => void>;
-  /** Adds to what is to be read what its readers will want next. */
-  ahead(wanted: Keys, cells: Cells, clock: number): void;
+  /** Adds to the policies that are to be read what else a row of a page is made of. */
+  addRowKeys(wanted: Keys, cells: Cells, clock: number): void;
+  /** Where all of it is being read: its end, for who needs it. */
+  built(): Promise<void>;
   /** Why the last turn could not bring it up. */
   failure(): unknown;
   /** Somebody asks. */
@@ -47,8 +42,8 @@ const TABLES: ReadonlySet<ChangedTable> = new Set([
 ]);
 
 export function createRanked(most = MOST_POLICIES): Ranked {
-  const rows = noRows();
-  let unread = rows.byAddress.values();
+  let rows = noRows();
+  let build: Build | null = null;
   const orders = createOrders();
   let loaded: RankedNeed | null = null;
   let wanted: RankedNeed | null = null;
@@ -62,10 +57,6 @@ export function createRanked(most = MOST_POLICIES): Ranked {
 
   const serves = (need: RankedNeed) =>
     loaded !== null && loaded.launchpad === need.launchpad && (loaded.events || !need.events);
-  const expiredAt = (now: number) =>
-    loaded?.events && until <= now
-      ? [...rows.byMint.values()].filter((row) => row.eventsUntil <= now).map((row) => row.mint)
-      : [];
 
   return {
     look: (need, now) => {
@@ -81,10 +72,11 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     used: (clock) => {
       usedAt = clock;
     },
+    built: async () => build?.done,
     failure: () => failure,
-    ahead: (wanted, cells, clock) => {
+    addRowKeys: (wanted, cells, clock) => {
       if (loaded !== null && wanted.has('policy') && clock - usedAt <= WARM_MS)
-        addAhead(wanted, rows.byAddress, unread, cells);
+        addRowKeys(wanted, rows.byAddress, cells);
     },
     load: async (store, changes, now, clock) => {
       const need = wanted ?? loaded;
@@ -92,23 +84,35 @@ export function createRanked(most = MOST_POLICIES): Ranked {
         if (changes === null) loaded = null;
         else addChanges(pending, concerning(changes));
       };
+      // What was written meanwhile is not known.
+      if (changes === null) build = null;
       if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
+      const anew = changes === null || !serves({ ...need, events: false });
+      if (anew && build?.need.launchpad !== need.launchpad) {
+        build = startBuild(store, need, now, most);
+        pending = new Map();
+      }
+      const base = anew ? build : { result: { rows }, need: loaded };
+      if (base === null || base.result === null) return later;
+      if (base.result === 'too many' || 'error' in base.result) return () => giveUp(base.result);
       const all: Changes = new Map();
       addChanges(all, pending);
       addChanges(all, concerning(changes ?? new Map()));
-      const anew = changes === null || !serves({ ...need, events: false });
-      const allEvents = need.events && loaded?.events !== true;
-      const expired = expiredAt(now);
+      const allEvents = need.events && base.need?.events !== true;
+      const expired = need.events && (anew || until <= now) ? expiredAt(base.result.rows, now) : [];
       if (!anew && !allEvents && expired.length === 0 && all.size === 0) return () => {};
       try {
-        if (anew && (await policyCount(store)) > most)
-          return () => {
-            tooMany = true;
-          };
-        const until = Math.floor(now / 1000);
-        const options = { launchpad: need.launchpad, until, withEvents: need.events, allEvents, expired };
-        const load = await loadRanked(store, anew ? noRows() : rows, anew ? null : all, options);
-        return () => publish(need, anew, load);
+        const seconds = Math.floor(now / 1000);
+        const options = {
+          launchpad: need.launchpad,
+          until: seconds,
+          withEvents: need.events,
+          allEvents,
+          expired,
+        };
+        const load = await loadRanked(store, base.result.rows, all, options);
+        const of = base.result.rows;
+        return () => publish(need, of, load);
       } catch (error) {
         return () => {
           failure = error;
@@ -118,13 +122,20 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     },
   };
 
-  function publish(need: RankedNeed, anew: boolean, load: RankedLoad): void {
+  function giveUp(result: Build['result']): void {
+    if (result === 'too many') tooMany = true;
+    else if (result !== null && 'error' in result) failure = result.error;
+    build = null;
+  }
+
+  function publish(need: RankedNeed, of: Rows, load: RankedLoad): void {
+    const anew = of !== rows;
+    build = null;
     if (anew) {
       orders.clear();
-      Object.assign(rows, noRows());
+      rows = of;
     }
     const { touched, members } = applyLoad(rows, load);
-    if (anew) unread = rows.byAddress.values();
     orders.touch(touched);
     if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
     if (need.events) until = leastUntil(rows.byMint.values());
@@ -136,6 +147,9 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     version += 1;
   }
 }
+
+const expiredAt = ({ byMint }: Rows, now: number): string[] =>
+  [...byMint.values()].filter((row) => row.eventsUntil <= now).map((row) => row.mint);
 
 function concerning(changes: Changes): Changes {
   return new Map([...changes].filter(([table]) => TABLES.has(table)));

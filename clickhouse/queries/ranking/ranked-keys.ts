@@ -24,13 +24,21 @@ export type KeyList = readonly string[] | null;
 export const among = (column: string, name: string, keys: KeyList): string =>
   keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
 
-export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
-  return store.query(
-    `SELECT address, mint, quote_mint, bankroll, mode, origin_id, if(mode = 'Passive', 0, model_id) AS model,
+const POLICIES = `SELECT address, mint, quote_mint, bankroll, mode, origin_id, if(mode = 'Passive', 0, model_id) AS model,
        locked, paused, ${OWN}
-     FROM policies FINAL
-     WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`,
-    { addresses: addresses ?? [] },
+     FROM policies FINAL`;
+
+export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
+  return store.query(`${POLICIES} WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`, {
+    addresses: addresses ?? [],
+  });
+}
+
+/** The policies behind an address, in the order of their addresses, so many at most. */
+export function rankedPolicyKeysAfter(store: Store, after: string, most: number): Promise<RankedPolicy[]> {
+  return store.query(
+    `${POLICIES} WHERE exists = 1 AND address > {after:String} ORDER BY address LIMIT {most:UInt32}`,
+    { after, most },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { LatestColumns, LatestTable } from '../../../clickhouse/tables.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { decodeAccount } from '../../../schemas/program/accounts.ts';
+import { decodeAccount, type Policy } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/solana/launchpad.ts';
@@ -33,6 +33,8 @@ export const LATEST_TABLES: readonly LatestTable[] = [
 export interface LatestState {
   table: LatestTable;
   columns(): LatestColumns[LatestTable];
+  /** Of a policy. */
+  mark?: Pick<Policy, 'hwm' | 'profitSwept'>;
 }
 
 /** `missing`: no account stands there. `foreign`: an account that nothing of ours asked for. */
@@ -57,7 +59,9 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   if (record.lamports === 0n) return 'missing';
   if (Buffer.compare(record.owner, programId) === 0) {
     const account = decodeAccount(record.data);
-    return { table: PROGRAM_TABLES[account.type], columns: () => programColumns(account, record, programId) };
+    const columns = () => programColumns(account, record, programId);
+    const state = { table: PROGRAM_TABLES[account.type], columns };
+    return account.type === 'Policy' ? { ...state, mark: account } : state;
   }
   const owner = encodeBase58(record.owner);
   // Anyone may send lamports to an address before its account is made.

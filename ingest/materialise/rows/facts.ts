@@ -5,6 +5,7 @@ import type {
   TransactionOrder,
   TransactionRow,
 } from '../../../clickhouse/tables.ts';
+import type { Profits } from '../../../schemas/extract/derive.ts';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
 import { UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
@@ -34,6 +35,7 @@ export function factsOf(
   records: readonly TransactionRecord[],
   programId: Uint8Array,
   partition: number,
+  profits: SweptProfits = new Map(),
 ): Facts {
   const facts: Facts = {
     events: [],
@@ -48,13 +50,22 @@ export function factsOf(
   };
   for (const record of records) {
     try {
-      addTransaction(facts, record, programId, partition);
+      addTransaction(facts, record, { programId, partition, profits });
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       addUnreadable(facts, record, error.message);
     }
   }
   return facts;
+}
+
+/** Profits that some transactions with cut logs swept, by signature. */
+export type SweptProfits = ReadonlyMap<string, Profits>;
+
+interface FactsOptions {
+  programId: Uint8Array;
+  partition: number;
+  profits: SweptProfits;
 }
 
 /** Whatever it did is missing of the accounts that it names. Where not even those can be read its slot is a gap. */
@@ -72,12 +83,11 @@ function addUnreadable(facts: Facts, record: TransactionRecord, reason: string):
 function addTransaction(
   facts: Facts,
   record: TransactionRecord,
-  programId: Uint8Array,
-  partition: number,
+  { programId, partition, profits }: FactsOptions,
 ): void {
   const tx = readTransaction(record);
-  const extract = extractEvents(tx, programId);
   const signature = encodeBase58(record.signature);
+  const extract = extractEvents(tx, programId, profits.get(signature));
   const slot = record.slot.toString();
   const order: TransactionOrder = {
     tx_index: record.index ?? record.order,
@@ -104,11 +114,11 @@ function addTransaction(
   }
 
   const policies = new Set(extract.writable);
-  const placed: { position: number; event: KnownEvent }[] =
+  const placed: { position: number; event: KnownEvent; settled?: boolean }[] =
     extract.status === 'whole'
       ? extract.events
-      : extract.events.map(({ position, ...event }) => ({ position, event }));
-  for (const { position, event } of placed) {
+      : extract.events.map(({ position, settled, ...event }) => ({ position, event, settled }));
+  for (const { position, event, settled = false } of placed) {
     const row = eventRow(event);
     if (event.of !== null) {
       policies.add(row.policy);
@@ -116,10 +126,14 @@ function addTransaction(
     }
     facts.touchedIntervals.add(intervalOf(record.slot));
     const into = extract.status === 'whole' ? facts.events : facts.derived;
-    into.push({ ...row, slot, signature, position, ...order, log_partition: partition });
+    const has_index = order.has_index + (settled ? SETTLED : 0);
+    into.push({ ...row, slot, signature, position, ...order, has_index, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
 }
+
+/** What was told from elsewhere wins over what the transaction tells itself. */
+const SETTLED = 3;
 
 const CUT = 'its logs were cut before an event of the program';
 

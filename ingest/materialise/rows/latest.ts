@@ -4,6 +4,7 @@ import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.t
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { EXPECTED_TABLES, readAccount } from './account.ts';
 import { createClosings, hourOf, type Seen } from './closings.ts';
+import { createMarks, type MarkRow } from './marks.ts';
 
 export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;
 
@@ -34,6 +35,7 @@ export interface LatestRows {
   readFirst: PlacedRow[];
   /** Changes between two states of the batch that the second, a reading over RPC, brought to light. */
   unseen: UnseenRow[];
+  marks: MarkRow[];
   deadLetters: DeadLetterRecord[];
 }
 
@@ -47,6 +49,7 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
   const newest = new Map<string, Seen>();
   const readFirst = new Map<string, Seen>();
   const closings = createClosings();
+  const marks = createMarks();
   const unseen: UnseenRow[] = [];
   const deadLetters: DeadLetterRecord[] = [];
   for (const record of records) {
@@ -55,6 +58,7 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
       if (reading === 'foreign') continue;
       const key = Buffer.from(record.address).toString('latin1');
       closings.streamed(key, record);
+      if (reading !== 'missing' && reading.mark !== undefined) marks.add(key, record, reading.mark);
       const known = newest.get(key);
       const version = versionOf(record);
       const seen: Seen = { record, version, reading, seenAt: record.blockTime, opens: known === undefined };
@@ -77,7 +81,7 @@ export function latestRows(records: readonly AccountRecord[], programId: Uint8Ar
   }
   const rows: LatestRows = {
     ...{ tables: new Map(), gone: new Map(), closings: [], streamed: [] },
-    ...{ readFirst: [], unseen, deadLetters },
+    ...{ readFirst: [], unseen, marks: marks.rows(), deadLetters },
   };
   const places = new Map<string, Place>();
   for (const [key, seen] of newest) {

@@ -3,7 +3,7 @@ import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
 import { signaturePage, slotOf, sound } from '../../../runtime/rpc/replies.ts';
 import { type Finding, note } from './finding.ts';
-import { tryTransactions } from './rpc-transactions.ts';
+import { type Ask, tryTransactions } from './rpc-transactions.ts';
 
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -28,13 +28,6 @@ interface Tally {
   unsound: number;
   words: string;
 }
-
-/** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
-export type Ask = <T>(
-  method: string,
-  params: readonly unknown[],
-  read: (result: unknown) => T,
-) => Promise<T | null>;
 
 /** Asks a node for slots and some transactions of the program, and tells how it answers. */
 export async function tryManners(

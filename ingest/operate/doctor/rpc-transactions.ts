@@ -1,7 +1,13 @@
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
 import { type Finding, note } from './finding.ts';
-import type { Ask } from './rpc-manners.ts';
+
+/** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
+export type Ask = <T>(
+  method: string,
+  params: readonly unknown[],
+  read: (result: unknown) => T,
+) => Promise<T | null>;
 
 const ASKED = 8;
 const INVALID_PARAMS = -32602;

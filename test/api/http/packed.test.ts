@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { preferredEncoding } from '../../../api/http/accept-encoding.ts';
 import { type Answer, answerOf } from '../../../api/http/answers.ts';
 import { createPackedAnswers } from '../../../api/http/packed-answers.ts';
+import { piece } from '../../../api/http/piece.ts';
 
 const MAX_BYTES = 1_000_000;
 const LARGE = 20_000;
@@ -58,6 +59,20 @@ describe('what a client prefers', () => {
 });
 
 describe('the forms of an answer', () => {
+  test('one that ends with what others end with, too, is the whole of both; its tag is of both', async () => {
+    const of = (start: string, end: string) =>
+      answerOf({ status: 200, body: Buffer.from(start), rest: piece(end) });
+    const [long, other] = ['x'.repeat(LARGE), 'y'.repeat(LARGE)];
+    const whole = of('start', long);
+    for (const encoding of ['br', 'gzip']) {
+      const form = await createPackedAnswers(MAX_BYTES).of(whole, encoding, false);
+      expect([form.rest, unpacked(form).toString()]).toEqual([undefined, `start${long}`]);
+    }
+    const tags = [whole, of('other', long), of('start', other)].map(({ etag }) => etag);
+    expect(new Set(tags).size).toBe(3);
+    expect(of('start', long).etag).toBe(whole.etag);
+  });
+
   test.each(['br', 'gzip'])(
     'a large one in %s says the same in fewer bytes, under a weak tag',
     async (encoding) => {

@@ -113,7 +113,8 @@ async function answersOf(memory: Memory): Promise<Map<string, string>> {
   const answers = questions.map(async ({ route, mint, query }) => {
     const context = { params: { mint }, query: new URLSearchParams(query) };
     const { value } = await memory.read((view) => route.answer(context, view));
-    const text = Buffer.isBuffer(value.body) ? String(value.body) : JSON.stringify(value);
+    const { body, rest } = value;
+    const text = Buffer.isBuffer(body) ? `${body}${rest?.bytes ?? ''}` : JSON.stringify(value);
     return [`${route.path.replace(':mint', mint)}?${query}`, text] as const;
   });
   return new Map(await Promise.all(answers));

@@ -93,7 +93,14 @@ const part = fc.record({
   count: fc.nat(64),
   bytes: fc.uint8Array({ maxLength: 500 }),
 });
+const profit = fc.record({
+  kind: kind('profit'),
+  signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+  policy: key,
+  profit: u64,
+});
 const record = fc.oneof(
+  profit,
   part,
   account,
   transaction,

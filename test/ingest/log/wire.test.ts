@@ -59,6 +59,10 @@ const WRITTEN: [record: LogRecord, hex: string][] = [
     '01072b0000007b22706172746974696f6e223a312c226d696e7473223a5b226d225d2c22736c6f7473223a5b22' + '35225d7d',
   ],
   [
+    { kind: 'profit', signature: key(9), policy: 'p', profit: 5n },
+    '010a04000000090909090100000070' + '0500000000000000',
+  ],
+  [
     {
       ...{ kind: 'verified', slot: 6n },
       ...{ struck: [{ signature: 's', slot: 7n, policies: ['p'], events: [] }] },

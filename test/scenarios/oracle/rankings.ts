@@ -1,6 +1,22 @@
 import type { Policy } from '../../../devnet/program/state/state.ts';
-import { type RankingFilters, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
-import { absent, anything, balance, eventSum, figure, iso, newestTime, readAt, text } from './expected.ts';
+import {
+  type RankingFilters,
+  type RankingRow,
+  SORTS,
+  type Sort,
+} from '../../../schemas/responses/rankings.ts';
+import {
+  type Answer,
+  absent,
+  anything,
+  balance,
+  eventSum,
+  figure,
+  iso,
+  newestTime,
+  readAt,
+  text,
+} from './expected.ts';
 import { marketCapBlock, marketCapOf } from './market-cap.ts';
 import { metadataOf, modelBlock, quoteColumns } from './names.ts';
 import { lastDay, ofKind, total, type View } from './view.ts';
@@ -116,7 +132,7 @@ export function rankings(view: View): Ranking[] {
 }
 
 /** A row of the rankings without its rank. */
-export function rankingRow(view: View, policy: Policy): object {
+export function rankingRow(view: View, policy: Policy): Answer<Omit<RankingRow, 'rank'>> {
   const events = view.eventsOf(policy.mint);
   const day = lastDay(view, events);
   const names = metadataOf(view, policy.mint)?.metadata;
@@ -139,7 +155,7 @@ export function rankingRow(view: View, policy: Policy): object {
     fees: eventSum(view, ofKind(events, 'Routed'), 'amount'),
     burned: figure(policy.tokensBurned, text, asOf),
     bankroll: balance(view, bankrollOf(view, policy)),
-    usd: { profit: usd, fees: usd, bankroll: usd },
+    usd: { profit: usd, fees: usd, bankroll: usd } satisfies Answer<RankingRow['usd']>,
     eventsLast24h: figure(day.length, text, newestTime(view, day)),
     createdAt: iso(policy.createdAt),
   };

@@ -36,6 +36,7 @@ export async function readTables(store: Store): Promise<Tables> {
     unseenChanges: await read('unseen_changes', 'address, to_slot, after_slot', ''),
     hourSlots: await read('hour_slots', 'hour', ''),
     streamHoles: await read('stream_holes', 'to_slot, after_slot', ''),
+    policyMarks: await read('policy_marks', 'policy, hwm, profit_swept', ''),
     gaps: await read('gaps', 'from_slot, log_partition', 'log_offset'),
     deadLetters: await read('dead_letters', 'id', 'read_at'),
   };

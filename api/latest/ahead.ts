@@ -1,0 +1,78 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { type PolicyKeys, policyKeysAfter } from '../../clickhouse/queries/states/policy-keys.ts';
+import { addKey, type Cells, type Keys } from './cells.ts';
+import type { KindName } from './kinds.ts';
+
+/** Adds to what somebody waits for the same of policies that nobody has asked for yet. */
+export interface Ahead {
+  add(wanted: Keys): Promise<void>;
+  /** Memory begins anew. */
+  restart(): void;
+}
+
+/** Policies whose keys are read with one question. */
+const PAGE = 1_000;
+/** Keys of a kind in one turn: it takes the engine hardly longer than one. */
+const MOST = 1_000;
+/** Between two walks over all policies: there may be new ones. */
+const AGAIN_MS = 60_000;
+
+/** What is read ahead, and by which keys of a policy. */
+const KEYS: Partial<Record<KindName, (keys: PolicyKeys) => readonly string[]>> = {
+  policy: ({ address }) => [address],
+  lastTransaction: ({ address }) => [address],
+  venueAccounts: ({ address }) => [address],
+  tokenAccount: ({ tokenAccounts }) => tokenAccounts,
+  mint: ({ mint }) => [mint],
+  pool: ({ pools }) => pools,
+  totals: ({ mint }) => [mint],
+  eventsOfDay: ({ mint }) => [mint],
+};
+
+const KINDS_AHEAD = Object.entries(KEYS) as [KindName, (keys: PolicyKeys) => readonly string[]][];
+
+/**
+ * Readers ask for one policy after the other, and each that is not in memory waits for a turn: whoever comes first has
+ * the next thousand read too, policy by policy in the order of their addresses, until all are there or half of the room.
+ */
+export function createAhead(options: { store: Store; cells: Cells; monotonic(): number }): Ahead {
+  const { store, cells, monotonic } = options;
+  let policies: PolicyKeys[] = [];
+  let isWhole = false;
+  let begunAt = 0;
+  /** Of each kind: how many policies are behind it. */
+  let done = new Map<KindName, number>();
+
+  const restart = () => {
+    [policies, isWhole, done] = [[], false, new Map()];
+  };
+  const readPage = async () => {
+    if (policies.length === 0) begunAt = monotonic();
+    const page = await policyKeysAfter(store, policies.at(-1)?.address ?? '', PAGE);
+    policies.push(...page);
+    isWhole = page.length < PAGE;
+  };
+  const addOf = (kind: KindName, keysOf: (keys: PolicyKeys) => readonly string[], wanted: Keys) => {
+    let at = done.get(kind) ?? 0;
+    for (let more = 0; at < policies.length && more < MOST; at += 1)
+      for (const key of keysOf(policies[at] as PolicyKeys))
+        if (cells.peek(kind, key) === undefined) {
+          addKey(wanted, kind, key);
+          more += 1;
+        }
+    done.set(kind, at);
+  };
+
+  return {
+    restart,
+    add: async (wanted) => {
+      const kinds = KINDS_AHEAD.filter(([kind]) => wanted.has(kind) && !cells.isFilling(kind));
+      if (kinds.length === 0) return;
+      if (isWhole && monotonic() - begunAt > AGAIN_MS) restart();
+      const isAtEnd = kinds.some(([kind]) => (done.get(kind) ?? 0) >= policies.length);
+      // Whoever waits does not fail for what nobody has asked for.
+      if (isAtEnd && !isWhole) await readPage().catch(() => {});
+      for (const [kind, keysOf] of kinds) addOf(kind, keysOf, wanted);
+    },
+  };
+}

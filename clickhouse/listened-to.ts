@@ -1,0 +1,13 @@
+import type { Store } from './client.ts';
+
+/** The same store for who asks it, with a word for each answer. */
+export function listenedTo(store: Store, heard: () => void): Store {
+  return {
+    ...store,
+    query: async (sql, params) => {
+      const rows = await store.query<never>(sql, params);
+      heard();
+      return rows;
+    },
+  };
+}

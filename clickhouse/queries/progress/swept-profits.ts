@@ -1,0 +1,117 @@
+import { PROFIT } from '../../../schemas/lacks.ts';
+import type { Store } from '../../client.ts';
+
+/** A transaction with cut logs that tells everything but the profit it swept. */
+export interface UnsettledSweep {
+  signature: string;
+  slot: bigint;
+  policies: string[];
+}
+
+/** What a policy was at the end of a slot. */
+export interface PolicyMark {
+  slot: bigint;
+  hwm: bigint;
+  profitSwept: bigint;
+}
+
+/** All of a policy's sweeps in a transaction, as one. */
+export interface Sweep {
+  signature: string;
+  profit: bigint;
+  toLp: bigint;
+  toHolders: bigint;
+  /** Its index in the block where that is known. */
+  index: number | null;
+  blockTime: number | null;
+}
+
+const UNRESOLVED = `signature NOT IN (
+  SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))`;
+
+/** Up to so many at once, the oldest first. */
+const MOST = 1_000;
+
+export async function unsettledSweeps(store: Store, upTo: bigint): Promise<UnsettledSweep[]> {
+  const rows = await store.query<{ signature: string; slot: string; policies: string[] }>(
+    `SELECT signature, slot, policies FROM incomplete_transactions FINAL
+     WHERE missing = [{profit:String}] AND slot <= {upTo:UInt64} AND ${UNRESOLVED}
+     ORDER BY slot, signature LIMIT {most:UInt32}`,
+    { profit: PROFIT, upTo, most: MOST },
+  );
+  return rows.map((row) => ({ ...row, slot: BigInt(row.slot) }));
+}
+
+/** The marks of a policy around a slot: the last that was seen before it, and the first at it or behind; with those beside them. */
+export async function marksAround(
+  store: Store,
+  policy: string,
+  slot: bigint,
+): Promise<{ before: PolicyMark[]; after: PolicyMark[] }> {
+  const marks = async (where: string) => {
+    const rows = await store.query<{ slot: string; hwm: string; profit_swept: string }>(
+      `SELECT slot, hwm, profit_swept FROM policy_marks FINAL WHERE policy = {policy:String} AND ${where} LIMIT 2`,
+      { policy, slot },
+    );
+    return rows.map((row) => ({
+      slot: BigInt(row.slot),
+      hwm: BigInt(row.hwm),
+      profitSwept: BigInt(row.profit_swept),
+    }));
+  };
+  return {
+    before: await marks('slot < {slot:UInt64} ORDER BY slot DESC'),
+    after: await marks('slot >= {slot:UInt64} ORDER BY slot'),
+  };
+}
+
+/** The sweeps of a policy behind a slot, up to another. */
+export async function sweepsBetween(
+  store: Store,
+  policy: string,
+  after: bigint,
+  upTo: bigint,
+): Promise<Sweep[]> {
+  const rows = await store.query<Record<string, string> & { tx_index: number; has_index: number }>(
+    `SELECT signature, amount_a AS profit, amount_b AS to_lp, amount_c AS to_holders, tx_index, has_index,
+       ifNull(toString(block_time), '') AS block_time
+     FROM events FINAL
+     WHERE mint IN (SELECT mint FROM policies WHERE address = {policy:String}) AND policy = {policy:String}
+       AND kind = 'ProfitSwept' AND slot > {after:UInt64} AND slot <= {upTo:UInt64}`,
+    { policy, after, upTo },
+  );
+  return rows.map((row) => ({
+    signature: row.signature as string,
+    profit: BigInt(row.profit as string),
+    toLp: BigInt(row.to_lp as string),
+    toHolders: BigInt(row.to_holders as string),
+    index: row.has_index % 3 === 1 ? row.tx_index : null,
+    blockTime: row.block_time === '' ? null : Number(row.block_time),
+  }));
+}
+
+/** What is missing of other transactions between two slots that may be a policy's. */
+export async function missingBetween(
+  store: Store,
+  policy: string,
+  after: bigint,
+  upTo: bigint,
+): Promise<{ signature: string; missing: string[] }[]> {
+  return store.query(
+    `SELECT signature, missing FROM incomplete_transactions FINAL
+     WHERE slot > {after:UInt64} AND slot <= {upTo:UInt64} AND notEmpty(missing)
+       AND (empty(policies) OR has(policies, {policy:String})) AND ${UNRESOLVED}`,
+    { policy, after, upTo },
+  );
+}
+
+/** Profits that were told of some transactions, by signature and policy. */
+export async function sweptProfits(
+  store: Store,
+  signatures: readonly string[],
+): Promise<{ signature: string; policy: string; profit: string }[]> {
+  return store.query(
+    'SELECT signature, policy, profit FROM swept_profits FINAL WHERE signature IN {signatures:Array(String)}',
+    { signatures: [...signatures] },
+  );
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHandOver } from '../../../api/latest/feed.ts';
+import { createMemory } from '../../../api/latest/memory.ts';
+import type { View } from '../../../api/latest/view.ts';
+import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { freshDatabase } from '../../support/database.ts';
+import {
+  appliedRow,
+  key,
+  mintRow,
+  policyRow,
+  poolRow,
+  tokenAccountRow,
+  venueAccountRow,
+} from '../support/rows.ts';
+
+const NAMES = Array.from({ length: 30 }, (_, at) => `coin ${at}`);
+const policies = NAMES.map((name) => policyRow(name, 'quote'));
+
+let store: Store;
+beforeAll(async () => {
+  store = await freshDatabase();
+  await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
+  await store.insert('policies', policies);
+  const accounts = policies.flatMap((row) => [row.bankroll, row.quote_escrow, row.base_escrow]);
+  const local = NAMES.map((name) => `local of ${name}`);
+  await store.insert('token_accounts', [
+    ...accounts.map((address) => tokenAccountRow(address as string, '7')),
+    ...local.map((name) => tokenAccountRow(key(name), '8')),
+  ]);
+  await store.insert(
+    'venue_accounts',
+    NAMES.map((name) => venueAccountRow(name, `local of ${name}`, { kind: 'Local' })),
+  );
+  await store.insert(
+    'pools',
+    NAMES.map((name) => poolRow(name, 'quote')),
+  );
+  await store.insert(
+    'mints',
+    NAMES.map((name) => mintRow(name, 6, { name, symbol: 'C', uri: '' })),
+  );
+});
+afterAll(() => store.close());
+
+function watched() {
+  const asked: string[] = [];
+  const handOver = createHandOver();
+  let now = 0;
+  const query: Store['query'] = (sql, params) => {
+    asked.push(sql);
+    return store.query(sql, params);
+  };
+  const memory = createMemory({
+    ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000 },
+    ...{ clock: Date.now, monotonic: () => now },
+  });
+  return { asked, memory, handOver, pass: (ms: number) => (now += ms) };
+}
+
+/** What an answer about a policy is made of. */
+const read = (at: number) => (view: View) => {
+  const policy = view.get('policy', (policies[at] as { address: string }).address);
+  if (policy === undefined) return null;
+  const venues = view.get('venueAccounts', policy.address);
+  const accounts = [policy.bankroll, policy.quote_escrow, ...venues.map((row) => row.token_account)];
+  const amounts = accounts.map((address) => view.get('tokenAccount', address)?.amount);
+  return { name: view.get('mint', policy.mint)?.name, amounts, paused: policy.paused };
+};
+
+test('whoever asks for one policy has what the others are made of read too', async () => {
+  const { asked, memory } = watched();
+  const first = await memory.read(read(0));
+  expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0 });
+  const before = asked.length;
+  for (const at of NAMES.keys())
+    expect((await memory.read(read(at))).value).toEqual({ ...first.value, name: `coin ${at}` });
+  expect(asked.length).toBe(before);
+});
+
+test('one that is not there is no reason to read all of them again', async () => {
+  const { asked, memory } = watched();
+  await memory.read(read(0));
+  await memory.read((view) => view.get('policy', key('nobody')) ?? null);
+  const keys = asked.filter((sql) => sql.includes('LIMIT {most:UInt32}'));
+  expect(keys.length).toBe(1);
+});
+
+test('a state that has changed is read again with the turn, though nobody asked for it of late', async () => {
+  const { asked, memory, handOver, pass } = watched();
+  await memory.read(read(0));
+  pass(60_000);
+  const changes: Changes = new Map();
+  const paused = policyRow('coin 3', 'quote', { paused: 1, slot: '9000', version: String(9000n << 64n) });
+  await store.insert('policies', [paused]);
+  noteRows(changes, 'policies', [paused]);
+  handOver.note(changes);
+  await memory.turn();
+  const before = asked.length;
+  expect((await memory.read(read(3))).value?.paused).toBe(1);
+  expect(asked.length).toBe(before);
+});

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { profitOf } from '../../../ingest/history/swept-profit.ts';
+
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const bps = fc.integer({ min: 0, max: 10_000 });
+interface Lot {
+  earned: bigint;
+  toLpBps: number;
+  ofRest: number;
+  held: number;
+}
+const sweep: fc.Arbitrary<Lot> = fc.record({
+  earned: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+  toLpBps: bps,
+  ofRest: bps,
+  /** What is in the bankroll, of what would be moved: below it the legs are cut. */
+  held: fc.integer({ min: 0, max: 200 }),
+});
+
+/** A policy through some sweeps, by the program's rules. */
+function lived(start: { hwm: bigint; profitSwept: bigint }, sweeps: readonly Lot[]) {
+  let { hwm, profitSwept } = start;
+  const done = sweeps.map(({ earned, toLpBps, ofRest, held }) => {
+    const equity = hwm + earned;
+    const profit = equity - hwm;
+    const share = (of: bigint, part: number) => (of * BigInt(part)) / 10_000n;
+    let toLp = share(profit, toLpBps);
+    let toHolders = share(profit, Math.floor(((10_000 - toLpBps) * ofRest) / 10_000));
+    const asked = toLp + toHolders;
+    const bankroll = (asked * BigInt(held)) / 100n;
+    if (asked > bankroll) {
+      toLp = (toLp * bankroll) / asked;
+      toHolders = bankroll - toLp;
+    }
+    hwm = equity - toLp - toHolders;
+    profitSwept += toLp + toHolders;
+    return { profit, toLp, toHolders };
+  });
+  return { hwm, profitSwept, done };
+}
+
+const amount = fc.bigInt({ min: 0n, max: 10n ** 12n });
+const begin = fc.record({ hwm: amount, profitSwept: amount });
+
+test(`the profit of one sweep follows from the states around any run of sweeps (seed ${SEED})`, () => {
+  fc.assert(
+    fc.property(begin, fc.array(sweep, { minLength: 1, maxLength: 5 }), fc.nat(), (start, sweeps, which) => {
+      const { hwm, profitSwept, done } = lived(start, sweeps);
+      const at = which % done.length;
+      const { profit, ...legs } = done[at] as (typeof done)[number];
+      const others = done.filter((_, place) => place !== at);
+      const before = { slot: 1n, ...start };
+      const scene = { before, after: { slot: 9n, hwm, profitSwept }, sweep: legs, others };
+      expect(profitOf(scene)).toBe(profit);
+      // A sweep that nobody knows of, and that moved something, is noticed.
+      const [lost] = others;
+      if (lost !== undefined && lost.toLp + lost.toHolders > 0n)
+        expect(profitOf({ ...scene, others: others.slice(1) })).toBeNull();
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { incompleteState } from '../../../clickhouse/queries/progress/index-state.ts';
+import { createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { settleProfits } from '../../../ingest/history/settle-profits.ts';
+import type { Topic } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { factsOf } from '../../../ingest/materialise/rows/facts.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
+import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { recordsOf } from '../support/ledger-records.ts';
+import { batchOf, logOf } from './support/records.ts';
+import { readTables } from './support/tables.ts';
+
+const SEED = 'settled 1';
+const SLOTS = 200;
+const PROGRAM = decodeKey(DEVNET_PROGRAM_ID) as Uint8Array;
+
+/** One chain, with the share of logs that are cut for good. */
+async function chainOf(forGood: number) {
+  const cutLogs = { onStream: 0, forGood };
+  const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000, cutLogs });
+  const life = createLife(chain, { seed: SEED, policies: 6, rate: 3 });
+  for (let made = 0; made < SLOTS; made += 1) await chain.produce(life.next());
+  return chain;
+}
+
+type Chain = Awaited<ReturnType<typeof chainOf>>;
+
+let chain: Chain;
+let rpc: RpcServer;
+let whole: LogRecord[];
+/** Profit and events by mint, as the same chain says them whole. */
+let expected: Row[];
+const open: Store[] = [];
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  chain = await chainOf(1);
+  rpc = await serveRpc({ ledger: chain, port: 0 });
+  const records = recordsOf(await chainOf(0)).transactions.filter(({ kind }) => kind === 'transaction');
+  whole = records;
+  const { events } = factsOf(records as TransactionRecord[], PROGRAM, 0);
+  expected = [...Map.groupBy(events, ({ mint }) => mint)]
+    .filter(([mint]) => mint !== '')
+    .map(([mint, of]) => {
+      const profits = of.flatMap(({ kind, amount_a }) => (kind === 'ProfitSwept' ? [BigInt(amount_a)] : []));
+      const profit = profits.reduce((sum, one) => sum + one, 0n).toString();
+      return { mint, profit, event_count: String(of.length) };
+    });
+});
+afterAll(async () => {
+  await Promise.all(open.map((store) => store.close()));
+  await rpc.close();
+});
+
+async function indexOf() {
+  const store = await freshDatabase();
+  open.push(store);
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  const next = new Map<Topic, bigint>();
+  const take = async (topic: Topic, records: readonly LogRecord[]) => {
+    const first = next.get(topic) ?? 0n;
+    if (records.length > 0) await apply(batchOf(topic, logOf(records, first)));
+    next.set(topic, first + BigInt(records.length));
+  };
+  /** What the log is told of the profits of cut transactions. */
+  const settled = async (verified = chain.tip().slot): Promise<LogRecord[]> => {
+    const { sweeps, openGaps } = storedState(store);
+    const told: LogRecord[] = [];
+    await settleProfits(
+      {
+        ...{ rpc: createRpc(rpc.url, { commitment: 'confirmed' }), startSlot: 0n, openGaps, signal },
+        store: sweeps as NonNullable<typeof sweeps>,
+        log: { append: async (records) => void told.push(...records) },
+        verifiedSlot: async () => verified,
+        logger: createLogger('silent', 'test'),
+      },
+      new Set(),
+    );
+    return told;
+  };
+  return { store, take, settled };
+}
+
+type Row = Record<string, unknown>;
+const byMint = (rows: readonly Row[], ...names: string[]) =>
+  new Map(rows.map((row) => [row.mint, names.map((name) => row[name])]));
+const sumsOf = async (store: Store, ...names: string[]) =>
+  byMint((await readTables(store)).policyTotals as Row[], ...names);
+const profitOfDays = async (store: Store) =>
+  ((await readTables(store)).quoteDays as Row[]).reduce(
+    (sum, { profit }) => sum + BigInt(profit as string),
+    0n,
+  );
+
+test('every profit of a chain whose logs are all cut is told by the states around it, and stays told', async () => {
+  const { accounts, transactions } = recordsOf(chain);
+  const index = await indexOf();
+  await index.take('transactions', transactions);
+  expect(await index.settled()).toEqual([]);
+  await index.take('accounts', accounts);
+  expect(await index.settled(0n)).toEqual([]);
+  expect((await incompleteState(index.store)).count).toBeGreaterThan(5);
+
+  const told = await index.settled();
+  await index.take('transactions', told);
+  expect(await incompleteState(index.store)).toMatchObject({ count: 0, policies: [], days: [] });
+  const all = expected.reduce((sum, { profit }) => sum + BigInt(profit as string), 0n);
+  expect(await sumsOf(index.store, 'profit')).toEqual(byMint(expected, 'profit'));
+  expect(await profitOfDays(index.store)).toBe(all);
+  expect(await index.settled()).toEqual([]);
+
+  // Another reading of the same cut logs takes nothing back.
+  await index.take(
+    'transactions',
+    transactions.filter(({ kind }) => kind === 'transaction'),
+  );
+  expect(await incompleteState(index.store)).toMatchObject({ count: 0 });
+  expect(await sumsOf(index.store, 'profit')).toEqual(byMint(expected, 'profit'));
+  expect(await profitOfDays(index.store)).toBe(all);
+
+  // A database that reads the log from its beginning says the same, in whatever order accounts come.
+  const again = await indexOf();
+  await again.take('accounts', accounts.toReversed());
+  await again.take('transactions', [...transactions, ...told]);
+  expect(await sumsOf(again.store, 'profit')).toEqual(byMint(expected, 'profit'));
+  const { policyMarks } = await readTables(index.store);
+  expect((await readTables(again.store)).policyMarks).toEqual(policyMarks);
+
+  // Whole readings replace all of it.
+  await index.take('transactions', whole);
+  const names = ['profit', 'event_count'];
+  expect(await sumsOf(index.store, ...names)).toEqual(byMint(expected, ...names));
+});
+
+test('where another sweep of the time between may be missing, nothing is told', async () => {
+  const { accounts, transactions } = recordsOf(chain);
+  const index = await indexOf();
+  await index.take('accounts', accounts);
+  const gap: LogRecord = { kind: 'gap', fromSlot: 0n, toSlot: chain.tip().slot, toTime: null, closed: false };
+  await index.take('transactions', [gap, ...transactions]);
+  expect(await index.settled()).toEqual([]);
+});
