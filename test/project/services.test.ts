@@ -40,6 +40,8 @@ const directory = mkdtempSync(path.join(tmpdir(), 'services-'));
 const place: Place = { hosts: {}, directories: {} };
 const running: Running[] = [];
 let devnetBase = 0;
+/** Where the agents of the local chain find the API. */
+let apiPort = 0;
 let hasLogin = true;
 
 /** The image's Node is the one that package.json pins. */
@@ -70,9 +72,9 @@ function environmentOf(service: Service, ports: Ports): Record<string, string> {
   return { ...Object.fromEntries(own), PATH, KAFKA_TOPIC_PREFIX: TOPICS, ...CACHE };
 }
 
-async function start(name: string, extra: string[] = []): Promise<Running> {
+async function start(name: string, extra: string[] = [], port?: number): Promise<Running> {
   const service = compose.services[name] as Service;
-  const ports = { METRICS_PORT: await freePort(), PORT: await freePort() };
+  const ports = { METRICS_PORT: await freePort(), PORT: port ?? (await freePort()) };
   const env = environmentOf(service, ports);
   const [command = '', ...words] = service.command ?? [];
   const child = spawn(command, [...words.map(here), ...extra], { cwd: ROOT, env, stdio: 'ignore' });
@@ -102,6 +104,7 @@ describe.skipIf(missing !== null)(
   () => {
     beforeAll(async () => {
       devnetBase = await devnetPortBase(directory);
+      apiPort = await freePort();
       const database = freshDatabaseUrl();
       const withLogin = await loginBrokers();
       // Of brokers that were given nobody knows a login.
@@ -111,6 +114,7 @@ describe.skipIf(missing !== null)(
         'devnet:10000': `127.0.0.1:${devnetBase}`,
         'devnet:8899': `127.0.0.1:${devnetBase + 1}`,
         'devnet:8900': `127.0.0.1:${devnetBase + 2}`,
+        'http://api:8080': `http://127.0.0.1:${apiPort}`,
         'kafka:9092': (withLogin ?? (await sharedBrokers())).join(','),
         'http://bankroll:devnet-only@clickhouse:8123/bankroll': database,
         'http://reader:devnet-only@clickhouse:8123/bankroll': database.replace(
@@ -151,7 +155,9 @@ describe.skipIf(missing !== null)(
     test('every other process answers its health check, as many of each as are wanted', async () => {
       for (const [name, service] of ourServices(compose)) {
         if (name === 'devnet' || name === 'migrate') continue;
-        for (let count = service.deploy?.replicas ?? 1; count > 0; count -= 1) await start(name);
+        const replicas = service.deploy?.replicas ?? 1;
+        for (let count = 0; count < replicas; count += 1)
+          await start(name, [], name === 'api' && count === 0 ? apiPort : undefined);
       }
       expect(running).toHaveLength(7);
       await Promise.all(running.map(healthy));
@@ -168,6 +174,23 @@ describe.skipIf(missing !== null)(
           { timeout: 90_000, interval: 200 },
         );
       }
+    });
+
+    test('an agent of the local chain has posted', async () => {
+      await vi.waitFor(
+        async () => {
+          const rows = await fetch(`http://127.0.0.1:${apiPort}/rankings?mode=Agent&sort=activity`);
+          const { items } = (await rows.json()) as { items: { mint: string }[] };
+          const feeds = await Promise.all(
+            items.map(async ({ mint }) => {
+              const feed = await fetch(`http://127.0.0.1:${apiPort}/coins/${mint}/posts?limit=1`);
+              return ((await feed.json()) as { total: number }).total;
+            }),
+          );
+          expect(feeds.some((total) => total > 0)).toBe(true);
+        },
+        { timeout: 90_000, interval: 1_000 },
+      );
     });
 
     test('SIGTERM ends each of them with 0', async () => {
