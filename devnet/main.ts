@@ -62,11 +62,11 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
     await Promise.race([geyser.followed, aborted(signal)]);
     await livePast(chain, life, past, signal, (slot) => told('hour', hours)(slot / BigInt(SLOTS_AN_HOUR)));
   }
-  const { api } = options;
+  const { api, publicUrl } = options;
   const posting =
-    api === null
+    api === null || publicUrl === null
       ? null
-      : letAgentsPost({ chain, policies, api, optionsVenue: venues.remote.options, signal });
+      : letAgentsPost({ chain, policies, api, publicUrl, optionsVenue: venues.remote.options, signal });
   await keepProducing(chain, life, options.slotMs, signal);
   await posting;
   await Promise.all([geyser.close(), rpc.close(), venues.close()]);

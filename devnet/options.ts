@@ -28,6 +28,8 @@ export interface DevnetOptions {
   rpcManners: RpcMannersName[];
   /** Base URL of the service that the agents post to; null: they are silent. */
   api: string | null;
+  /** How that service names itself in what an agent signs. */
+  publicUrl: string | null;
   parentPid: number | null;
 }
 
@@ -53,6 +55,7 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         requestBytes=N, pings, lag=N, late, servers=N
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --api URL             the agents of its policies post to the service there, as they act (default: they are silent)
+  --public-url URL      how that service names itself in what they sign, its PUBLIC_URL (default: as --api)
   --parent-pid PID      ends when that process ends
   --help                this text
 
@@ -78,6 +81,7 @@ const FLAGS = {
   provider: { type: 'string', default: '' },
   'rpc-manners': { type: 'string' },
   api: { type: 'string' },
+  'public-url': { type: 'string' },
   'parent-pid': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -105,11 +109,11 @@ function mannersOf(text: string | undefined): RpcMannersName[] {
   });
 }
 
-function apiOf(text: string | undefined): string | null {
+function addressOf(flag: string, text: string | undefined): string | null {
   if (text === undefined) return null;
   if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new RangeError(`--api is no http address: "${text}"`);
-  return text.replace(/\/+$/, '');
+    throw new RangeError(`--${flag} is no http address: "${text}"`);
+  return new URL(text).href.replace(/\/+$/, '');
 }
 
 /** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
@@ -142,7 +146,8 @@ export function readOptions(args: readonly string[], nowMs: number): DevnetOptio
     retentionSlots: whole('retention', values.retention, 1, 1_000_000),
     provider: readModes(values.provider),
     rpcManners: mannersOf(values['rpc-manners']),
-    api: apiOf(values.api),
+    api: addressOf('api', values.api),
+    publicUrl: addressOf('public-url', values['public-url'] ?? values.api),
     parentPid: parentPid === undefined ? null : whole('parent-pid', parentPid, 1, 2 ** 31),
   };
 }

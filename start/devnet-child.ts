@@ -29,11 +29,11 @@ const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
 
 /**
  * Starts the local chain and venues as a child that ends with this process, and waits until it serves.
- * @param api where its agents will find the service.
+ * @param service where its agents will find it, and how it names itself in what they sign.
  */
 export async function startDevnet(
   dataDir: string,
-  api: string,
+  service: { api: string; publicUrl: string },
   flags: readonly string[],
 ): Promise<DevnetChild> {
   const ports = String(await devnetPortBase(dataDir));
@@ -46,7 +46,9 @@ export async function startDevnet(
     '--parent-pid',
     String(process.pid),
     '--api',
-    api,
+    service.api,
+    '--public-url',
+    service.publicUrl,
   ];
   const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

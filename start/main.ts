@@ -2,7 +2,7 @@ import '../runtime/process/node-version.ts';
 import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
 import { streamWords } from '../ingest/stream/state.ts';
-import { type Config, required } from '../runtime/config/config.ts';
+import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
 import { lockDataDir } from '../runtime/process/data-lock.ts';
@@ -67,7 +67,7 @@ await runMain(async (signal) => {
     if (config.yellowstoneEndpoint === null)
       devnet = await startDevnet(
         path.resolve(config.dataDir),
-        localUrl(config.host, api.port),
+        { api: localUrl(config.host, api.port), publicUrl: publicUrlOf(config, api.port) },
         devnetFlags(flags),
       );
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);

@@ -2,7 +2,7 @@ import { NO_PROTOCOL_HISTORY, type QuoteSumsAt } from '../../clickhouse/queries/
 import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';
-import { isoTime } from '../../schemas/units.ts';
+import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { anyIncompleteReason } from '../figures/missing.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { nextSecond } from '../figures/times.ts';
@@ -10,7 +10,7 @@ import { pageKey } from '../latest/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { type Counter, counterFromEvents } from './counters.ts';
-import { HOUR_S, passedHours } from './passed.ts';
+import { passedHours } from './passed.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 import { type Range, STEP_S } from './range.ts';
 

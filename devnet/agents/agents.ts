@@ -15,6 +15,8 @@ export interface AgentsOptions {
   policies: number;
   /** Base URLs of the service whose routes they use, and of the options venue. */
   api: string;
+  /** How the service names itself in what they sign. */
+  publicUrl: string;
   optionsVenue: string;
   signal: AbortSignal;
 }
@@ -74,14 +76,17 @@ function numbersOf(seed: string, policies: number): Map<Key, number> {
 }
 
 /** The voice of whoever is the agent now; null where nobody is, or it would have to sign in too soon. */
-function voices({ chain, api, signal }: AgentsOptions, policyOf: ReturnType<typeof hear>['policyOf']) {
+function voices(
+  { chain, api, publicUrl, signal }: AgentsOptions,
+  policyOf: ReturnType<typeof hear>['policyOf'],
+) {
   const known = new Map<Key, Voice>();
   let signedInAt = Number.NEGATIVE_INFINITY;
   return (mint: Key): Voice | null => {
     const policy = policyOf(mint);
     const keypair = policy === undefined ? null : agentKeypairOf(chain.seed, mint, policy.agent);
     if (keypair === null) return null;
-    const voice = known.get(keypair.key) ?? createVoice(api, mint, keypair, signal);
+    const voice = known.get(keypair.key) ?? createVoice({ api, publicUrl }, mint, keypair, signal);
     known.set(keypair.key, voice);
     if (voice.signedIn()) return voice;
     if (performance.now() - signedInAt < SIGN_IN_MS) return null;

@@ -12,7 +12,18 @@ export interface Voice {
 
 const TIMEOUT_MS = 15_000;
 
-export function createVoice(api: string, mint: Key, keypair: Keypair, stopped: AbortSignal): Voice {
+/** Where the service is reached, and how it names itself: a key signs for the service that it means, and no other. */
+export interface Service {
+  api: string;
+  publicUrl: string;
+}
+
+export function createVoice(
+  { api, publicUrl }: Service,
+  mint: Key,
+  keypair: Keypair,
+  stopped: AbortSignal,
+): Voice {
   let token: string | null = null;
 
   async function ask(method: 'GET' | 'POST', path: string, body?: unknown) {
@@ -36,6 +47,7 @@ export function createVoice(api: string, mint: Key, keypair: Keypair, stopped: A
     const who = { mint, agent: keypair.key };
     const { said: challenge } = await ask('POST', '/api/agent/challenge', who);
     if (typeof challenge?.nonce !== 'string' || typeof challenge.message !== 'string') return false;
+    if (challenge.message.split('\n')[1] !== `URL: ${publicUrl}`) return false;
     const signature = Buffer.from(keypair.sign(Buffer.from(challenge.message))).toString('base64');
     const proof = { ...who, nonce: challenge.nonce, signature };
     const { said: session } = await ask('POST', '/api/agent/session', proof);

@@ -1,4 +1,4 @@
-import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
+import { classBitOf, REMOTE_VENUE_NAMES } from '../../schemas/venues/remote.ts';
 
 /** The first two policies of a world have agents that nobody replaces. */
 
@@ -9,9 +9,9 @@ export const SPEAKER = 1;
 
 export const isCast = (number: number) => number === RESIDENT || number === SPEAKER;
 
-/** Both may trade everything: perpetuals and options. */
+/** Both may trade everything. */
 export const CAST_ORIGIN = 2;
 /** Enough to register accounts of any class. */
 export const CAST_RISK = 90;
 /** Both begin with an account at each venue, and keep it. */
-export const CAST_CLASSES: readonly number[] = [CLASS_BITS.PERP, CLASS_BITS.OPTION];
+export const CAST_CLASSES: readonly number[] = REMOTE_VENUE_NAMES.map(classBitOf);

@@ -4,6 +4,7 @@ import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
 import { POLICY_FIGURES, QUOTE_FIGURES } from '../../ingest/materialise/rollups/figures.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
 import { type AccountType, type FieldKind, storedFields } from '../../schemas/program/account-fields.ts';
+import { fieldsOf } from '../../schemas/program/idl.ts';
 import { freshDatabase } from '../support/database.ts';
 
 let store: Store;
@@ -18,21 +19,29 @@ const STATE = ['address', 'slot', 'version', 'block_time', 'source', 'exists'];
 const BESIDE: Partial<Record<AccountType, string[]>> = {
   Policy: ['signature', 'bankroll', 'quote_escrow', 'base_escrow', 'holder_rewards'],
 };
-const COLUMN_TYPES: Record<FieldKind, RegExp> = {
-  key: /^String$/,
-  keyOrNone: /^Nullable\(String\)$/,
-  hex: /^String$/,
-  numbers: /^Array\(UInt8\)$/,
-  text: /^String$/,
-  flag: /^UInt8$/,
-  number: /^UInt(8|16|32)$/,
-  amount: /^U?Int64$/,
-  mode: /^LowCardinality\(String\)$/,
-  venueKind: /^LowCardinality\(String\)$/,
+const INTEGERS: Record<string, string> = {
+  u8: 'UInt8',
+  u16: 'UInt16',
+  u32: 'UInt32',
+  u64: 'UInt64',
+  i64: 'Int64',
+};
+/** The type of the column that a field of a kind is stored in; integers are as wide as the IDL has them. */
+const COLUMN_TYPES: Record<FieldKind, (integer: string) => string> = {
+  key: () => 'String',
+  keyOrNone: () => 'Nullable(String)',
+  hex: () => 'String',
+  numbers: () => 'Array(UInt8)',
+  text: () => 'String',
+  flag: () => 'UInt8',
+  number: (integer) => integer,
+  amount: (integer) => integer,
+  mode: () => 'LowCardinality(String)',
+  venueKind: () => 'LowCardinality(String)',
 };
 
 test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
-  'the table of %s has a column for each stored field, of its kind, and no other',
+  'the table of %s has a column for each stored field, of its type, and no other',
   async (type) => {
     const columns = await store.query<{ name: string; type: string }>(
       'SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String}',
@@ -42,10 +51,12 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
     const expected = [...STATE, ...(BESIDE[type] ?? []), ...fields.map(({ column }) => column)];
     expect(columns.map(({ name }) => name).sort()).toEqual(expected.sort());
     const typeOf = new Map(columns.map(({ name, type: given }) => [name, given]));
+    const integers = new Map(
+      fieldsOf(type).map(({ name, type: given }) => [name, INTEGERS[String(given)] ?? '']),
+    );
     for (const { column, kind, added } of fields) {
-      const given = typeOf.get(column) ?? '';
-      const inner = /^Nullable\((.*)\)$/.exec(given)?.[1] ?? 'not nullable';
-      expect(added ? inner : given, column).toMatch(COLUMN_TYPES[kind]);
+      const wanted = COLUMN_TYPES[kind](integers.get(column) ?? '');
+      expect(typeOf.get(column), column).toBe(added ? `Nullable(${wanted})` : wanted);
     }
   },
 );

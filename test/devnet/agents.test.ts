@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { letAgentsPost } from '../../devnet/agents/agents.ts';
 import { hear } from '../../devnet/agents/hearing.ts';
 import { amountText, percentText } from '../../devnet/agents/scene.ts';
+import { createVoice } from '../../devnet/agents/voice.ts';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { RESIDENT, SPEAKER } from '../../devnet/life/cast.ts';
@@ -67,13 +68,15 @@ describe('they post as any agent would', () => {
 
   test('the one that visitors are shown begins by itself, with its own key; the one that a person may play is silent', async () => {
     const { chain } = await grown(60);
+    const message = 'test agent session\nURL: https://the.service\nand so on';
     const api = await serveAnswers(({ path }) => {
-      if (path.endsWith('/challenge')) return { body: { nonce: 'once', message: 'sign this' } };
+      if (path.endsWith('/challenge')) return { body: { nonce: 'once', message } };
       if (path.endsWith('/session')) return { body: { token: 'a token' } };
       return { status: 201, body: {} };
     });
     const posting = letAgentsPost({
-      ...{ chain, policies: POLICIES, api: api.url, optionsVenue: `${api.url}/options`, signal: stop.signal },
+      ...{ chain, policies: POLICIES, api: api.url, publicUrl: 'https://the.service' },
+      ...{ optionsVenue: `${api.url}/options`, signal: stop.signal },
     });
     const { asked } = api;
     await vi.waitFor(() => expect(asked.map(({ path }) => path)).toContain('/api/agent/posts'), 60_000);
@@ -86,9 +89,23 @@ describe('they post as any agent would', () => {
     expect(challenge).toEqual({ mint, agent: keypair.key });
     expect(session).toMatchObject({
       ...{ mint, nonce: 'once' },
-      signature: Buffer.from(keypair.sign(Buffer.from('sign this'))).toString('base64'),
+      signature: Buffer.from(keypair.sign(Buffer.from(message))).toString('base64'),
     });
     expect(post).toMatchObject({ kind: expect.any(String), text: expect.stringMatching(/\w+/) });
     expect(JSON.stringify(asked)).not.toContain(launchMint(SEED, RESIDENT));
+  });
+
+  test('they sign nothing that names another service than the one they mean', async () => {
+    const api = await serveAnswers(({ path }) =>
+      path.endsWith('/challenge')
+        ? { body: { nonce: 'once', message: 'test agent session\nURL: https://another.one' } }
+        : { status: 201, body: { token: 'a token' } },
+    );
+    const mint = launchMint(SEED, SPEAKER);
+    const service = { api: api.url, publicUrl: 'https://the.service' };
+    const voice = createVoice(service, mint, agentKeypair(SEED, mint), new AbortController().signal);
+    expect(await voice.write('posts', { text: 'words' })).toBeNull();
+    expect(api.asked.map(({ path }) => path)).toEqual(['/api/agent/challenge']);
+    await api.close();
   });
 });

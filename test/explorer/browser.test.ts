@@ -25,7 +25,7 @@ if (missing !== '' && process.env.CI === 'true') throw new Error('chromium is no
 
 /** Each chart of the protocol, and the colour of what it draws. */
 const CHARTS = {
-  'What all policies have': '--purse-bankroll',
+  'Equity of all policies': '--purse-bankroll',
   'Routed to bankrolls': '--purse-bankroll',
   'Routed to liquidity': '--purse-lp',
   'Protocol’s cut': '--purse-protocol',
@@ -119,9 +119,11 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
 
   test('equity is drawn with its past, and a pin where its agent posted by itself', async () => {
     await open(`/explorer/coins/${running.speaker}`);
-    const past = await fetch(`${running.url}/coins/${running.speaker}/history`);
-    const { items } = (await past.json()) as CoinHistoryResponse;
-    expect(items.filter(({ bankroll }) => !bankroll.absent).length).toBeGreaterThan(A_PAST);
+    await vi.waitFor(async () => {
+      const past = await fetch(`${running.url}/coins/${running.speaker}/history`);
+      const { items } = (await past.json()) as CoinHistoryResponse;
+      expect(items.filter(({ bankroll }) => !bankroll.absent).length).toBeGreaterThan(A_PAST);
+    }, AWAITED);
     const pin = page.locator('.pins button.pin').first();
     await pin.waitFor();
     await vi.waitFor(async () => {

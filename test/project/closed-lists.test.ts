@@ -10,7 +10,7 @@ import { secretsOf } from '../../runtime/config/secrets.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
 import { EVENTS } from '../../schemas/program/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
-import { idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
+import { idSetting, idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { readEnvFile, textOf } from './support/compose.ts';
 import { readVariables } from './support/variables.ts';
 
@@ -91,6 +91,13 @@ test.each(['deploy/devnet.env', 'deploy/chain.env.example'])(
     expect(named).toEqual(expect.arrayContaining(REMOTE_VENUE_NAMES.map(urlVariable)));
   },
 );
+
+test('README says how a venue is named by itself', () => {
+  const [, named = ''] = /\| (?:`\w+_VENUE_ID`,? ?)+ *\|([^|]*)\|/.exec(readme) ?? [];
+  const config = readConfig({});
+  const ids = REMOTE_VENUE_NAMES.map((venue) => config[idSetting(venue)]);
+  expect(named.trim().split(', ')).toEqual([...ids, config.launchpadVenueId, config.ammVenueId]);
+});
 
 test('each venue has its variables', () => {
   for (const venue of REMOTE_VENUE_NAMES) {

@@ -63,8 +63,11 @@ describe.each(services)('the service %s', (name, service) => {
     else expect(service.healthcheck?.test?.[0]).toBe('CMD');
   });
 
-  test('runs one version of one image', () => {
-    expect(service.image).toMatch(/^[a-z/-]+:v?\d+(\.\d+)+(-alpine)?(@sha256:[0-9a-f]{64})?$/);
+  test('runs one version of one image, by its digest where it is not ours', () => {
+    const byDigest = /^[a-z/-]+:v?\d+(\.\d+)+(-alpine)?@sha256:[0-9a-f]{64}$/;
+    expect(service.image).toMatch(
+      service.image?.startsWith('bankroll-indexer:') ? /:\d+(\.\d+)+$/ : byDigest,
+    );
   });
 
   test('is published on this machine alone', () => {
@@ -124,6 +127,15 @@ test('what depends on a service that runs once waits for its end, on any other f
       expect(condition).toBe(other === 'migrate' ? 'service_completed_successfully' : 'service_healthy');
     }
   }
+});
+
+test('the agents of the local chain reach the API, and sign for the name that it gives itself', () => {
+  const { command = [], networks = [] } = compose.services.devnet ?? {};
+  const { api } = compose.services;
+  const of = (flag: string) => command[command.indexOf(flag) + 1];
+  expect(of('--api')).toBe(`http://api:${api?.environment?.PORT}`);
+  expect(networks.some((network) => api?.networks?.includes(network))).toBe(true);
+  expect(of('--public-url')).toBe(api?.environment?.PUBLIC_URL);
 });
 
 test('the stores have no way out and are published nowhere', () => {

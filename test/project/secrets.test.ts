@@ -10,6 +10,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { openServer } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { perVenue, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { key, mintRow, PROGRAM, policyRow, venueAccountRow } from '../api/support/rows.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -17,7 +18,7 @@ import { freshPostgresUrl } from '../support/servers-of-run.ts';
 import { type BrokenUpstreams, breakUpstreams, MARK, MARKS } from './support/broken-upstreams.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const VENUES = ['perp', 'options', 'catalogue', 'price'] as const;
+const VENUES = [...REMOTE_VENUE_NAMES, 'catalogue', 'price'];
 const MARKED_LOGIN = `user:${MARK}@`;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'secrets-'));
@@ -43,8 +44,7 @@ function everySecret(changes: Record<string, string> = {}): Record<string, strin
     KAFKA_SASL_PASSWORD: MARK,
     CLICKHOUSE_URL: broken.clickhouse,
     POSTGRES_URL: broken.postgres,
-    PERP_VENUE_URL: broken.http('perp'),
-    OPTIONS_VENUE_URL: broken.http('options'),
+    ...perVenue(urlVariable, (venue) => broken.http(venue)),
     LAUNCHPAD_CATALOGUE_URL: broken.http('catalogue'),
     PRICE_URL: broken.http('price'),
     IPFS_GATEWAY: broken.http('gateway').replace('http:', 'https:'),

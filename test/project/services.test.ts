@@ -29,7 +29,10 @@ interface Running {
   name: string;
   child: ChildProcess;
   ended: Promise<number | null>;
+  /** Its health check, a process as in its container. */
   check(): Promise<unknown>;
+  /** What that check asks, asked from here: to wait with it costs no process for each look. */
+  answers(): Promise<unknown>;
   port: number;
 }
 
@@ -37,10 +40,14 @@ const directory = mkdtempSync(path.join(tmpdir(), 'services-'));
 const place: Place = { hosts: {}, directories: {} };
 const running: Running[] = [];
 let devnetBase = 0;
+/** Where the agents of the local chain find the API. */
+let apiPort = 0;
 let hasLogin = true;
 
 /** The image's Node is the one that package.json pins. */
 const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
+/** Halves the start of each. */
+const CACHE = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
 const TOPICS = `services-${randomBytes(6).toString('hex')}`;
 
 function here(text: string): string {
@@ -62,36 +69,42 @@ function environmentOf(service: Service, ports: Ports): Record<string, string> {
     name in ports ? String(ports[name as keyof Ports]) : here(String(value)),
   ]);
   const own = moved.filter(([name]) => hasLogin || !name?.startsWith('KAFKA_SASL_'));
-  return { ...Object.fromEntries(own), PATH, KAFKA_TOPIC_PREFIX: TOPICS };
+  return { ...Object.fromEntries(own), PATH, KAFKA_TOPIC_PREFIX: TOPICS, ...CACHE };
 }
 
-async function start(name: string, extra: string[] = []): Promise<Running> {
+async function start(name: string, extra: string[] = [], port?: number): Promise<Running> {
   const service = compose.services[name] as Service;
-  const ports = { METRICS_PORT: await freePort(), PORT: await freePort() };
+  const ports = { METRICS_PORT: await freePort(), PORT: port ?? (await freePort()) };
   const env = environmentOf(service, ports);
   const [command = '', ...words] = service.command ?? [];
   const child = spawn(command, [...words.map(here), ...extra], { cwd: ROOT, env, stdio: 'ignore' });
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   const [check = '', ...args] = (service.healthcheck?.test ?? []).slice(1);
   const moved = args.map((word) => here(word).replace(':9464/', `:${ports.METRICS_PORT}/`));
+  const url = moved.find((word) => word.startsWith('http')) ?? '';
   const one = {
     name,
     child,
     ended,
-    check: () => promisify(execFile)(check, moved, { cwd: ROOT, env: { PATH } }),
+    check: () => promisify(execFile)(check, moved, { cwd: ROOT, env: { PATH, ...CACHE } }),
+    answers: async () => expect((await fetch(url)).ok, `${name} is well`).toBe(true),
     port: ports.PORT,
   };
   running.push(one);
   return one;
 }
 
-const healthy = (one: Running) => vi.waitFor(one.check, { timeout: 90_000, interval: 300 });
+async function healthy({ answers, check }: Running): Promise<void> {
+  await vi.waitFor(answers, { timeout: 90_000, interval: 100 });
+  await vi.waitFor(check, { timeout: 30_000, interval: 300 });
+}
 
 describe.skipIf(missing !== null)(
   `our services as docker-compose.yml runs them${missing === null ? '' : ` (${missing})`}`,
   () => {
     beforeAll(async () => {
       devnetBase = await devnetPortBase(directory);
+      apiPort = await freePort();
       const database = freshDatabaseUrl();
       const withLogin = await loginBrokers();
       // Of brokers that were given nobody knows a login.
@@ -101,6 +114,7 @@ describe.skipIf(missing !== null)(
         'devnet:10000': `127.0.0.1:${devnetBase}`,
         'devnet:8899': `127.0.0.1:${devnetBase + 1}`,
         'devnet:8900': `127.0.0.1:${devnetBase + 2}`,
+        'http://api:8080': `http://127.0.0.1:${apiPort}`,
         'kafka:9092': (withLogin ?? (await sharedBrokers())).join(','),
         'http://bankroll:devnet-only@clickhouse:8123/bankroll': database,
         'http://reader:devnet-only@clickhouse:8123/bankroll': database.replace(
@@ -126,7 +140,8 @@ describe.skipIf(missing !== null)(
     });
 
     test('the local chain answers its health check', async () => {
-      const devnet = await start('devnet', ['--port-base', String(devnetBase)]);
+      // Not the whole past that people look at: one of them is as good for what is asked here.
+      const devnet = await start('devnet', ['--port-base', String(devnetBase), '--history', '300']);
       await expect(devnet.check()).rejects.toThrow('fetch failed');
       await healthy(devnet);
     });
@@ -140,7 +155,9 @@ describe.skipIf(missing !== null)(
     test('every other process answers its health check, as many of each as are wanted', async () => {
       for (const [name, service] of ourServices(compose)) {
         if (name === 'devnet' || name === 'migrate') continue;
-        for (let count = service.deploy?.replicas ?? 1; count > 0; count -= 1) await start(name);
+        const replicas = service.deploy?.replicas ?? 1;
+        for (let count = 0; count < replicas; count += 1)
+          await start(name, [], name === 'api' && count === 0 ? apiPort : undefined);
       }
       expect(running).toHaveLength(7);
       await Promise.all(running.map(healthy));
@@ -151,11 +168,29 @@ describe.skipIf(missing !== null)(
         await vi.waitFor(
           async () => {
             const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
-            expect(((await answer.json()) as { total: number }).total).toBeGreaterThan(0);
+            const text = await answer.text();
+            expect((JSON.parse(text) as { total?: number }).total ?? 0, text).toBeGreaterThan(0);
           },
           { timeout: 90_000, interval: 200 },
         );
       }
+    });
+
+    test('an agent of the local chain has posted', async () => {
+      await vi.waitFor(
+        async () => {
+          const rows = await fetch(`http://127.0.0.1:${apiPort}/rankings?mode=Agent&sort=activity`);
+          const { items } = (await rows.json()) as { items: { mint: string }[] };
+          const feeds = await Promise.all(
+            items.map(async ({ mint }) => {
+              const feed = await fetch(`http://127.0.0.1:${apiPort}/coins/${mint}/posts?limit=1`);
+              return ((await feed.json()) as { total: number }).total;
+            }),
+          );
+          expect(feeds.some((total) => total > 0)).toBe(true);
+        },
+        { timeout: 90_000, interval: 1_000 },
+      );
     });
 
     test('SIGTERM ends each of them with 0', async () => {

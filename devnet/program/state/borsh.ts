@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TypedEvent } from './events.ts';
 import { bytesOf } from './keys.ts';
-import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Layout, type Scalar } from './layouts.ts';
+import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Fields, type Layout, type Scalar } from './layouts.ts';
 
 /** Values a field may hold: u64 and i64 are bigints, narrower integers numbers, keys base58, arrays of bytes. */
 type Value = string | bigint | number | boolean | readonly number[];
@@ -54,7 +54,10 @@ function encode(namespaced: string, layout: Layout, values: Record<string, Value
 }
 
 /** Account data of the program, discriminator first. @throws RangeError on a value outside its type. */
-export function encodeAccount(name: keyof typeof ACCOUNT_LAYOUTS, value: object): Uint8Array {
+export function encodeAccount<N extends keyof typeof ACCOUNT_LAYOUTS>(
+  name: N,
+  value: Fields<(typeof ACCOUNT_LAYOUTS)[N]>,
+): Uint8Array {
   return encode(`account:${name}`, ACCOUNT_LAYOUTS[name], value as Record<string, Value>);
 }
 

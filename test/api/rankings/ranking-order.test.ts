@@ -15,6 +15,7 @@ import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import {
   ORDERS,
+  OWN_KEYS,
   OWN_SORTS,
   type OwnSort,
   type RankingsResponse,
@@ -116,6 +117,28 @@ test('orders that have no room beside each other are made anew, and say the same
     }
 });
 
+test('searches that find nothing take room too: the text that was searched for is kept with what it found', () => {
+  const rows = new Map([['1', rowOf(1)]]);
+  const orders = createOrders(100, 10_000);
+  const none = { mode: null, origin: null, model: null, quote: null, locked: null, paused: null };
+  let looked = 0;
+  Object.defineProperty(rows.get('1'), 'name', {
+    get: () => {
+      looked += 1;
+      return '';
+    },
+  });
+  const find = (search: string) => {
+    const rest = { launchpad: '', sumsKnown: true, undated: [], withoutFees: new Set<string>() };
+    const page = { window: null, rates: [], offset: 0, limit: 50, sort: 'newest', order: 'desc' } as const;
+    orders.page(rows, { ...none, ...rest, ...page, search });
+    return looked;
+  };
+  expect([find('short'), find('short')]).toEqual([1, 1]);
+  for (let n = 0; n < 20; n += 1) find(`${n} ${'x'.repeat(4_000)}`);
+  expect(find('short')).toBe(22);
+});
+
 let store: Store;
 let route: SharedRoute;
 let now = (TIME + 500) * 1000;
@@ -140,6 +163,9 @@ function withoutEngine(): Store {
 
 const QUOTES = ['usd', 'sol', 'odd'];
 const NAMES = ['Alpha', 'alphabet', 'Béta', ''];
+const AMOUNTS = Object.values(OWN_KEYS)
+  .filter(({ money }) => money)
+  .map(({ column }) => column);
 
 test(`the order in memory is the engine's, with ties, absent keys, filters and a clock that goes on (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
@@ -185,7 +211,8 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
       const policy = policyRow(name, quote, {
         ...state(),
         ...{ mode: few(['Agent', 'Passive']), origin_id: random.int(1, 2), locked: random.int(0, 1) },
-        ...{ paused: random.int(0, 1), profit_swept: amount(), paid_to_holders: amount() },
+        ...{ paused: random.int(0, 1) },
+        ...Object.fromEntries(AMOUNTS.map((column) => [column, amount()])),
         ...{ created_at: TIME - random.int(0, 2), exists: random.int(0, 9) === 0 ? 0 : 1 },
       });
       await write('policies', [policy]);

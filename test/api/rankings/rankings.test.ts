@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RankingsResponse } from '../../../schemas/responses/rankings.ts';
+import { type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
 import { isoMillis, isoTime } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import {
@@ -195,8 +195,8 @@ describe('filters', () => {
   });
 
   test.each([
-    ['sort=x', 'unknown ranking "x". Valid: marketCap, profit, fees, burned, bankroll, activity, newest'],
-    ['sort=', 'unknown ranking "". Valid: marketCap, profit, fees, burned, bankroll, activity, newest'],
+    ['sort=x', `unknown ranking "x". Valid: ${SORTS.join(', ')}`],
+    ['sort=', `unknown ranking "". Valid: ${SORTS.join(', ')}`],
     ['order=up', 'unknown order "up". Valid: desc, asc'],
     ['mode=agent', 'unknown mode "agent". Valid: Passive, Agent'],
     ['origin=1.5', 'unknown origin "1.5". Valid: an integer'],
@@ -210,28 +210,25 @@ describe('filters', () => {
     expect(reply.body).toEqual({ error });
   });
 
-  test.each(['burned', 'bankroll', 'profit', 'fees', 'marketCap', 'activity', 'newest'])(
-    '%s works with every filter at once',
-    async (sort) => {
-      await held.api.truncate('policies', 'mints');
-      await held.api.insert('prices', [price('usd', '1')]);
-      await held.api.insert('policies', [policyRow('a', 'usd', { mode: 'Agent', locked: 1 })]);
-      await held.api.insert('mints', [mintRow('a', 6, { name: 'Ämber', symbol: 'AMB', uri: '' })]);
-      const query = `&mode=Agent&origin=1&model=7&quote=${key('usd')}&locked=true&paused=false&search=%C3%A4mb`;
-      for (const order of ['asc', 'desc']) {
-        const body = await rankings(`?sort=${sort}&order=${order}${query}`);
-        expect(body.items).toMatchObject([{ mint: key('a') }]);
-        expect(body.filters).toEqual({
-          mode: 'Agent',
-          origin: 1,
-          model: 7,
-          quote: key('usd'),
-          locked: true,
-          paused: false,
-          search: 'ämb',
-        });
-      }
-      expect((await rankings(`?sort=${sort}${query}&limit=1&offset=5`)).total).toBe(1);
-    },
-  );
+  test.each(SORTS)('%s works with every filter at once', async (sort) => {
+    await held.api.truncate('policies', 'mints');
+    await held.api.insert('prices', [price('usd', '1')]);
+    await held.api.insert('policies', [policyRow('a', 'usd', { mode: 'Agent', locked: 1 })]);
+    await held.api.insert('mints', [mintRow('a', 6, { name: 'Ämber', symbol: 'AMB', uri: '' })]);
+    const query = `&mode=Agent&origin=1&model=7&quote=${key('usd')}&locked=true&paused=false&search=%C3%A4mb`;
+    for (const order of ['asc', 'desc']) {
+      const body = await rankings(`?sort=${sort}&order=${order}${query}`);
+      expect(body.items).toMatchObject([{ mint: key('a') }]);
+      expect(body.filters).toEqual({
+        mode: 'Agent',
+        origin: 1,
+        model: 7,
+        quote: key('usd'),
+        locked: true,
+        paused: false,
+        search: 'ämb',
+      });
+    }
+    expect((await rankings(`?sort=${sort}${query}&limit=1&offset=5`)).total).toBe(1);
+  });
 });

@@ -2,11 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { insertPost } from '../../../api/agent/posts/store.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import type { Db } from '../../../api/postgres/port.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { deadUrl } from '../../support/answering.ts';
 import { freshDatabase, urlOf } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createRandom } from '../../support/random.ts';
+import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { appliedRow, eventRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
 import { type Heard, type Listener, listenTo } from './support/listen.ts';
 
@@ -14,10 +19,23 @@ const MAIN = path.resolve(import.meta.dirname, '../../../api/main.ts');
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
 const KILLS = 3;
 const MOST_OF_SLOT = 6;
-/** Policies that clients ask for: all, or one. */
-const ASKED = ['', `?mint=${key('one')}`];
+/** What clients ask for: events of all policies or of one, posts beside them, or posts alone. */
+const ASKED = [
+  { path: '/stream/activity', mint: null, events: true, posts: false },
+  { path: `/stream/activity?mint=${key('one')}`, mint: key('one'), events: true, posts: false },
+  { path: '/stream/activity?posts=true', mint: null, events: true, posts: true },
+  { path: `/stream/posts?mint=${key('one')}`, mint: key('one'), events: false, posts: true },
+];
+type Asked = (typeof ASKED)[number];
+
+interface Happened {
+  type: 'activity' | 'post';
+  name: string;
+  mint: string;
+}
 
 let store: Store;
+let db: Db;
 let port: number;
 let env: NodeJS.ProcessEnv;
 let api: ChildProcess | null = null;
@@ -26,11 +44,13 @@ beforeAll(async () => {
   store = await freshDatabase();
   port = await freePort();
   const nowhere = await deadUrl();
+  const postgresUrl = await freshPostgresUrl();
+  db = openPool(postgresUrl);
+  await migratePostgres(db);
   env = {
     ...process.env,
     ...{ HOST: '127.0.0.1', PORT: String(port), CLICKHOUSE_URL: urlOf(store), LOG_LEVEL: 'error' },
-    // Agents have routes of their own: reading and streaming events goes on without them.
-    ...{ POSTGRES_URL: nowhere.replace('http', 'postgres'), SOLANA_RPC_URL: nowhere },
+    ...{ POSTGRES_URL: postgresUrl, SOLANA_RPC_URL: nowhere },
   };
   await store.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd')]);
   await store.insert('mints', [mintRow('usd', 6)]);
@@ -38,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await kill();
   await store.close();
+  await db.close();
 });
 
 async function start(): Promise<void> {
@@ -56,9 +77,29 @@ async function kill(): Promise<void> {
   await once(running, 'exit');
 }
 
+/** What is posted at once: how the agents' route writes it. */
+async function post(coin: string, text: string): Promise<void> {
+  const model = { id: 1, name: 'm', provider: 'p', enabled: true };
+  const words = { kind: 'update', text, venue: null, ref: null } as const;
+  await db.transaction((tx) =>
+    insertPost(tx, { mint: key(coin), agent: key('agent'), model, ...words }, new Date().toISOString()),
+  );
+}
+
+/** As soon as the process has what the stream is made of; a browser asks again as well. */
+const listen = ({ path: asked }: Asked, lastId: string | undefined): Promise<Listener> =>
+  vi.waitFor(
+    async () => {
+      const listener = await listenTo(`http://127.0.0.1:${port}${asked}`, lastId);
+      expect(listener.status).toBe(200);
+      return listener;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+
 test(`kill -9 and restart lose and double nothing for those who go on where they were (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
-  const stored: { name: string; mint: string }[] = [];
+  const stored: Happened[] = [];
   let slot = 1_000;
   const happen = async (slots: number) => {
     for (let made = 0; made < slots; made += 1) {
@@ -66,7 +107,7 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
       const rows = Array.from({ length: 1 + Math.floor(random() * MOST_OF_SLOT) }, () => {
         const coin = random() < 0.5 ? 'one' : 'two';
         const name = `event ${stored.length}`;
-        stored.push({ name, mint: key(coin) });
+        stored.push({ type: 'activity', name, mint: key(coin) });
         const summary = `{"n":"${name}"}`;
         return eventRow(coin, 'Routed', stored.length, {
           tx_index: stored.length,
@@ -76,6 +117,10 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
         });
       });
       await store.insert('events', rows);
+      const coin = random() < 0.5 ? 'one' : 'two';
+      const text = `post ${stored.length}`;
+      stored.push({ type: 'post', name: text, mint: key(coin) });
+      await post(coin, text);
       const at = { slot: String(slot), log_offset: String(slot) };
       await store.insert('applied', [appliedRow('transactions', 0, at), appliedRow('accounts', 0, at)]);
     }
@@ -83,27 +128,26 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
   await happen(2);
   const before = stored.length;
   await start();
-  const clients = ASKED.map((query) => ({
-    query,
+  const clients = ASKED.map((asked) => ({
+    asked,
     heard: [] as Heard[],
     at: undefined as string | undefined,
   }));
-  const expected = (query: string) =>
+  const expected = ({ mint: one, events, posts }: Asked, wanted: Happened['type'] | null = null) =>
     stored
       .slice(before)
-      .filter(({ mint }) => query === '' || mint === key('one'))
+      .filter(({ mint }) => one === null || mint === one)
+      .filter(({ type }) => (type === 'post' ? posts : events) && (wanted === null || type === wanted))
       .map(({ name }) => name);
   for (let round = 0; round <= KILLS; round += 1) {
-    const open = await Promise.all(
-      clients.map(({ query, at }) => listenTo(`http://127.0.0.1:${port}/stream/activity${query}`, at)),
-    );
+    const open = await Promise.all(clients.map(({ asked, at }) => listen(asked, at)));
     const began = await Promise.all(open.map((listener) => listener.firstId()));
     await happen(3);
     const last = round === KILLS;
     await Promise.all(
       open.map((listener: Listener, of) => {
         const client = clients[of] as (typeof clients)[number];
-        const missing = expected(client.query).length - client.heard.length;
+        const missing = expected(client.asked).length - client.heard.length;
         // But for the last time a client is cut off anywhere on the way.
         return listener.until(last ? missing : Math.floor(random() * (missing + 1)));
       }),
@@ -123,10 +167,14 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
     await happen(2);
     await start();
   }
-  for (const { query, heard } of clients) {
-    expect(heard.map(({ event, data }) => (event === 'activity' ? data.summary.n : data))).toEqual(
-      expected(query),
-    );
+  for (const { asked, heard } of clients) {
+    for (const type of ['activity', 'post'] as const) {
+      const told = heard.filter(({ event }) => event === type);
+      const names = told.map(({ data }) => (type === 'post' ? data.text : data.summary.n));
+      expect(names, asked.path).toEqual(expected(asked, type));
+    }
+    // Nothing else either: no gap, no end.
+    expect(heard.length).toBe(expected(asked).length);
     expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
   }
 });

@@ -1,6 +1,18 @@
 import { ZERO_KEY } from '../../../devnet/program/state/keys.ts';
 import { LOCAL, type Policy, type VenueAccount } from '../../../devnet/program/state/state.ts';
-import { absent, anything, balance, type Figure, figure, iso, Matching, readAt, text } from './expected.ts';
+import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
+import {
+  type Answer,
+  absent,
+  anything,
+  balance,
+  type Figure,
+  figure,
+  iso,
+  Matching,
+  readAt,
+  text,
+} from './expected.ts';
 import { marketCapBlock } from './market-cap.ts';
 import { decimalsOf, metadataOf, modelBlock, quoteBlock } from './names.ts';
 import type { View } from './view.ts';
@@ -38,7 +50,7 @@ function lastSignature(view: View, policy: Policy): Matching {
 }
 
 /** `GET /coins/:mint` */
-export function coin(view: View, policy: Policy): object {
+export function coin(view: View, policy: Policy): Answer<CoinResponse> {
   const { chain, state, config } = view;
   const at = chain.addresses.ofPolicy(policy.mint);
   const origin = state.origins.get(policy.origin);

@@ -26,6 +26,9 @@ export class Matching {
   }
 }
 
+/** What is expected of each member of an answer; the schema alone says which there are. */
+export type Answer<Response> = { [Member in keyof Response]: unknown };
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 export const text = new Matching('some text', (value) => typeof value === 'string' && value !== '');

@@ -13,12 +13,10 @@ import {
   readOf,
   text,
 } from './expected.ts';
+import { hasEquity, venueOf } from './venues.ts';
 import { lastDay, ofKind, type View } from './view.ts';
 
 const CLAIMS = 'indexer:fee_claims events';
-const PERP = 16;
-const OPTION = 32;
-const VENUES: Record<number, string> = { [PERP]: 'perp_venue', [OPTION]: 'options_venue' };
 const RECENT_CLAIMS = 100;
 const FUTURE_S = 120;
 
@@ -31,13 +29,13 @@ export function positions(view: View, policy: Policy): object {
     positions: live.map((venue) => {
       const age = venue.remoteAsof === 0n ? null : view.now - Number(venue.remoteAsof);
       const stale = age === null || limit === 0n ? null : age > Number(limit) || age < -FUTURE_S;
-      const isPolled = view.polled && venue.assetClass === PERP;
+      const isPolled = view.polled && hasEquity(venue.assetClass);
       return {
         venueAccount: venue.tokenAccount,
         venueAccountPda: venue.address,
         assetClass: venue.assetClass,
         assetMint: venue.assetMint,
-        venue: VENUES[venue.assetClass] ?? null,
+        venue: venueOf(venue.assetClass),
         onChainAttestation: { equity: attested(venue), ageSeconds: age, stale },
         livePollerReading: isPolled ? anything : absent('venue poller'),
       };

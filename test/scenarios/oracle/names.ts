@@ -48,7 +48,7 @@ export function quoteBlock(view: View, mint: string): unknown {
 }
 
 /** The quote's part of a row of the rankings, without the reason for which it may have no symbol. */
-export function quoteColumns(view: View, mint: string): object {
+export function quoteColumns(view: View, mint: string) {
   const { symbol, source } = symbolOf(view, mint);
   const columns = { quoteMint: mint, quoteDecimals: decimalsOf(view, mint) };
   if (view.polled) return { ...columns, quoteSymbol: anything, quoteSymbolSource: anything };

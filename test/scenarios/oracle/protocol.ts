@@ -1,12 +1,8 @@
 import { REMOTE } from '../../../devnet/program/state/state.ts';
 import { actorOf } from './activity.ts';
 import { absent, anything, between, type Figure, figure, iso, readAt, readOf, text } from './expected.ts';
+import { VENUES } from './venues.ts';
 import { lastDay, type PlacedEvent, type View } from './view.ts';
-
-const VENUES = [
-  { venue: 'perp_venue', bit: 16 },
-  { venue: 'options_venue', bit: 32 },
-] as const;
 
 const newest = (events: readonly PlacedEvent[]) => {
   const last = events.at(-1);
@@ -61,7 +57,7 @@ export function status(view: View): object {
     },
     attestor: {
       lastActionAt: newest(events.filter(({ kind }) => kind === 'RemoteEquityReported')),
-      perVenue: VENUES.map(({ venue, bit }) => {
+      perVenue: VENUES.map(({ name: venue, bit }) => {
         const live = remotes(view, bit).filter(({ revoked }) => !revoked);
         const times = live.map(({ remoteAsof }) => Number(remoteAsof));
         const last = Math.max(0, ...times);
@@ -72,8 +68,7 @@ export function status(view: View): object {
     venues: {
       launchpad_venue: reach(config.launchpadProgram),
       amm_venue: reach(config.ammProgram),
-      perp_venue: polled,
-      options_venue: polled,
+      ...Object.fromEntries(VENUES.map(({ name }) => [name, polled])),
     },
   };
 }
@@ -127,7 +122,7 @@ export function analyticsTotals(view: View): object {
       source: text,
       asOf: readAt(view, config.address),
     },
-    bridgeFlow: { perVenue: VENUES.map(({ venue, bit }) => bridge(view, venue, bit)) },
+    bridgeFlow: { perVenue: VENUES.map(({ name, bit }) => bridge(view, name, bit)) },
   };
 }
 

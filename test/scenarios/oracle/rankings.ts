@@ -1,6 +1,22 @@
 import type { Policy } from '../../../devnet/program/state/state.ts';
-import { type RankingFilters, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
-import { absent, anything, balance, eventSum, figure, iso, newestTime, readAt, text } from './expected.ts';
+import {
+  type RankingFilters,
+  type RankingRow,
+  SORTS,
+  type Sort,
+} from '../../../schemas/responses/rankings.ts';
+import {
+  type Answer,
+  absent,
+  anything,
+  balance,
+  eventSum,
+  figure,
+  iso,
+  newestTime,
+  readAt,
+  text,
+} from './expected.ts';
 import { marketCapBlock, marketCapOf } from './market-cap.ts';
 import { metadataOf, modelBlock, quoteColumns } from './names.ts';
 import { lastDay, ofKind, total, type View } from './view.ts';
@@ -85,17 +101,27 @@ function ranked(
     .map(({ mint }) => mint);
 }
 
-/** Every sort in both orders, over all policies and over those of each quote asset, and every filter. */
+const ORDERS = ['desc', 'asc'] as const;
+
+/** Every sort in both orders over all policies. */
+export function orderings(view: View): Ranking[] {
+  // Without a price no two quote assets compare: money sorts are absent for every row.
+  const sorts = SORTS.filter((sort) => !view.polled || !KEYS[sort].isMoney);
+  return sorts.flatMap((sort) =>
+    ORDERS.map((order) => ({
+      query: `sort=${sort}&order=${order}`,
+      mints: ranked(view, sort, order, view.policies, false),
+    })),
+  );
+}
+
+/** The same, then over those of each quote asset, and every filter. */
 export function rankings(view: View): Ranking[] {
   const { policies } = view;
-  const found: Ranking[] = [];
+  const found = orderings(view);
   for (const sort of SORTS) {
-    for (const order of ['desc', 'asc']) {
+    for (const order of ORDERS) {
       const query = `sort=${sort}&order=${order}`;
-      // Without a price no two quote assets compare: money sorts are absent for every row.
-      if (!view.polled || KEYS[sort].isMoney === false) {
-        found.push({ query, mints: ranked(view, sort, order, policies, false) });
-      }
       for (const quote of new Set(policies.map(({ quoteMint }) => quoteMint))) {
         const own = policies.filter(({ quoteMint }) => quoteMint === quote);
         found.push({ query: `${query}&quote=${quote}`, mints: ranked(view, sort, order, own, true) });
@@ -116,7 +142,7 @@ export function rankings(view: View): Ranking[] {
 }
 
 /** A row of the rankings without its rank. */
-export function rankingRow(view: View, policy: Policy): object {
+export function rankingRow(view: View, policy: Policy): Answer<Omit<RankingRow, 'rank'>> {
   const events = view.eventsOf(policy.mint);
   const day = lastDay(view, events);
   const names = metadataOf(view, policy.mint)?.metadata;
@@ -139,7 +165,7 @@ export function rankingRow(view: View, policy: Policy): object {
     fees: eventSum(view, ofKind(events, 'Routed'), 'amount'),
     burned: figure(policy.tokensBurned, text, asOf),
     bankroll: balance(view, bankrollOf(view, policy)),
-    usd: { profit: usd, fees: usd, bankroll: usd },
+    usd: { profit: usd, fees: usd, bankroll: usd } satisfies Answer<RankingRow['usd']>,
     eventsLast24h: figure(day.length, text, newestTime(view, day)),
     createdAt: iso(policy.createdAt),
   };

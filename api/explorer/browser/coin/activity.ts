@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
 import { getJson, useResource } from '../resource.ts';
 import { told } from '../text/events.ts';
-import { ago } from '../text/times.ts';
+import { shortAgo } from '../text/times.ts';
 import { spaced } from '../text/words.ts';
 import { withHead, withTail } from './merge.ts';
 import { unitsOf } from './units.ts';
@@ -66,7 +66,7 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
           <button type="button" onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
             <i class=${`tone ${tone}`} aria-hidden="true"></i>
             <span class="event-title">${title}${'derived' in item && html` <small>derived</small>`}</span>
-            <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : ago(item.block_time, now.value)}</time>
+            <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : shortAgo(item.block_time, now.value)}</time>
             <span class="event-text">${text}</span>
           </button>
         </li>`;

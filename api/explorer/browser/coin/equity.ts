@@ -43,8 +43,12 @@ export function Equity({ coin, loop, posts }: EquityProps) {
       history.state === 'failed' &&
       html`<p class="notice old" role="status">The past cannot be shown now: <${Text} text=${history.failure ?? ''} />. What is seen from here on is drawn.</p>`
     }
-    <${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" from=${pins.map(({ time }) => time).toSorted()[0]}
-      over=${(place: Place) => html`<${Pins} pins=${pins} place=${place} />`} />`;
+    ${
+      history.state === 'loading'
+        ? html`<div class="skeleton chart-awaited" role="status" aria-label="Loading"><span></span></div>`
+        : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" from=${pins.map(({ time }) => time).toSorted()[0]}
+      over=${(place: Place) => html`<${Pins} pins=${pins} place=${place} />`} />`
+    }`;
 }
 
 const pinOf = ({ id, createdAt, kind, text, model }: AgentPost): Pin => ({

@@ -6,11 +6,21 @@ import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';
 import { TokenMark } from '../parts/token.ts';
 import { ago } from '../text/times.ts';
-import { shortKey } from '../text/words.ts';
+import { percent, shortKey } from '../text/words.ts';
 import { inUnit, unitsOf } from './units.ts';
 
 /** What a pool's status means; a cap is told on the curve only. */
 const POOLS: Record<number, string> = { 0: 'on the curve', 1: 'migrating', 2: 'graduated to a pool' };
+
+/** What it is, for somebody who has never heard of it. */
+const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
+  [
+    `${percent(feeSplit.toBankrollBps)} of this token’s trading fees fill its bankroll.`,
+    mode === 'Agent'
+      ? 'An agent puts it to work at the venues below, and says why in its posts.'
+      : 'A fixed rule puts it to work: nobody decides.',
+    `Of each profit ${percent(profitSplit.toHoldersBps)} buys the token back and burns it.`,
+  ].join(' ');
 
 /** Which policy this is, how it stands, and its four first numbers. */
 export function Head({ coin }: { coin: CoinResponse }) {
@@ -34,6 +44,7 @@ export function Head({ coin }: { coin: CoinResponse }) {
         ${coin.protocolPaused && html`<span class="tag warn">Protocol paused</span>`}
       </p>
     </div>
+    <p class="lead">${leadOf(coin)}</p>
     ${
       coin.moneyPathsFrozen === true &&
       html`<p class="notice old" role="status">Money does not move: ${

@@ -2,15 +2,14 @@ import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import type { Reading } from '../parts/figure.ts';
 import type { Unit } from '../text/amounts.ts';
 import type { Units } from '../text/events.ts';
-import { plainText } from '../text/visible.ts';
+import { symbolOf } from '../text/words.ts';
 
 /** What amounts of a policy are in: its quote asset, its own token, or an asset that nobody told the decimals of. */
 export function unitsOf(coin: CoinResponse): Units {
   const own = coin.pdaBalances.find(({ kind }) => kind === 'base_escrow');
-  const text = (symbol: string | null) => (symbol === null ? null : plainText(symbol));
   return {
-    quote: { decimals: coin.quote.decimals, symbol: text(coin.quote.symbol) },
-    base: { decimals: own?.decimals ?? null, symbol: text(coin.symbol) },
+    quote: { decimals: coin.quote.decimals, symbol: symbolOf(coin.quote.symbol, coin.quoteMint) },
+    base: { decimals: own?.decimals ?? null, symbol: symbolOf(coin.symbol, coin.mint) },
   };
 }
 

@@ -48,6 +48,7 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
   const label = `${name} over time, in ${unit}`;
   return html`<figure class="chart equity">
     <p class="legend">
+      <span>In ${unit}</span>
       ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>

@@ -180,10 +180,13 @@ function around(times: readonly number[], bars: boolean): [number, number] {
   return [low - spare, high + spare];
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
 /** A tick of the axis of times: its day where a span is long, else the time of day, to the second where it is short. */
 function dated(tick: number, spanS: number): string {
   const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');
-  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00'))) return day.slice(5);
+  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00')))
+    return `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}`;
   return time.slice(0, spanS < 600 ? 8 : 5);
 }
 

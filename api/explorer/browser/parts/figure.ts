@@ -43,7 +43,7 @@ export function Fig({ figure, reading, name, bare = false }: FigureProps) {
 
 function textOf({ value }: Figure, reading: Reading): string {
   const text = String(value);
-  if (reading.kind === 'usd') return `$${short(dollars(text))}`;
+  if (reading.kind === 'usd') return `$${withCents(short(dollars(text)))}`;
   if (reading.kind === 'count') return grouped(text);
   if (reading.kind === 'plain') return short(text);
   if (reading.kind === 'age')
@@ -56,6 +56,10 @@ function dollars(text: string): string {
   const [whole = '0', fraction = ''] = text.split('.');
   return whole === '0' && /^00/.test(fraction) ? text : `${whole}.${fraction.slice(0, 2)}`;
 }
+
+/** Cents have two digits. */
+const withCents = (text: string): string =>
+  /^[\d,]*[1-9][\d,]*$/.test(text) ? `${text}.00` : /\.\d$/.test(text) ? `${text}0` : text;
 
 export function shownOf(figure: Figure, reading: Reading, name: string): Shown {
   const { source, asOf, reason } = figure;

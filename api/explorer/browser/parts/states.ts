@@ -2,31 +2,37 @@ import { now } from '../clock.ts';
 import { type Children, html } from '../html.ts';
 import type { Resource } from '../resource.ts';
 import { ago } from '../text/times.ts';
+import { capital } from '../text/words.ts';
 import { Text } from './text.ts';
 
 /** Draws an answer, and around it whether it is still awaited, old, or cannot be had. */
 export function Loaded<T>({
   of,
   rows = 6,
+  below = false,
   children,
 }: {
   of: Resource<T>;
   rows?: number;
+  /** The same answer stands above too, where it is said how it stands. */
+  below?: boolean;
   children?: (data: T) => Children;
 }) {
   if (of.data === null) {
     return of.state === 'failed'
-      ? html`<${Failed} of=${of} />`
+      ? below
+        ? html`<p class="note">Cannot be shown now.</p>`
+        : html`<${Failed} of=${of} />`
       : html`<div class="skeleton" role="status" aria-label="Loading">
           ${Array.from({ length: rows }, (_, row) => html`<span key=${row}></span>`)}
         </div>`;
   }
-  return html`${of.state === 'old' && html`<${Old} of=${of} />`}${children?.(of.data)}`;
+  return html`${of.state === 'old' && !below && html`<${Old} of=${of} />`}${children?.(of.data)}`;
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {
   return html`<div class="notice failed" role="alert">
-    <p><b>This cannot be shown now.</b> <${Text} text=${of.failure ?? ''} />.</p>
+    <p><b>This cannot be shown now.</b> <${Text} text=${capital(of.failure ?? '')} />.</p>
     <p>Nothing is shown in its place: no number here is made up. It is asked for again by itself.</p>
     <button type="button" onClick=${of.again}>Ask again</button>
   </div>`;
@@ -36,7 +42,7 @@ function Old({ of }: { of: Resource<unknown> }) {
   const at =
     of.at === null ? '' : ` What stands here was answered ${ago(new Date(of.at).toISOString(), now.value)}.`;
   return html`<div class="notice old" role="status">
-    <p><b>Not up to date.</b> <${Text} text=${of.failure ?? ''} />.${at} It is asked for again by itself.</p>
+    <p><b>Not up to date.</b> <${Text} text=${capital(of.failure ?? '')} />.${at} It is asked for again by itself.</p>
   </div>`;
 }
 

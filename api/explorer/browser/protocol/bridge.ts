@@ -17,9 +17,9 @@ export function Bridge({ venues }: { venues: Venue[] }) {
       <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${counted(venue.accountCount, 'account')}</small></div>
       <${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />
       <dl class="pairs">
-        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent out</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
-        <div><dt><i class="purse remote" aria-hidden="true"></i>Attested</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
-        <div><dt>Sent, but not attested</dt><dd><${Fig} figure=${venue.gap} reading=${BASE} name="Sent out and not attested" /></dd></div>
+        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
+        <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
+        <div><dt>The difference</dt><dd><${Fig} figure=${venue.gap} reading=${BASE} name="Sent out and not attested" /></dd></div>
       </dl>
     </li>`,
     )}

@@ -1,12 +1,27 @@
-import { ask } from '../address.ts';
+import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
-import { plainText } from '../text/visible.ts';
-import { shortKey } from '../text/words.ts';
+import { symbolOf } from '../text/words.ts';
 
 interface Quote {
   quoteMint: string;
   quoteSymbol: string | null;
   decimals: number | null;
+  policyCount: number;
+}
+
+/** What most policies have first, and of those alike one that has a name. */
+export const inOrder = <T extends Quote>(quotes: readonly T[]): T[] =>
+  quotes.toSorted(
+    (a, b) =>
+      b.policyCount - a.policyCount ||
+      Number(a.quoteSymbol === null) - Number(b.quoteSymbol === null) ||
+      (symbolOf(a.quoteSymbol, a.quoteMint) < symbolOf(b.quoteSymbol, b.quoteMint) ? -1 : 1),
+  );
+
+/** The one that the address names, or the first. */
+export function chosenOf<T extends Quote>(quotes: readonly T[]): T | undefined {
+  const asked = address.value.query.get('quote');
+  return quotes.find(({ quoteMint }) => quoteMint === asked) ?? quotes[0];
 }
 
 /** Amounts of one asset at a time; which one stands in the address. */
@@ -15,7 +30,7 @@ export function ChooseQuote({ quotes, chosen }: { quotes: readonly Quote[]; chos
     ${quotes.map(
       ({ quoteMint, quoteSymbol, decimals }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
         aria-pressed=${quoteMint === chosen} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
-        ${plainText(quoteSymbol ?? shortKey(quoteMint))}
+        ${symbolOf(quoteSymbol, quoteMint)}
         ${quotes.filter((other) => other.quoteSymbol === quoteSymbol).length > 1 && html` <small>${decimals} decimals</small>`}
       </button>`,
     )}

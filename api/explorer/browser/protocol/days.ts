@@ -1,13 +1,12 @@
 import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
-import { address } from '../address.ts';
 import { html } from '../html.ts';
 import { Bars } from '../parts/chart.ts';
 import { Fig } from '../parts/figure.ts';
 import type { Cell } from '../parts/numbers.ts';
 import { Empty } from '../parts/states.ts';
 import { scaled, type Unit } from '../text/amounts.ts';
-import { plainText } from '../text/visible.ts';
-import { ChooseQuote } from './choose-quote.ts';
+import { symbolOf } from '../text/words.ts';
+import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
 const FIGURES = [
   ['routedToBankroll', 'Routed to bankrolls', 'purse-bankroll'],
@@ -19,15 +18,14 @@ const FIGURES = [
 
 /** A small chart a figure, of one quote asset; which one stands in the address. */
 export function Days({ data }: { data: AnalyticsResponse }) {
-  const quotes = data.protocolTotals.byQuote;
-  const chosen = address.value.query.get('quote');
-  const quote = quotes.find(({ quoteMint }) => quoteMint === chosen) ?? quotes[0];
+  const quotes = inOrder(data.protocolTotals.byQuote);
+  const quote = chosenOf(quotes);
   const days = data.revenueByDayTimeSeries;
   if (quote === undefined || days.length === 0)
     return html`<${Empty} title="No day has an event yet.">The first one starts the series.<//>`;
   const unit: Unit = {
     decimals: quote.decimals,
-    symbol: quote.quoteSymbol === null ? null : plainText(quote.quoteSymbol),
+    symbol: symbolOf(quote.quoteSymbol, quote.quoteMint),
   };
   return html`
     <${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
@@ -42,7 +40,7 @@ export function Days({ data }: { data: AnalyticsResponse }) {
               ? html`<span class="quiet">nothing on ${days.at(-1)?.day}</span>`
               : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${days.at(-1)?.day}`} /> <small>on ${days.at(-1)?.day}</small>`
           }</p>
-          <${Bars} label=${`${name} a day, in ${unit.symbol ?? 'the quote asset'}`} points=${points} colour=${colour}
+          <${Bars} label=${`${name} a day, in ${unit.symbol}`} points=${points} colour=${colour}
             unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} />
         </div>`;
       })}

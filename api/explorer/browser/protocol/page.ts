@@ -26,27 +26,27 @@ export function ProtocolPage() {
       protocolTotals: totals,
     }: AnalyticsResponse) => html`<dl class="figures">
       <div><dt>Policies</dt><dd>${totals.policyCount}</dd><dd class="second">in ${counted(totals.byQuote.length, 'quote asset')}</dd></div>
-      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount}</dd><dd class="second">${totals.passivePolicyCount} follow their terms</dd></div>
+      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount}</dd><dd class="second">${totals.passivePolicyCount} follow a fixed rule</dd></div>
       <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount}</dd><dd class="second">terms that nobody can change</dd></div>
       <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
     </dl>`}<//>
-    <${Section} title="What all policies have" note="Equity of all policies of a quote asset, and what it is made of.">
+    <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is.">
       <${Past} />
     <//>
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
-      <${Loaded} of=${analytics} rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
+      <${Loaded} of=${analytics} below rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
     <//>
-    <${Section} title="Sent out against attested" note="What policies sent to each venue, and what is claimed to be there. Nobody on chain can see the second.">
-      <${Loaded} of=${analytics} rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
+    <${Section} title="Sent to venues" note="What policies sent to each venue, against what is reported to be there: the program itself cannot see it. Base units of all assets together: only one against the other says something.">
+      <${Loaded} of=${analytics} below rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
     <//>
     <${Section} title="The indexer" note="How far the index is, what it misses, and how fresh its sources are.">
       <${Loaded} of=${status} rows=${5}>${(data: StatusResponse) => html`<${Indexer} status=${data} />`}<//>
     <//>
     <${Section} title="By quote asset">
-      <${Loaded} of=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
+      <${Loaded} of=${analytics} below rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
     <//>
     <${Section} title="Configuration">
-      <${Loaded} of=${analytics} rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>
+      <${Loaded} of=${analytics} below rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>
     <//>
   `;
 }

@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../../schemas/responses/history.ts';
-import { address } from '../address.ts';
 import { Holdings } from '../history/holdings.ts';
 import { Ranges, useSince } from '../history/ranges.ts';
 import { rowOfHistory } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useResource } from '../resource.ts';
-import { plainText } from '../text/visible.ts';
-import { ChooseQuote } from './choose-quote.ts';
+import { symbolOf } from '../text/words.ts';
+import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
 /** Each answer ends with a moment of its own: together they are what was seen since. */
 const EVERY_MS = 15_000;
@@ -25,13 +24,12 @@ export function Past() {
     const last = past.data?.items.at(-1);
     if (last !== undefined) setSeen((before) => [...before, last].slice(-MOST_SEEN));
   }, [past.data]);
-  const asked = address.value.query.get('quote');
   return html`<${Ranges} /><${Loaded} of=${past} rows=${6}>${(data: ProtocolHistoryResponse) => {
     const items = together(data.items, seen);
-    const quotes = [
+    const quotes = inOrder([
       ...new Map(items.flatMap(({ byQuote }) => byQuote.map((of) => [of.quoteMint, of] as const))).values(),
-    ].toSorted((a, b) => b.policyCount - a.policyCount);
-    const quote = quotes.find(({ quoteMint }) => quoteMint === asked) ?? quotes[0];
+    ]);
+    const quote = chosenOf(quotes);
     if (quote === undefined)
       return html`<${Empty} title="Nothing is known of this span.">The first policy starts the series.<//>`;
     const rows = items.flatMap(({ time, byQuote }) =>
@@ -50,7 +48,7 @@ function together(items: readonly Item[], seen: readonly Item[]): Item[] {
   return [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
 }
 
-const unitOf = ({ decimals, quoteSymbol }: QuoteHistory) => ({
+const unitOf = ({ decimals, quoteSymbol, quoteMint }: QuoteHistory) => ({
   decimals,
-  symbol: quoteSymbol === null ? null : plainText(quoteSymbol),
+  symbol: symbolOf(quoteSymbol, quoteMint),
 });

@@ -2,8 +2,8 @@ import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { Text } from '../parts/text.ts';
-import { plainText } from '../text/visible.ts';
-import { shortKey } from '../text/words.ts';
+import { shortKey, symbolOf } from '../text/words.ts';
+import { inOrder } from './choose-quote.ts';
 
 type Row = AnalyticsResponse['protocolTotals']['byQuote'][number];
 
@@ -24,11 +24,8 @@ export function Totals({ rows }: { rows: Row[] }) {
       <th scope="col">Quote asset</th><th scope="col" class="number">Policies</th>
       ${COLUMNS.map(([name, head]) => html`<th key=${name} scope="col" class="number">${head}</th>`)}
     </tr></thead>
-    <tbody>${rows.map((row) => {
-      const unit = {
-        decimals: row.decimals,
-        symbol: row.quoteSymbol === null ? null : plainText(row.quoteSymbol),
-      };
+    <tbody>${inOrder(rows).map((row) => {
+      const unit = { decimals: row.decimals, symbol: symbolOf(row.quoteSymbol, row.quoteMint) };
       return html`<tr key=${row.quoteMint}>
         <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? shortKey(row.quoteMint) : html`<${Text} text=${row.quoteSymbol} />`}</a>
           <small>${row.decimals === null ? 'decimals not read' : `${row.decimals} decimals`}</small></th>

@@ -3,7 +3,8 @@ import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { shortAgo, stamp } from '../text/times.ts';
-import { plainText } from '../text/visible.ts';
+import { symbolOf } from '../text/words.ts';
+import { Burned } from './burned.ts';
 
 /** A ranking: its button, and the column of what it is ranked by. */
 interface Column {
@@ -14,9 +15,9 @@ interface Column {
   cell(row: RankingRow): unknown;
 }
 
-const quoteUnit = ({ quoteDecimals, quoteSymbol }: RankingRow) => ({
+const quoteUnit = ({ quoteDecimals, quoteSymbol, quoteMint }: RankingRow) => ({
   kind: 'amount' as const,
-  unit: { decimals: quoteDecimals, symbol: quoteSymbol === null ? null : plainText(quoteSymbol) },
+  unit: { decimals: quoteDecimals, symbol: symbolOf(quoteSymbol, quoteMint) },
 });
 
 /** An amount of the quote asset, and under it what that is in dollars, where a price is known. */
@@ -54,12 +55,7 @@ const BY_SORT: Record<Sort, Column> = {
     name: 'Burned',
     head: 'Burned',
     gives: 'first',
-    // The decimals of the launched token are not in a ranking.
-    cell: (
-      row,
-    ) => html`<${Fig} figure=${row.burned} reading=${{ kind: 'amount', unit: { decimals: null, symbol: null } }}
-    name="Tokens burned" bare />
-    <small>base units</small>`,
+    cell: (row) => html`<${Burned} row=${row} />`,
   },
   bankroll: {
     name: 'Bankroll',

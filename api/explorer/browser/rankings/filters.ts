@@ -25,8 +25,6 @@ export function Filters({ query }: { query: URLSearchParams }) {
   const origins = useResource<OriginsResponse>(late ? '/origins' : null);
   const models = useResource<ModelsResponse>(late ? '/models' : null);
   const quotes = useResource<QuotesResponse>(late ? '/quotes' : null);
-  const chosen = FILTERS.filter((name) => (query.get(name) ?? '') !== '');
-  const clear = () => ask(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, null])));
   const originOptions = (origins.data?.items ?? []).map(
     ({ id, name }): Option => [String(id), plainText(name)],
   );
@@ -49,8 +47,14 @@ export function Filters({ query }: { query: URLSearchParams }) {
     <${Choice} query=${query} name="model" label="Model" options=${[['0', 'None (passive)'], ...modelOptions]} />
     <${Choice} query=${query} name="locked" label="Terms" options=${[['true', 'Locked'], ['false', 'Open']]} />
     <${Choice} query=${query} name="paused" label="Pause" options=${[['true', 'Paused'], ['false', 'Running']]} />
-    ${chosen.length > 0 && html`<button type="button" class="plain" onClick=${clear}>Clear filters</button>`}
   </form>`;
+}
+
+/** Beside the sorts, where it moves nothing. */
+export function ClearFilters({ query }: { query: URLSearchParams }) {
+  if (FILTERS.every((name) => (query.get(name) ?? '') === '')) return null;
+  const clear = () => ask(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, null])));
+  return html`<button type="button" class="plain" onClick=${clear}>Clear filters</button>`;
 }
 
 function Choice({

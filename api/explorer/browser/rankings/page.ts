@@ -4,7 +4,7 @@ import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { counted } from '../text/words.ts';
-import { Filters } from './filters.ts';
+import { ClearFilters, Filters } from './filters.ts';
 import { useRanking } from './live.ts';
 import { asked, PAGE } from './question.ts';
 import { moveInRows } from './rows-by-key.ts';
@@ -27,7 +27,7 @@ export function RankingsPage() {
         agent puts it to work. Profit buys the token back and burns it.
       </p>
     </div>
-    <${Sorts} query=${query} />
+    <div class="sorts-line"><${Sorts} query=${query} /><${ClearFilters} query=${query} /></div>
     <${Filters} query=${query} />
     <${Loaded} of=${answer} rows=${12}>${(data: RankingsResponse) =>
       data.items.length === 0

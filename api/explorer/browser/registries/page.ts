@@ -60,7 +60,7 @@ export function RegistriesPage() {
           </table></div>`}<//>
       <//>
     </div>
-    <${Section} title="Quote assets" note="The pair catalogue of the launch venue. No reading is not zero.">
+    <${Section} title="Quote assets" note="What tokens may be launched against, as the launch venue’s catalogue has it.">
       <${Loaded} of=${quotes} rows=${10}>${(data: QuotesResponse) =>
         data.items.length === 0
           ? html`<${Empty} title="The catalogue is not there."><${Text} text=${data.reason ?? 'It lists no pair.'} /><//>`
@@ -76,16 +76,16 @@ function Quotes({ rows }: { rows: QuotesResponse['items'] }) {
       : `$${grouped(value.toFixed(2))}`;
   return html`<div class="table-frame" tabindex="0" role="group" aria-label="Quote assets"><table>
     <thead><tr>
-      <th scope="col">Asset</th><th scope="col">Mint</th><th scope="col">Category</th><th scope="col" class="number">Decimals</th>
+      <th scope="col">Asset</th><th scope="col" class="roomy">Mint</th><th scope="col" class="roomy">Category</th><th scope="col" class="number roomy">Decimals</th>
       <th scope="col" class="number">Policies</th><th scope="col" class="number">Starts at</th>
       <th scope="col" class="number">Graduates at</th><th scope="col">Launches</th>
     </tr></thead>
     <tbody>${rows.map(
       (row) => html`<tr key=${row.mint}>
       <th scope="row"><${Text} text=${row.symbol ?? 'Unnamed'} />${row.name !== null && html`<small><${Text} text=${row.name} /></small>`}</th>
-      <td><${Key} value=${row.mint} name="Mint" /></td>
-      <td><${Text} text=${row.category} /></td>
-      <td class="number">${row.decimals}</td>
+      <td class="roomy"><${Key} value=${row.mint} name="Mint" /></td>
+      <td class="roomy"><${Text} text=${row.category} /></td>
+      <td class="number roomy">${row.decimals}</td>
       <td class="number">${row.policyCount > 0 ? html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount}</a>` : '0'}</td>
       <td class="number">${dollars(row.startMarketCapUsd)}</td>
       <td class="number">${dollars(row.graduationMarketCapUsd)}</td>

@@ -86,8 +86,8 @@ const TELLINGS: Record<string, Telling> = {
   RemoteEquityReported: {
     title: 'Equity attested',
     tone: 'terms',
-    tell: ({ equity, paused }, { quote }) =>
-      `${amount(equity, quote)} at the venue${paused === true ? '; beyond the band, so the policy was paused' : ''}`,
+    tell: ({ equity, paused, tokenAccount }, { quote }) =>
+      `${amount(equity, quote)} at ${shortKey(text(tokenAccount))}${paused === true ? '; too far from the last: paused' : ''}`,
   },
   CreditNoted: {
     title: 'Inference paid',

@@ -1,3 +1,5 @@
+import { plainText } from './visible.ts';
+
 /** Words for what the API says in codes. */
 
 const CLASSES = ['Stable', 'Major', 'Meme', 'Stock', 'Perp', 'Option', 'LP', 'Class 128'];
@@ -11,6 +13,13 @@ export function classNames(mask: number): string[] {
 export function shortKey(key: string): string {
   return key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`;
 }
+
+/** What stands behind an amount: the symbol of its asset, or of one without a symbol how its mint begins. */
+export const symbolOf = (symbol: string | null, mint: string): string =>
+  symbol === null ? `${mint.slice(0, 4)}…` : plainText(symbol);
+
+/** A sentence that another one begins. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** Basis points as per cent, exactly. */
 export function percent(bps: number): string {
