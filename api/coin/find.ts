@@ -21,10 +21,19 @@ export function coinFinder({ settings }: ReadDeps) {
   if (program === null) throw new TypeError('programId is no public key');
   /** Of policies that are there: deriving one costs as much as an answer. */
   const addresses = new LRUCache<string, string>({ max: 50_000 });
+  /** Of those that were not there, each while it is looked for: a flood of made-up mints takes no other's place. */
+  const unknown = new LRUCache<string, string>({ max: 1_000 });
+  const addressOf = (mint: string): string | null => {
+    const known = addresses.get(mint) ?? unknown.get(mint);
+    const key = known === undefined ? decodeKey(mint) : null;
+    if (key === null) return known ?? null;
+    const address = encodeBase58(policyAddress(program, key));
+    unknown.set(mint, address);
+    return address;
+  };
   return ({ params, query }: SharedContext, view: View): Coin | null => {
     const mint = params.mint ?? '';
-    const key = decodeKey(mint);
-    const address = key && (addresses.get(mint) ?? encodeBase58(policyAddress(program, key)));
+    const address = addressOf(mint);
     const policy = address === null ? undefined : view.get('policy', address);
     if (policy !== undefined && address !== null) addresses.set(mint, address);
     return policy === undefined ? null : { mint, policy, view, query, settings };

@@ -2,7 +2,7 @@ import type { QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
 import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';
-import { isoTime } from '../../schemas/units.ts';
+import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { anyIncompleteReason } from '../figures/missing.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { nextSecond } from '../figures/times.ts';
@@ -11,7 +11,7 @@ import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { blocksOf } from './blocks.ts';
 import { type Counter, counterFromEvents } from './counters.ts';
-import { HOUR_S, passedHours } from './passed.ts';
+import { passedHours } from './passed.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 import { type Range, STEP_S } from './range.ts';
 

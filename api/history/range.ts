@@ -66,12 +66,18 @@ function time(query: URLSearchParams, name: string): number | null {
   if (text === null || text === '') return null;
   const seconds = /^\d{1,12}$/.test(text)
     ? Number(text)
-    : DATE.test(text)
+    : DATE.test(text) && isDay(text.slice(0, 10))
       ? Math.floor(Date.parse(isLocal(text) ? `${text}Z` : text) / 1000)
       : Number.NaN;
   if (Number.isNaN(seconds) || seconds < 0 || seconds > LAST_S)
     throw new RangeError(`unknown ${name} "${text}". Valid: an ISO 8601 time or unix seconds`);
   return seconds;
+}
+
+/** The engine takes the 30th of February for a day of March. */
+function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
 /** Without a zone it is UTC, as every time here. */

@@ -96,6 +96,8 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   }
 
   async function catchUp(one: Subscriber, since: Position | null, tip: Position): Promise<void> {
+    // Who went away while he waited: nothing is read for him.
+    if (one.client.ended()) return;
     const missed: Held[] = [];
     if (tip.chain !== undefined) {
       const told =
@@ -140,6 +142,7 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       client.write(beginText(positionText(since ?? tip)));
       if (lastId !== null)
         gate(address, () => catchUp(one, since, tip)).catch((error: unknown) => {
+          if (one.client.ended()) return;
           onError(error);
           client.end('what was missed could not be read: try again');
         });

@@ -10,7 +10,7 @@ const MOST_LAG_S = 5;
 test(
   `beside hostile clients of every kind no honest request fails (HOSTILE_SEED=${SEED})`,
   async () => {
-    const { alone, beside, alive } = await runHostile({
+    const { alone, beside, alive, namesAsked } = await runHostile({
       seed: SEED,
       aloneSeconds: SECONDS === null ? 4 : 30,
       seconds: SECONDS ?? 15,
@@ -21,6 +21,7 @@ test(
       `${name}: ${met.requests} reads, p99 ${met.p99.toFixed(0)} ms, ${met.posts} posts, lag at most ${met.mostLagSeconds.toFixed(1)} s`;
     process.stdout.write(`  ${told('alone', alone)}\n  ${told('beside', beside)}\n`);
     expect(alive).toBe(true);
+    expect(namesAsked).toBeGreaterThan(0);
     expect(alone.problems).toEqual([]);
     expect(beside.problems).toEqual([]);
     expect(beside.posts).toBeGreaterThan(0);

@@ -23,8 +23,11 @@ export interface Orders {
 const MOST_ORDERS = 32;
 /** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
 const MOST_PLACES = 5_000_000;
-/** Policies in filtered orders that are kept, 8 bytes each. */
+/** Places in filtered orders that are kept, 8 bytes each, as their names are counted too. */
 const MOST_FILTERED = 4_000_000;
+const PLACE_BYTES = 8;
+/** Of one that holds nothing. */
+const FILTERED_BYTES = 400;
 
 const JOINED: Record<Exclude<Sort, OwnSort>, KeyOf> = {
   marketCap: (row) => row.cap,
@@ -43,11 +46,13 @@ interface Kept {
   useRates(rates: RankingSelection['rates']): void;
 }
 
-export function createOrders(mostPlaces = MOST_PLACES): Orders {
+export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTERED): Orders {
   const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
   const filtered = new LRUCache<string, { version: string; rows: RankedRow[] }>({
-    maxSize: MOST_FILTERED,
-    sizeCalculation: ({ rows }) => rows.length + 1,
+    maxSize: mostFiltered,
+    // The name holds the text that was searched for.
+    sizeCalculation: ({ rows }, name) =>
+      rows.length + Math.ceil((2 * name.length + FILTERED_BYTES) / PLACE_BYTES),
   });
   /** Changes with anything that a filter looks at. */
   let version = 0;

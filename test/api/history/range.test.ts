@@ -68,3 +68,19 @@ test.each([
 ])('%s is refused with what is valid', (query, error) => {
   expect(read(query)).toEqual({ error });
 });
+
+test.each(['2026-02-30', '2026-04-31T10:00', '2026-02-29T00:00:00Z', '2026-13-01', '2026-11-21T24:30'])(
+  '%s is no day or hour that there is, and not the one that comes after it',
+  (text) => {
+    expect(read(`from=${text}`)).toEqual({
+      error: `unknown from "${text}". Valid: an ISO 8601 time or unix seconds`,
+    });
+  },
+);
+
+test('the last day of February is one where the year has it, in every zone', () => {
+  expect(read('from=2024-02-29&to=2024-03-01')).toMatchObject({ from: seconds('2024-02-29T00:00:00Z') });
+  expect(read('from=2024-02-29T23:30-02:00&to=2024-03-03')).toMatchObject({
+    from: seconds('2024-03-01T01:00:00Z'),
+  });
+});

@@ -117,6 +117,28 @@ test('orders that have no room beside each other are made anew, and say the same
     }
 });
 
+test('searches that find nothing take room too: the text that was searched for is kept with what it found', () => {
+  const rows = new Map([['1', rowOf(1)]]);
+  const orders = createOrders(100, 10_000);
+  const none = { mode: null, origin: null, model: null, quote: null, locked: null, paused: null };
+  let looked = 0;
+  Object.defineProperty(rows.get('1'), 'name', {
+    get: () => {
+      looked += 1;
+      return '';
+    },
+  });
+  const find = (search: string) => {
+    const rest = { launchpad: '', sumsKnown: true, undated: [], withoutFees: new Set<string>() };
+    const page = { window: null, rates: [], offset: 0, limit: 50, sort: 'newest', order: 'desc' } as const;
+    orders.page(rows, { ...none, ...rest, ...page, search });
+    return looked;
+  };
+  expect([find('short'), find('short')]).toEqual([1, 1]);
+  for (let n = 0; n < 20; n += 1) find(`${n} ${'x'.repeat(4_000)}`);
+  expect(find('short')).toBe(22);
+});
+
 let store: Store;
 let route: SharedRoute;
 let now = (TIME + 500) * 1000;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DEAD_GATEWAY, deadNames } from './dead-names.ts';
 import { honestClients, type Met } from './honest.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -15,6 +15,8 @@ export interface Outcome {
   beside: Met;
   /** Whether the product still ran at the end. */
   alive: boolean;
+  /** How often it asked for names of domains that never answer. */
+  namesAsked: number;
 }
 
 /** Honest clients alone, then the same beside hostile ones of every kind at once, on the whole product. */
@@ -25,12 +27,15 @@ export async function runHostile(options: {
   seconds: number;
 }): Promise<Outcome> {
   const directory = mkdtempSync(path.join(tmpdir(), 'hostile-'));
-  const gateway = await silentGateway();
+  const names = await deadNames();
   const env = {
     ...{ ...process.env, DATA_DIR: directory, PORT: '0', TRUST_PROXY: '1', LOG_LEVEL: 'error' },
-    ...{ POLL_INTERVAL_MS: '1000', IPFS_GATEWAY: gateway.url },
+    ...names.env,
+    // Threads as `npm start` has them: the engine's sessions wait for no other's.
+    UV_THREADPOOL_SIZE: '16',
+    ...{ POLL_INTERVAL_MS: '1000', IPFS_GATEWAY: DEAD_GATEWAY },
   };
-  const system = spawn(process.execPath, [path.join(ROOT, 'start/main.ts'), ...FLAGS], {
+  const system = spawn(process.execPath, [...names.flags, path.join(ROOT, 'start/main.ts'), ...FLAGS], {
     ...{ cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] },
   });
   const ended = once(system, 'exit');
@@ -55,30 +60,13 @@ export async function runHostile(options: {
     const beside = await honestClients({ ...honest, seconds: options.seconds });
     attacks.kill('SIGKILL');
     await gone;
-    return { alone, beside, alive: system.exitCode === null && (await fetch(`${url}/health`)).ok };
+    const alive = system.exitCode === null && (await fetch(`${url}/health`)).ok;
+    return { alone, beside, alive, namesAsked: names.asked() };
   } finally {
     if (system.kill('SIGTERM')) await ended;
-    gateway.close();
+    names.close();
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/** Takes every connection and says nothing: documents of tokens stand behind it. */
-async function silentGateway(): Promise<{ url: string; close(): void }> {
-  const held = new Set<Socket>();
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    held.add(socket);
-    socket.on('close', () => held.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      for (const socket of held) socket.destroy();
-      server.close();
-    },
-  };
 }
 
 function serving(system: ReturnType<typeof spawn>): Promise<{ url: string; screen: string }> {

@@ -6,18 +6,17 @@ import type { LogBatch, LogEntry, Topic } from '../../../ingest/log/port.ts';
 import { createMaterialiser, PartitionLostError } from '../../../ingest/materialise/materialiser.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { emptyStore } from '../../api/support/store.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
 
 const SEED = process.env.SEED ?? 'materialise-1';
 
 let store: Store;
-let close: () => Promise<void>;
 
 beforeEach(async () => {
-  ({ store, close } = await emptyStore());
+  store = await embeddedDatabase();
 });
-afterEach(() => close());
+afterEach(() => store.close());
 
 async function chainOf(slots: number) {
   const chain = createChain({ dir: null, seed: SEED, genesisTime: Date.UTC(2026, 0, 1, 23, 58) });

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { openDb } from '../../../../api/postgres/connect.ts';
 import { migratePostgres } from '../../../../api/postgres/migrate.ts';
 import { startAgentApi } from './agent-api.ts';
@@ -14,4 +15,6 @@ await migratePostgres(db);
 const rpc = { url: settings.rpcUrl };
 const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl });
 process.send?.({ url: api.url });
+// Killed, it would not leave the next one what it has compiled.
+flushCompileCache();
 process.once('disconnect', () => process.exit(0));
