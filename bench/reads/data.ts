@@ -103,7 +103,7 @@ export async function fill(store: Store, policies: number): Promise<void> {
 }
 
 /** Events of slots in a row, 30 a slot, shared out over so many policies; made by the engine. */
-export async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
+async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
   const mints = Array.from({ length: Math.min(policies, 300) }, (_, at) => mintOf(at));
   for (let from = 0; from < events; from += EVENTS_AT_ONCE) {
     const count = Math.min(EVENTS_AT_ONCE, events - from);

@@ -1,4 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { POLICY_FIGURES, QUOTE_FIGURES, selected } from './figures.ts';
 import { NARROWEST, WIDTHS } from './slot-intervals.ts';
 import { type Fact, noSums, type Sums, sumsFrom } from './sums.ts';
@@ -64,7 +65,7 @@ export async function policyRests(
 ): Promise<(mint: string) => Rests> {
   const rests = new Map<string, Sums[]>();
   const none = () => WIDTHS.map(() => noSums(POLICY_FIGURES));
-  for (let start = 0; start < mints.length; start += MINTS_PER_QUESTION) {
+  for (const some of chunks(mints, MINTS_PER_QUESTION)) {
     const rows = await store.query<{ mint: string; width: number } & Record<string, unknown>>(
       `SELECT s.mint AS mint, s.width AS width, ${selected(POLICY_FIGURES, 'ofSums')}
        FROM policy_spans AS s FINAL
@@ -76,7 +77,7 @@ export async function policyRests(
          OR s.width = ${WIDTHS[2]} AND s.span != {widest:UInt64})
        GROUP BY s.mint, s.width`,
       {
-        ...{ mints: mints.slice(start, start + MINTS_PER_QUESTION), partition },
+        ...{ mints: some, partition },
         ...{ narrow: interval, wider: interval / BigInt(NEXT), widest: interval / BigInt(NEXT * NEXT) },
       },
     );

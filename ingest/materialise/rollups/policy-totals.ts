@@ -1,4 +1,5 @@
 import type { Params } from '../../../clickhouse/client.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { columns, inPartitions, POLICY_FIGURES, selected, upToOffset } from './figures.ts';
 import { enclosingIntervals, NARROWEST, type Touched, WIDTHS } from './slot-intervals.ts';
 
@@ -41,9 +42,7 @@ export async function recomputePolicyTotals(
   write: (sql: string, params: Params) => Promise<void>,
   touched: Touched,
 ): Promise<void> {
-  const all = [...touched.mints];
-  for (let start = 0; start < all.length; start += MINTS_PER_STATEMENT) {
-    const mints = all.slice(start, start + MINTS_PER_STATEMENT);
+  for (const mints of chunks([...touched.mints], MINTS_PER_STATEMENT)) {
     await write(OF_FACTS, { mints, spans: [...touched.intervals] });
     let narrow: number = NARROWEST;
     for (const width of WIDTHS.slice(1)) {

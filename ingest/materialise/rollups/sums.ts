@@ -33,7 +33,7 @@ export function addFact(figures: readonly Figure[], sums: Sums, fact: Fact): voi
   });
 }
 
-export function addSums(figures: readonly Figure[], sums: Sums, more: Sums): void {
+function addSums(figures: readonly Figure[], sums: Sums, more: Sums): void {
   figures.forEach((figure, at) => {
     sums[at] = joined(figure, sums[at] as bigint | null, more[at] as bigint | null);
   });

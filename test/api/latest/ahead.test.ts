@@ -10,19 +10,20 @@ import {
   key,
   mintRow,
   policyRow,
+  poolKey,
   poolRow,
   tokenAccountRow,
   venueAccountRow,
 } from '../support/rows.ts';
 
 const NAMES = Array.from({ length: 30 }, (_, at) => `coin ${at}`);
-const policies = NAMES.map((name) => policyRow(name, 'quote'));
+const policies = [...NAMES, 'new'].map((name) => policyRow(name, 'quote'));
 
 let store: Store;
 beforeAll(async () => {
   store = await freshDatabase();
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
-  await store.insert('policies', policies);
+  await store.insert('policies', policies.slice(0, -1));
   const accounts = policies.flatMap((row) => [row.bankroll, row.quote_escrow, row.base_escrow]);
   const local = NAMES.map((name) => `local of ${name}`);
   await store.insert('token_accounts', [
@@ -35,7 +36,7 @@ beforeAll(async () => {
   );
   await store.insert(
     'pools',
-    NAMES.map((name) => poolRow(name, 'quote')),
+    [...NAMES, 'new'].map((name) => poolRow(name, 'quote')),
   );
   await store.insert(
     'mints',
@@ -66,13 +67,18 @@ const read = (at: number) => (view: View) => {
   const venues = view.get('venueAccounts', policy.address);
   const accounts = [policy.bankroll, policy.quote_escrow, ...venues.map((row) => row.token_account)];
   const amounts = accounts.map((address) => view.get('tokenAccount', address)?.amount);
-  return { name: view.get('mint', policy.mint)?.name, amounts, paused: policy.paused };
+  const pool = view.get('pool', poolKey(NAMES[at] ?? 'new', 'quote'));
+  return {
+    ...{ amounts, paused: policy.paused, pool: pool?.status },
+    name: view.get('mint', policy.mint)?.name,
+    events: view.get('eventsOfDay', policy.mint).count,
+  };
 };
 
 test('whoever asks for one policy has what the others are made of read too', async () => {
   const { asked, memory } = watched();
   const first = await memory.read(read(0));
-  expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0 });
+  expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0, pool: 0, events: 0 });
   const before = asked.length;
   for (const at of NAMES.keys())
     expect((await memory.read(read(at))).value).toEqual({ ...first.value, name: `coin ${at}` });
@@ -90,7 +96,7 @@ test('one that is not there is no reason to read all of them again', async () =>
 test('a state that has changed is read again with the turn, though nobody asked for it of late', async () => {
   const { asked, memory, handOver, pass } = watched();
   await memory.read(read(0));
-  pass(60_000);
+  pass(30_000);
   const changes: Changes = new Map();
   const paused = policyRow('coin 3', 'quote', { paused: 1, slot: '9000', version: String(9000n << 64n) });
   await store.insert('policies', [paused]);
@@ -99,5 +105,19 @@ test('a state that has changed is read again with the turn, though nobody asked 
   await memory.turn();
   const before = asked.length;
   expect((await memory.read(read(3))).value?.paused).toBe(1);
+  expect(asked.length).toBe(before);
+});
+
+test('all that a new policy is made of is there with the turn that tells of it', async () => {
+  const { asked, memory, handOver } = watched();
+  await memory.read(read(0));
+  const changes: Changes = new Map();
+  await store.insert('policies', policies.slice(-1));
+  noteRows(changes, 'policies', policies.slice(-1));
+  handOver.note(changes);
+  await memory.turn();
+  const before = asked.length;
+  const made = await memory.read(read(NAMES.length));
+  expect(made.value).toEqual({ amounts: ['7', '7'], paused: 0, pool: 0, name: undefined, events: 0 });
   expect(asked.length).toBe(before);
 });
