@@ -47,7 +47,7 @@ export interface HarnessOptions {
 }
 
 const SILENCE_MS = 2_000;
-const SETTLE_LIMIT_MS = 120_000;
+const SETTLE_LIMIT_MS = 240_000;
 const EXACT_LIMIT_MS = 30_000;
 const POLL_MS = 250;
 /** A node's list of a gap is whole 32 slots behind it. */
