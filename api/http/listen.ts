@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type Koa from 'koa';
 import { ConfigError } from '../../runtime/errors.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 export interface Listening {
   port: number;
@@ -52,7 +53,7 @@ export async function bind(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    (request, response) => void application.promise.then((answer) => answer(request, response)),
+    oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
   );
   server.maxConnections = MOST_CONNECTIONS;
   // A connection on which nothing moves, a reader that reads nothing among them.
