@@ -25,7 +25,7 @@ export type BatchRecords = {
   deadLetters: DeadLetterRecord[];
 };
 
-export function recordsOf(batch: LogBatch): BatchRecords {
+export function recordsByKind(batch: LogBatch): BatchRecords {
   const records: BatchRecords = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
     ...{ readings: [], recomputes: [], profits: [], verified: [], deadLetters: [] },

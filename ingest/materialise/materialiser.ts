@@ -8,7 +8,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
-import { readingsByTable, recordsOf } from './batch-records.ts';
+import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
@@ -94,7 +94,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await store.insert(table, rows);
     };
 
-    const records = recordsOf(batch);
+    const records = recordsByKind(batch);
     const told = profitRows(records.profits);
     const { partition } = batch;
     const facts = await settledFacts(store, records.transactions, programId, { partition, told });

@@ -5,7 +5,7 @@ import { coin } from './oracle/coin.ts';
 import { days } from './oracle/days.ts';
 import { coinHistory, protocolHistory } from './oracle/history.ts';
 import { fees, holders, loop, positions } from './oracle/money.ts';
-import { analyticsTotals, registries, status } from './oracle/protocol.ts';
+import { analyticsTotals, disagreements, registries, status } from './oracle/protocol.ts';
 import { orderings, rankingRow, rankings } from './oracle/rankings.ts';
 import type { View } from './oracle/view.ts';
 
@@ -40,7 +40,7 @@ export async function compare(
   view: View,
   { everyOrder = false, includes = () => true, histories = HISTORIES }: Extent = {},
 ): Promise<void> {
-  await same(get, '/status', status(view));
+  await compareStatus(get, view);
   const { origins, models } = registries(view);
   await same(get, '/origins', origins);
   await same(get, '/models', models);
@@ -52,6 +52,12 @@ export async function compare(
   await compareRows(get, view);
   const orders = everyOrder ? rankings(view) : orderings(view);
   await inParallel(orders, ({ query, mints }) => compareOrder(get, query, mints));
+}
+
+async function compareStatus(get: Get, view: View): Promise<void> {
+  const served = await get('/status');
+  expect(served, '/status').toStrictEqual(status(view));
+  expect(disagreements(served.indexer as never), 'what /status says of the stream').toEqual([]);
 }
 
 async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
+import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
   appliedRow,
   key,
+  LAUNCHPAD,
   mintRow,
   policyRow,
   poolKey,
@@ -45,13 +48,25 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-function watched() {
+const later = (slot: bigint) => ({ slot: String(slot), version: String(slot << 64n) });
+
+const RICHEST: RankedSelection = {
+  ...{ sort: 'profit', order: 'desc', limit: 1, offset: 0, quote: key('quote') },
+  ...{ mode: null, origin: null, model: null, locked: null, paused: null, search: null },
+  ...{ launchpad: encodeBase58(LAUNCHPAD), rates: [], window: null, undated: [] },
+  ...{ sumsKnown: true, withoutFees: new Set<string>() },
+};
+
+/** @param behind called behind each question */
+function watched(behind: (sql: string) => Promise<void> = async () => {}) {
   const asked: string[] = [];
   const handOver = createHandOver();
   let now = 0;
-  const query: Store['query'] = (sql, params) => {
+  const query: Store['query'] = async (sql, params) => {
     asked.push(sql);
-    return store.query(sql, params);
+    const rows = await store.query<never>(sql, params);
+    await behind(sql);
+    return rows;
   };
   const memory = createMemory({
     ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000 },
@@ -98,7 +113,7 @@ test('a state that has changed is read again with the turn, though nobody asked 
   await memory.read(read(0));
   pass(30_000);
   const changes: Changes = new Map();
-  const paused = policyRow('coin 3', 'quote', { paused: 1, slot: '9000', version: String(9000n << 64n) });
+  const paused = policyRow('coin 3', 'quote', { paused: 1, ...later(9_000n) });
   await store.insert('policies', [paused]);
   noteRows(changes, 'policies', [paused]);
   handOver.note(changes);
@@ -120,4 +135,28 @@ test('all that a new policy is made of is there with the turn that tells of it',
   const made = await memory.read(read(NAMES.length));
   expect(made.value).toEqual({ amounts: ['7', '7'], paused: 0, pool: 0, name: undefined, events: 0 });
   expect(asked.length).toBe(before);
+});
+
+test('what changes while the first order is read is in it', async () => {
+  let meanwhile = async () => {};
+  const { memory, handOver } = watched(async (sql) => {
+    // The policies are read by then.
+    if (sql.includes('FROM policy_totals')) await meanwhile();
+  });
+  const rich = policyRow('coin 7', 'quote', { hwm: '1', profit_swept: '999999', ...later(9_100n) });
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    const changes: Changes = new Map();
+    await store.insert('policies', [rich]);
+    noteRows(changes, 'policies', [rich]);
+    handOver.note(changes);
+    handOver.applied();
+    await memory.turn();
+  };
+  const { value } = await memory.read((view) => {
+    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD), events: false });
+    if (ranked === null || ranked === 'engine') return null;
+    return ranked.page(RICHEST).addresses;
+  });
+  expect(value).toEqual([rich.address]);
 });
