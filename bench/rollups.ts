@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { columns, POLICY_FIGURES, QUOTE_FIGURES, selected } from '../ingest/materialise/rollups/figures.ts';
 import { createRollups } from '../ingest/materialise/rollups/recompute.ts';
 import { intervalOf } from '../ingest/materialise/rollups/slot-intervals.ts';
+import {
+  columnNames,
+  POLICY_COLUMNS,
+  QUOTE_COLUMNS,
+  selected,
+} from '../ingest/materialise/rollups/summed-columns.ts';
 import { percentile } from './support/percentile.ts';
 import type { Row } from './support/row.ts';
 
@@ -26,12 +31,12 @@ FROM (SELECT number + {from:UInt64} * ${FACTS_PER_SLOT} AS n FROM numbers({count
 
 /** The same sums from all facts of the touched policies and of the touched day: what they are worked out from in an audit. */
 const WHOLE = [
-  `INSERT INTO policy_totals (mint, log_partition, log_offset, ${columns(POLICY_FIGURES)})
-   SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_FIGURES, 'ofFacts')}
+  `INSERT INTO policy_totals (mint, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
+   SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_COLUMNS, 'ofFacts')}
    FROM events AS e FINAL WHERE e.mint IN {mints:Array(String)} GROUP BY e.mint, e.log_partition`,
-  `INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columns(QUOTE_FIGURES)})
+  `INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columnNames(QUOTE_COLUMNS)})
    SELECT toDate(fromUnixTimestamp64Second(assumeNotNull(e.block_time), 'UTC')) AS day, e.quote_mint, e.log_partition, {offset:UInt64},
-     ${selected(QUOTE_FIGURES, 'ofFacts')}
+     ${selected(QUOTE_COLUMNS, 'ofFacts')}
    FROM (SELECT * FROM events_by_slot FINAL WHERE block_time >= {day:Int64}) AS e
    GROUP BY day, e.quote_mint, e.log_partition`,
 ];

@@ -1,3 +1,6 @@
+export const HOUR_S = 3_600;
+export const DAY_S = 24 * HOUR_S;
+
 /** ISO 8601 UTC with milliseconds of unix seconds; the one form in which times are served. */
 export function isoTime(unixSeconds: number | bigint): string {
   return isoMillis(Number(unixSeconds) * 1000);

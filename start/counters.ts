@@ -1,7 +1,6 @@
 import type { LogBatch } from '../ingest/log/port.ts';
 import type { StreamEvent } from '../ingest/stream/event.ts';
-import { stateAfter, unconnected } from '../ingest/stream/state.ts';
-import type { StreamState } from '../schemas/stream-state.ts';
+import { type Standing, stateAfter, unconnected } from '../ingest/stream/state.ts';
 
 /** What the first screen shows of a running system. */
 export interface Counters {
@@ -9,7 +8,7 @@ export interface Counters {
   tipSlot: bigint;
   appliedSlot: bigint;
   updates: number;
-  stream: StreamState;
+  stream: Standing;
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
   lateUpdates: number;

@@ -1,6 +1,7 @@
 import '../runtime/process/node-version.ts';
 import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
+import { streamWords } from '../ingest/stream/state.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
@@ -10,6 +11,7 @@ import { createLogger } from '../runtime/process/log.ts';
 import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/process/metrics.ts';
 import { createReadiness, type Probe } from '../runtime/process/readiness.ts';
 import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
+import type { Counters } from './counters.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
 import { showProgress } from './screen.ts';
@@ -51,9 +53,15 @@ await runMain(async (signal) => {
   const probes = new Map<string, Probe>();
   let devnet: DevnetChild | null = null;
   let metrics: MetricsServer | null = null;
+  let counters: Counters | null = null;
+  /** It serves what it has, whether or not the stream is there. */
+  const notes = () => {
+    const words = counters === null ? null : streamWords(counters.stream);
+    return words === null ? [] : [`stream: ${words}`];
+  };
   try {
     if (config.metricsPort !== null)
-      metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort);
+      metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort, notes);
     // Whether the address can be had is told before anything is begun.
     const api = await bind(config.host, config.port);
     if (config.yellowstoneEndpoint === null)
@@ -65,6 +73,7 @@ await runMain(async (signal) => {
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const needs = (what: string, probe: Probe) => void probes.set(what, probe);
     const system = await startSystem(settings, { api, logger, signal, registry, needs });
+    ({ counters } = system);
     await showProgress(system, settings, signal, devnet);
     await system.stop();
   } finally {

@@ -12,7 +12,7 @@ export interface LinkedModule extends Asset {
   needs: ReadonlySet<string>;
 }
 
-export const SCRIPT = 'text/javascript; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
 
 /** `from 'x'`, `import 'x'` and `import('x')`; the libraries come minified. */
 const IMPORT = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|\bimport(?=["']))(["'])([^"'\n]+)\2/g;

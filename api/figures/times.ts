@@ -1,4 +1,4 @@
-const DAY_S = 86_400;
+import { DAY_S } from '../../schemas/units.ts';
 
 /** The oldest of the times of a computed figure's inputs; null where one is not known. */
 export function oldest(times: readonly (string | null)[]): string | null {

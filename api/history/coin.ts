@@ -5,7 +5,7 @@ import {
 } from '../../clickhouse/queries/history/coin.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../schemas/responses/history.ts';
-import { isoTime, timeOf } from '../../schemas/units.ts';
+import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
 import { poolOf } from '../figures/market-cap.ts';
 import { incompleteReason } from '../figures/missing.ts';
@@ -24,7 +24,7 @@ import {
   TOKENS_BURNED,
 } from './counters.ts';
 import { createCover } from './cover.ts';
-import { HOUR_S, NOT_REACHED, passedHours } from './passed.ts';
+import { NOT_REACHED, passedHours } from './passed.ts';
 import type { Range } from './range.ts';
 import { createStates, type StateAt } from './states.ts';
 import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';

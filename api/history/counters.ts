@@ -2,7 +2,7 @@ import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts
 import type { HISTORY_KINDS } from '../../clickhouse/queries/history/coin.ts';
 import type { HourSums } from '../../clickhouse/queries/history/event-sums.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import { isoTime, timeOf } from '../../schemas/units.ts';
+import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import { CLAIMS_SOURCE } from '../coin/fees.ts';
 import type { Amount } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
@@ -50,8 +50,6 @@ export interface Events {
   incomplete(amount: Amount): string | null;
   concerns(event: UndatedEvent): boolean;
 }
-
-const HOUR_S = 3_600;
 
 /**
  * A counter at the end of an hour from events: what the chain has of it where no state is known.

@@ -1,6 +1,5 @@
+import { HOUR_S } from '../../schemas/units.ts';
 import type { View } from '../latest/view.ts';
-
-export const HOUR_S = 3_600;
 
 export const NOT_REACHED = 'the index has not come to this moment';
 

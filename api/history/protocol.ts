@@ -1,16 +1,17 @@
-import { NO_PROTOCOL_HISTORY, type QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
 import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';
-import { isoTime } from '../../schemas/units.ts';
+import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { anyIncompleteReason } from '../figures/missing.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { nextSecond } from '../figures/times.ts';
 import { pageKey } from '../latest/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
+import { blocksOf } from './blocks.ts';
 import { type Counter, counterFromEvents } from './counters.ts';
-import { HOUR_S, passedHours } from './passed.ts';
+import { passedHours } from './passed.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 import { type Range, STEP_S } from './range.ts';
 
@@ -25,13 +26,10 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   const each = STEP_S[range.step] / HOUR_S;
   const isEmpty = first === undefined || last === undefined;
   const begun = isEmpty ? [] : view.get('protocolBegun', pageKey('', first, last, each));
-  const rows = isEmpty
-    ? NO_PROTOCOL_HISTORY
-    : view.get('protocolHistory', pageKey('', first, last, each, reached.length));
-  const bySlot = Map.groupBy(rows.sums, ({ step }) => step);
+  const blocks = readBlocks(view, ends, each, passed);
   const mints = new Set([...begun, ...now].map(({ quote_mint }) => quote_mint));
   const quotes = quotesAt(view, settings.launchpadVenueId, [...mints]);
-  const fromEvents = createFromEvents(view, firstSlots(rows.cover), reached);
+  const fromEvents = createFromEvents(view, (end) => blocks(end).begins(end), reached);
   const quoteAt = (mint: string, policies: number, sums: QuoteSumsAt, either: Either): QuoteHistory => ({
     quoteMint: mint,
     quoteSymbol: quotes.get(mint)?.view.symbol ?? null,
@@ -40,7 +38,7 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
     ...quoteSums(sums, policies, either),
   });
   const items = ends.map((end, at) => {
-    const sums = new Map((bySlot.get(at + 1) ?? []).map((row) => [row.quote_mint, row]));
+    const sums = blocks(end).sums(end);
     const byQuote = begun
       .map(({ quote_mint, counts }) => ({ mint: quote_mint, policies: Number(counts[at]) }))
       .filter(({ policies }) => policies > 0)
@@ -56,6 +54,21 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
     items.push({ time: isoTime(range.to), byQuote });
   }
   return { from: isoTime(range.from), to: isoTime(range.to), step: range.step, items };
+}
+
+/** The blocks of a range, by any of its ends. */
+function readBlocks(view: View, ends: readonly number[], each: number, passed: number) {
+  const blocks = blocksOf(ends, each, passed).map(({ first, last, passed: known }) => {
+    const { sums, cover } = view.get('protocolHistory', pageKey('', first, last, each, known));
+    const byStep = Map.groupBy(sums, ({ step }) => step);
+    const begins = firstSlots(cover);
+    const sumsAt = (end: number) => {
+      const rows = byStep.get((end - first) / each + 1) ?? [];
+      return new Map<string, QuoteSumsAt>(rows.map((row) => [row.quote_mint, row]));
+    };
+    return { last, begins, sums: sumsAt };
+  });
+  return (end: number) => blocks.find(({ last }) => end <= last) as (typeof blocks)[number];
 }
 
 /** The same from events; null where there is nothing else than states. */

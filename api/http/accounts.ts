@@ -13,12 +13,12 @@ export interface Accounts {
   charge(account: Account, ms: number): void;
   /** What it has had, halved with each second that went by since. */
   had(account: Account): number;
-  /** Whether another than this one asked within the last second. */
+  /** Whether another than this one asked of late. */
   isOtherAbout(account: Account): boolean;
 }
 
 const HALVED_IN_MS = 1_000;
-const ABOUT_MS = 1_000;
+const ABOUT_MS = 5_000;
 /** The ones that were not heard of for longest are strangers again. */
 const MOST_KNOWN = 20_000;
 

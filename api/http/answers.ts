@@ -16,7 +16,7 @@ export interface Answer {
 export const lengthOf = ({ bytes, rest }: Answer): number => bytes.length + (rest?.bytes.length ?? 0);
 
 /** JSON with two spaces of indentation and a newline at its end. */
-export function jsonBytes(body: unknown): Buffer {
+function jsonBytes(body: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(body, null, 2)}\n`);
 }
 

@@ -1,4 +1,4 @@
-export const OFFSET_MAX = 100_000;
+const OFFSET_MAX = 100_000;
 
 /**
  * A number of the query: out of range it is clamped, what is no whole number falls back to the default.

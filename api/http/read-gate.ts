@@ -16,12 +16,13 @@ export type ReadGate = <T>(address: string, work: () => Promise<T>) => Promise<T
 
 const MOST = 512;
 const WAIT_MS = 5_000;
-/** What one may have of the places while others are about. */
-const PART = 4;
+/** What one may have of the places while others are about, and while nobody is: who comes then finds room. */
+const BESIDE_OTHERS = 1 / 4;
+const ALONE = 3 / 4;
 
 /**
- * Reads wait in a line for each client, and whoever has kept the store busy least is next. While others are about nobody
- * has more than a quarter of the places: behind what is under way already everybody waits.
+ * Reads wait in a line for each client, and whoever has kept the store busy least is next. Nobody has more than a part of
+ * the places: behind what is under way already everybody waits.
  */
 export function createReadGate(options: ReadGateOptions): ReadGate {
   const { atOnce, most = MOST, waitMs = WAIT_MS, now = () => performance.now() } = options;
@@ -30,9 +31,11 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const underWay = new Map<Account, number>();
   let all = 0;
 
-  const mayBegin = (account: Account): boolean =>
-    all < atOnce &&
-    ((underWay.get(account) ?? 0) < Math.ceil(atOnce / PART) || !accounts.isOtherAbout(account));
+  const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
+  const mayBegin = (account: Account): boolean => {
+    const part = accounts.isOtherAbout(account) ? BESIDE_OTHERS : ALONE;
+    return all < atOnce && (underWay.get(account) ?? 0) < placesOf(part);
+  };
   const begin = (account: Account) => {
     all += 1;
     underWay.set(account, (underWay.get(account) ?? 0) + 1);

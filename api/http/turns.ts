@@ -18,7 +18,7 @@ export interface TurnsOptions {
 
 /** A tenth of the thread, of what halves with each second. */
 const LITTLE_MS = 150;
-/** Those who have had much are served for so long before anything else is looked at. */
+/** So long requests are begun before anything else is looked at. */
 const SLICE_MS = 2;
 /** Beside what is measured of a request: it is read and routed, and its answer is written. */
 const LEAST_MS = 0.05;
@@ -29,8 +29,8 @@ const WAIT_MS = 5_000;
 const ABOUT_MS = 1_000;
 
 /**
- * One thread answers everybody. Who has had little of it is answered at once. Others wait in a line each, least had
- * first; while somebody else is about these have half of the time, and all of it where nobody is.
+ * One thread answers everybody. Who has had little of it is answered at once, as long as few ask; else all wait in a line
+ * each, least had first. While somebody who has had little is about, those who have had much have half of the time.
  */
 export function createTurns({
   now = () => performance.now(),
@@ -39,40 +39,55 @@ export function createTurns({
 }: TurnsOptions = {}): Turns {
   const accounts = createAccounts(now);
   const lines = createLines(accounts, MOST, WAIT_MS);
-  let isServing = false;
+  const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
+  const anybody = () => true;
+  /** What was begun since what came from outside was last looked at. */
+  let begun = 0;
+  let isCalling = false;
+  let isResting = false;
   let modestAt = Number.NEGATIVE_INFINITY;
 
-  const serve = () => {
-    const startedAt = now();
-    while (now() - startedAt < SLICE_MS)
-      if (!lines.call(() => true)) {
-        isServing = false;
-        return;
-      }
-    if (startedAt - modestAt < ABOUT_MS) after(serve, now() - startedAt);
-    else later(serve);
+  const callSoon = () => {
+    if (isCalling) return;
+    isCalling = true;
+    later(callNext);
   };
-  const wait = (account: Account, begin: () => void, refuse: (error: Error) => void) => {
-    lines.add(account, { begin, refuse });
-    if (isServing) return;
-    isServing = true;
-    later(serve);
+  const rest = (ms: number) => {
+    isResting = true;
+    after(() => {
+      isResting = false;
+      callSoon();
+    }, ms);
+  };
+  const callNext = () => {
+    isCalling = false;
+    begun = 0;
+    const may = isResting ? hasHadLittle : anybody;
+    while (begun < SLICE_MS) if (!lines.call(may)) return;
+    if (!isResting && now() - modestAt <= ABOUT_MS) rest(begun);
+    begun = 0;
+    callSoon();
   };
 
   return (address, work) =>
-    new Promise((resolve, reject) => {
+    new Promise((resolve, refuse) => {
       const account = accounts.of(address);
       const begin = () => {
         const startedAt = now();
         const answered = work();
-        accounts.charge(account, now() - startedAt + LEAST_MS);
+        const took = now() - startedAt;
+        begun += took;
+        accounts.charge(account, took + LEAST_MS);
         answered.then((bytes) => {
           accounts.charge(account, bytes / BYTES_PER_MS);
           resolve();
-        }, reject);
+        }, refuse);
       };
-      if (lines.has(account) || accounts.had(account) > LITTLE_MS) return wait(account, begin, reject);
-      modestAt = now();
-      begin();
+      const isModest = hasHadLittle(account);
+      if (isModest) modestAt = now();
+      if (isModest && begun < SLICE_MS && !lines.has(account)) begin();
+      else lines.add(account, { begin, refuse });
+      // Also where nobody waits: what is begun from now on counts anew.
+      if (isModest || !isResting) callSoon();
     });
 }

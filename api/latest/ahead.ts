@@ -1,11 +1,20 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { type PolicyKeys, policyKeysAfter } from '../../clickhouse/queries/states/policy-keys.ts';
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
+import {
+  type PolicyKeys,
+  policyKeysAfter,
+  poolsOfMints,
+} from '../../clickhouse/queries/states/policy-keys.ts';
 import { addKey, type Cells, type Keys } from './cells.ts';
 import type { KindName } from './kinds.ts';
+import type { LoadedKeys } from './load.ts';
 
-/** Adds to what somebody waits for the same of policies that nobody has asked for yet. */
+/** What readers will ask for next, read with what they ask for. */
 export interface Ahead {
+  /** Adds to what somebody waits for the same of policies that nobody has asked for yet. */
   add(wanted: Keys): Promise<void>;
+  /** What the answers of policies that memory did not have are made of, as far as somebody asks for such answers. */
+  behind(loaded: LoadedKeys, clock: number): Promise<Keys>;
   /** Memory begins anew. */
   restart(): void;
 }
@@ -23,10 +32,13 @@ const KEYS: Partial<Record<KindName, (keys: PolicyKeys) => readonly string[]>> =
   lastTransaction: ({ address }) => [address],
   venueAccounts: ({ address }) => [address],
   tokenAccount: ({ tokenAccounts }) => tokenAccounts,
+  venueReading: ({ remotes }) => remotes,
   mint: ({ mint }) => [mint],
   pool: ({ pools }) => pools,
   totals: ({ mint }) => [mint],
   eventsOfDay: ({ mint }) => [mint],
+  claims: ({ mint }) => [mint],
+  claimsOfDay: ({ mint }) => [mint],
 };
 
 const KINDS_AHEAD = Object.entries(KEYS) as [KindName, (keys: PolicyKeys) => readonly string[]][];
@@ -65,6 +77,23 @@ export function createAhead(options: { store: Store; cells: Cells; monotonic(): 
 
   return {
     restart,
+    behind: async (loaded, clock) => {
+      const more: Keys = new Map();
+      const rows = [...(loaded.get('policy')?.values.values() ?? [])].map(
+        ({ value }) => value as StoredPolicy,
+      );
+      const fresh = rows.filter(({ address }) => cells.peek('policy', address) === undefined);
+      const kinds = KINDS_AHEAD.filter(([kind]) => cells.isInUse(kind, clock) && !cells.isFilling(kind));
+      if (fresh.length === 0 || kinds.length === 0) return more;
+      const mints = fresh.map(({ mint }) => mint);
+      const pools = await poolsOfMints(store, mints).catch(() => () => []);
+      for (const row of fresh)
+        for (const [kind, keysOf] of kinds)
+          for (const key of keysOf(keysIn(row, pools(row.mint, row.quote_mint))))
+            if (cells.peek(kind, key) === undefined && loaded.get(kind)?.keys.has(key) !== true)
+              addKey(more, kind, key);
+      return more;
+    },
     add: async (wanted) => {
       const kinds = KINDS_AHEAD.filter(([kind]) => wanted.has(kind) && !cells.isFilling(kind));
       if (kinds.length === 0) return;
@@ -75,4 +104,10 @@ export function createAhead(options: { store: Store; cells: Cells; monotonic(): 
       for (const [kind, keysOf] of kinds) addOf(kind, keysOf, wanted);
     },
   };
+}
+
+function keysIn(row: StoredPolicy, pools: string[]): PolicyKeys {
+  const { address, mint, bankroll, quote_escrow, base_escrow, holder_rewards } = row;
+  const tokenAccounts = [bankroll, quote_escrow, base_escrow, holder_rewards];
+  return { address, mint, pools, tokenAccounts, remotes: [] };
 }

@@ -13,6 +13,8 @@ export interface Cell {
 
 export type Keys = Map<KindName, Set<string>>;
 
+/** Since somebody asked for a kind. */
+const IN_USE_MS = 60_000;
 const GONE = Number.NaN;
 const OVERHEAD = 200;
 const NAMES = Object.keys(KINDS) as KindName[];
@@ -27,11 +29,16 @@ export interface Cells {
   clear(): void;
   /** Whether more of a kind would soon take the place of others. */
   isFilling(kind: KindName): boolean;
+  /** Somebody asks for one of this kind. */
+  asked(kind: KindName, clock: number): void;
+  /** Whether somebody did of late. */
+  isInUse(kind: KindName, clock: number): boolean;
 }
 
 /** @param maxBytes of each kind, measured as text; the least recently used go. */
 export function createCells(maxBytes: number): Cells {
   let stamps = 0;
+  const askedAt = new Map<KindName, number>();
   const tables = Object.fromEntries(
     NAMES.map((kind) => [
       kind,
@@ -66,6 +73,8 @@ export function createCells(maxBytes: number): Cells {
     clear: () => {
       for (const kind of NAMES) tables[kind].clear();
     },
+    asked: (kind, clock) => void askedAt.set(kind, clock),
+    isInUse: (kind, clock) => clock - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) <= IN_USE_MS,
     isFilling: (kind) => tables[kind].calculatedSize * 2 > maxBytes,
   };
 }

@@ -106,9 +106,9 @@ export const KINDS = {
   mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt, STEADY),
   pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt, STEADY),
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
-  prices: list<PriceRow>({ prices: 'key' }, pricesOf),
+  prices: list<PriceRow>({ prices: 'key' }, pricesOf, STEADY),
   /** By token account. */
-  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings),
+  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings, STEADY),
   /** By mint, as the four after it. */
   totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { ...STEADY, sums: true }),
   claims: list<ClaimRow>({ events: 'key' }, recentClaims),
@@ -116,8 +116,9 @@ export const KINDS = {
     { events: 'key' },
     { quote_amount: '0', base_amount: '0', count: '0', last_time: null },
     claimsOfDay,
+    STEADY,
   ),
-  eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay),
+  eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay, STEADY),
   activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
     activityPage(store, mint, Number(limit), Number(offset)),
   ),

@@ -51,7 +51,7 @@ export interface LatestTimes {
   lostMs: number;
 }
 
-const TIMES: LatestTimes = { everyMs: 50, idleMs: 1_000, lostMs: 10_000 };
+const TIMES: LatestTimes = { everyMs: 50, idleMs: 250, lostMs: 10_000 };
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export function createLatest(options: LatestOptions): Latest {

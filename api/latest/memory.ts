@@ -89,13 +89,20 @@ export function createMemory(options: MemoryOptions): Memory {
     if (taken === null) carried = null;
     else if (carried !== null) addChanges(carried, taken);
   };
-  const publish = (loaded: LoadedKeys, drop: Keys) => {
+  /** With what the answers of new policies are made of. @param sums whether what is missing is looked at, too */
+  const loadAll = async (keys: Keys, sums: boolean): Promise<LoadedKeys[]> => {
+    const loaded = await loadKeys(store, keys, clock(), sums ? { cells, changes: carried } : undefined);
+    const more = await ahead.behind(loaded, memory.clock);
+    if (!sums) for (const kind of [...more.keys()]) if (KINDS[kind].sums) more.delete(kind);
+    return more.size === 0 ? [loaded] : [loaded, await loadKeys(store, more, clock())];
+  };
+  const publish = (loads: readonly LoadedKeys[], drop: Keys) => {
     if (carried === null) {
       cells.clear();
       ahead.restart();
     } else dropSlow(carried, cells);
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
-    for (const [kind, { keys, values, error }] of loaded) {
+    for (const [kind, { keys, values, error }] of loads.flatMap((loaded) => [...loaded])) {
       if (error === undefined) failures.delete(kind);
       else failures.set(kind, error);
       for (const key of keys) {
@@ -132,7 +139,7 @@ export function createMemory(options: MemoryOptions): Memory {
     await ahead.add(wanted);
     if (moved || sums) await bringUp(wanted);
     // Nothing has changed: what is wanted is added to what is there.
-    else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
+    else if (wanted.size > 0) publish(await loadAll(wanted, false), new Map());
     contactAt = startedAt;
   };
   const bringUp = async (wanted: Keys): Promise<void> => {
@@ -143,7 +150,7 @@ export function createMemory(options: MemoryOptions): Memory {
       carry(await feed.take());
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
       const [loaded, order] = await Promise.all([
-        loadKeys(store, load, clock(), { cells, changes: carried }),
+        loadAll(load, true),
         ranked.load(store, carried, clock(), memory.clock),
       ]);
       const mark = await missingMark(store);

@@ -20,13 +20,22 @@ export function planOf(
   const drop: Keys = new Map();
   for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells)) {
     if (KINDS[kind].slow) continue;
-    const all = KINDS[kind].steady && keys.size <= MOST_STEADY;
+    const all = KINDS[kind].steady && keys.size <= MOST_STEADY && cells.isInUse(kind, clock);
     for (const key of keys) {
       const used = cells.peek(kind, key)?.usedAt ?? 0;
       addKey(all || clock - used <= WARM_MS ? load : drop, kind, key);
     }
   }
+  for (const address of newcomersIn(changes, cells, clock)) addKey(load, 'policy', address);
   return { load, drop };
+}
+
+/** Policies that came up, or that nobody has read yet, while all of them are read ahead. */
+function newcomersIn(changes: Changes | null, cells: Cells, clock: number): string[] {
+  const addresses = changes?.get('policies') ?? new Set();
+  if (addresses.size > MOST_STEADY || addresses.has(ANY)) return [];
+  if (!cells.isInUse('policy', clock) || cells.isFilling('policy')) return [];
+  return [...addresses].filter((address) => cells.peek('policy', address) === undefined);
 }
 
 /** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */

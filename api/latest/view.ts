@@ -64,6 +64,7 @@ export function openView(
     if (cell.until < until) until = cell.until;
   };
   const get = <Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind> => {
+    memory.cells.asked(kind, memory.clock);
     const cell = memory.cells.get(kind, key);
     if (cell !== undefined && cell.until > now) {
       use(cell);

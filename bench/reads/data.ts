@@ -1,11 +1,11 @@
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import {
-  columns,
-  POLICY_FIGURES,
-  QUOTE_FIGURES,
+  columnNames,
+  POLICY_COLUMNS,
+  QUOTE_COLUMNS,
   selected,
-} from '../../ingest/materialise/rollups/figures.ts';
+} from '../../ingest/materialise/rollups/summed-columns.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { policyAddress, poolAddress } from '../../schemas/solana/pda.ts';
 import {
@@ -103,7 +103,7 @@ export async function fill(store: Store, policies: number): Promise<void> {
 }
 
 /** Events of slots in a row, 30 a slot, shared out over so many policies; made by the engine. */
-export async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
+async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
   const mints = Array.from({ length: Math.min(policies, 300) }, (_, at) => mintOf(at));
   for (let from = 0; from < events; from += EVENTS_AT_ONCE) {
     const count = Math.min(EVENTS_AT_ONCE, events - from);
@@ -145,11 +145,11 @@ SELECT intDiv(slot, 512) AS span, kind, actor, log_partition, 0, count(), min(bl
 FROM events_by_slot GROUP BY span, kind, actor, log_partition`;
 
 const TOTALS = `
-INSERT INTO policy_totals (mint, log_partition, log_offset, ${columns(POLICY_FIGURES)})
-SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_FIGURES, 'ofFacts')}
+INSERT INTO policy_totals (mint, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
+SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_COLUMNS, 'ofFacts')}
 FROM events_by_slot AS e GROUP BY e.mint, e.log_partition`;
 const DAYS = `
-INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columns(QUOTE_FIGURES)})
+INSERT INTO quote_days (day, quote_mint, log_partition, log_offset, ${columnNames(QUOTE_COLUMNS)})
 SELECT today() - intDiv(n, length({quotes:Array(String)})), {quotes:Array(String)}[n % length({quotes:Array(String)}) + 1],
   0, 1, n, n, n, n, n, 1, toUnixTimestamp(now()) - intDiv(n, length({quotes:Array(String)})) * 86400
 FROM (SELECT number AS n FROM numbers({days:UInt64} * length({quotes:Array(String)})))`;

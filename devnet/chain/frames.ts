@@ -19,7 +19,7 @@ export interface Frame {
 export type EventStyle = 'log' | 'cpi' | 'mixed';
 
 /** First eight bytes of a self-CPI that carries an event. */
-export const EVENT_CPI_TAG = Buffer.from('e445a52e51cb9a1d', 'hex');
+const EVENT_CPI_TAG = Buffer.from('e445a52e51cb9a1d', 'hex');
 
 export function drawStyle(random: Random): EventStyle {
   const lot = random.next();

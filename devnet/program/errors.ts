@@ -1,5 +1,5 @@
 /** Errors of the program, in the order of their codes; the ones after WrongMint are names of this chain's own. */
-export const PROGRAM_ERRORS = [
+const PROGRAM_ERRORS = [
   'ProtocolPaused',
   'PolicyPaused',
   'PolicyLocked',

@@ -39,7 +39,7 @@ export interface InstructionRun {
   instruction: Instruction | null;
 }
 
-export function camelName(snake: string): string {
+function camelName(snake: string): string {
   return snake.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -7,10 +7,12 @@ import { signaturePages } from './signature-pages.ts';
 export interface PlacedTransaction {
   signature: string;
   slot: bigint;
+  /** Of the index: whether something of it has no time. */
+  undated?: boolean;
 }
 
 export interface Difference<T extends PlacedTransaction> {
-  /** The chain has them and they succeeded. */
+  /** The chain has them, or their time, and they succeeded. */
   missing: SignatureInfo[];
   /** The chain has them not, or not in that slot. */
   ghosts: T[];
@@ -22,9 +24,13 @@ export function differenceOf<T extends PlacedTransaction>(
   stored: readonly T[],
 ): Difference<T> {
   const nameOf = ({ signature, slot }: PlacedTransaction) => `${slot} ${signature}`;
-  const [onChain, inIndex] = [new Set(listed.map(nameOf)), new Set(stored.map(nameOf))];
+  const onChain = new Set(listed.map(nameOf));
+  const inIndex = new Map(stored.map((one) => [nameOf(one), one.undated === true]));
+  // A node that knew no time when history was read may know it now, or another does.
+  const lacks = (info: SignatureInfo) => inIndex.get(nameOf(info)) ?? true;
+  const isTold = (info: SignatureInfo) => !inIndex.has(nameOf(info)) || info.blockTime !== null;
   return {
-    missing: listed.filter((info) => !info.failed && !inIndex.has(nameOf(info))),
+    missing: listed.filter((info) => !info.failed && lacks(info) && isTold(info)),
     ghosts: stored.filter((one) => !onChain.has(nameOf(one))),
   };
 }

@@ -70,7 +70,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
         if (done.read + done.struck > 0)
           logger.error(
             { ...done, slot: done.slot.toString() },
-            'the stream was not what the chain says; mended',
+            'what is stored was not what the chain says; mended',
           );
         continue;
       }

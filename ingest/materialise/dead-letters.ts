@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
 
 /** Bytes over this are kept as their hash and length only. */
-export const MAX_DEAD_BYTES = 900_000;
+const MAX_DEAD_BYTES = 900_000;
 
 /** A dead letter as a row; the same letter twice is one row. */
 export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLetterRow {

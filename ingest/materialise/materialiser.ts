@@ -8,10 +8,10 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
+import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
-import { readings, sort } from './parts.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
@@ -94,14 +94,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await store.insert(table, rows);
     };
 
-    const parts = sort(batch);
-    const told = profitRows(parts.profits);
+    const records = recordsByKind(batch);
+    const told = profitRows(records.profits);
     const { partition } = batch;
-    const facts = await settledFacts(store, parts.transactions, programId, { partition, told });
-    const latest = latestRows(parts.accounts, programId);
-    const gaps = gapRows(parts.gaps, before.gaps, batch.partition);
+    const facts = await settledFacts(store, records.transactions, programId, { partition, told });
+    const latest = latestRows(records.accounts, programId);
+    const gaps = gapRows(records.gaps, before.gaps, batch.partition);
     const struck = struckRows(
-      parts.verified.map(({ record }) => record),
+      records.verified.map(({ record }) => record),
       batch.partition,
     );
 
@@ -123,7 +123,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const touched = touchedBy(
       facts,
       [...derived.events, ...struck.events],
-      reread === undefined ? parts.recomputes : [],
+      reread === undefined ? records.recomputes : [],
     );
     if (touched.intervals.size > 0) {
       checkOwned();
@@ -133,18 +133,18 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       const own = [...facts.events, ...derived.events];
       // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
       // what is struck out.
-      const anew = parts.recomputes.length + struck.events.length > 0;
+      const anew = records.recomputes.length + struck.events.length > 0;
       if (!goesOn || anew) live.forget(partition);
       if (reread !== undefined) await reread(partition, touched);
       else if (anew || !(await live.write({ partition, offset, facts: own, touched }, insert)))
         await recompute({ ...touched, partition, offset, owned });
     }
     // 3. Latest states and readings.
-    const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? parts.markers : [];
+    const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     await writeStates({ latest, markers, before }, insert);
-    await Promise.all([...readings(parts.readings)].map(([table, rows]) => insert(table, rows)));
+    await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const found = [...facts.deadLetters, ...latest.deadLetters];
-    const letters = [...parts.deadLetters, ...found];
+    const letters = [...records.deadLetters, ...found];
     // What stands in that topic is not appended to it again.
     const unkept = batch.topic === 'dead-letters' ? [] : letters;
     if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
@@ -166,7 +166,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await insert('gaps', gaps.progressed);
       // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
       await insert('gap_places', gaps.places);
-      await insert('verified', verifiedRows(parts.verified, batch.partition));
+      await insert('verified', verifiedRows(records.verified, batch.partition));
       // 6. The partition's place in the log: whoever reads it finds all of the above.
       const progress = advance(before, batch);
       // Readings are told of as they are written: to hold up the next of them has them come together.

@@ -1,13 +1,14 @@
 import { CHANGE_KEYS, type ChangedTable } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import type { StateRow, UnseenRow } from '../../clickhouse/tables.ts';
+import { chunks } from '../../runtime/chunks.ts';
 import type { MarkerRecord } from '../../schemas/records.ts';
 import { LATEST_TABLES } from './rows/account.ts';
 import { hourOf } from './rows/closings.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
 import type { LatestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
-import { keepUnchanged, unseenChange } from './rows/unchanged.ts';
+import { ADDRESSES_PER_QUESTION, keepUnchanged, unseenChange } from './rows/unchanged.ts';
 import { keepUnchangedHours } from './rows/unchanged-hours.ts';
 import { streamCover } from './stream-cover.ts';
 
@@ -22,9 +23,6 @@ export interface States {
   /** Where the partition stands. */
   before: { slot: bigint; blockTime: number | null };
 }
-
-/** The list travels as a bound parameter, in the address of the request. */
-const ADDRESSES_PER_QUESTION = 1_000;
 
 /** Who reads hours reads those alone that each partition has passed: a row of such an hour is news. */
 const NEWS = [''];
@@ -72,9 +70,7 @@ interface KnownGone {
 /** Known accounts that no longer exist are closed in the tables that hold them. */
 async function knownGone(store: Store, gone: ReadonlyMap<string, StateRow>): Promise<KnownGone> {
   const known: KnownGone = { closed: [], unseen: [] };
-  const all = [...gone.keys()];
-  for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
-    const addresses = all.slice(start, start + ADDRESSES_PER_QUESTION);
+  for (const addresses of chunks([...gone.keys()], ADDRESSES_PER_QUESTION)) {
     for (const table of LATEST_TABLES) {
       const held = await store.query<{ address: string; keys: string[]; last: string; stands: 0 | 1 }>(
         `SELECT address, groupUniqArray(${CHANGE_KEYS[table]}) AS keys, toString(max(version)) AS last,

@@ -1,4 +1,5 @@
 import { quoteMints } from '../../clickhouse/queries/states/poll-targets.ts';
+import { chunks } from '../../runtime/chunks.ts';
 import { type Bucket, createBucket } from '../../runtime/outside/bucket.ts';
 import { countFailures, type Emit, type PollOptions, type Round } from './round.ts';
 import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from './venues/catalogue.ts';
@@ -70,12 +71,9 @@ async function secondPrices(
   signal: AbortSignal,
 ): Promise<void> {
   const failures = countFailures('questions to PRICE_URL');
-  for (let start = 0; start < mints.length && !signal.aborted; start += MINTS_PER_CALL) {
-    const { records, failure } = await readSecondPrices(
-      base,
-      mints.slice(start, start + MINTS_PER_CALL),
-      signal,
-    );
+  for (const some of chunks(mints, MINTS_PER_CALL)) {
+    if (signal.aborted) break;
+    const { records, failure } = await readSecondPrices(base, some, signal);
     await emit(records);
     await failures.note(failure, signal);
   }

@@ -3,23 +3,30 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
+import type { Followed } from './beside/stream.ts';
 import type { StreamEvent } from './event.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
 
-export const unconnected = (now: number): StreamState => ({
+/** With what is told of followed addresses, which holds while the stream itself is not connected too. */
+export interface Standing extends StreamState {
+  untaken: string | null;
+}
+
+export const unconnected = (now: number): Standing => ({
   connected: false,
   since: now,
   reason: NOT_YET,
   addresses: 0,
   overRpc: 0,
+  untaken: null,
 });
 
 /** What an event makes of the state; the same object where it changes nothing. */
-export function stateAfter(state: StreamState, event: StreamEvent, now: number): StreamState {
+export function stateAfter(state: Standing, event: StreamEvent, now: number): Standing {
   if (event.type === 'connected') {
-    return state.connected ? state : { ...state, connected: true, since: now, reason: null };
+    return state.connected ? state : { ...state, connected: true, since: now, reason: state.untaken };
   }
   if (event.type === 'disconnected') {
     const reason = event.reason.slice(0, MOST_REASON);
@@ -30,12 +37,19 @@ export function stateAfter(state: StreamState, event: StreamEvent, now: number):
   }
   if (event.type !== 'followed') return state;
   const { addresses, overRpc } = event;
-  const why = event.reason === null ? '' : `: ${event.reason.slice(0, MOST_REASON)}`;
-  const told = overRpc === 0 ? null : `${overRpc} of ${addresses} followed addresses are read over RPC${why}`;
-  const reason = state.connected ? told : state.reason;
-  if (reason === state.reason && addresses === state.addresses && overRpc === state.overRpc) return state;
-  const since = state.connected && (told === null) !== (state.reason === null) ? now : state.since;
-  return { ...state, addresses, overRpc, reason, since };
+  const untaken = wordsOf(event);
+  const reason = state.connected ? untaken : state.reason;
+  const next = { ...state, addresses, overRpc, untaken, reason };
+  if (Object.entries(next).every(([name, value]) => state[name as keyof Standing] === value)) return state;
+  const since = state.connected && (untaken === null) !== (state.reason === null) ? now : state.since;
+  return { ...next, since };
+}
+
+function wordsOf({ addresses, overRpc, reason, down }: Followed): string | null {
+  if (down !== null) return `the followed addresses are not streamed: ${down.slice(0, MOST_REASON)}`;
+  if (overRpc === 0) return null;
+  const why = reason === null ? '' : `: ${reason.slice(0, MOST_REASON)}`;
+  return `${overRpc} of ${addresses} followed addresses are read over RPC${why}`;
 }
 
 /** One line for a person; null where the stream is connected and has everything. */
@@ -63,8 +77,9 @@ export function createStateTeller(options: {
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {
     const readAt = Date.now();
+    const { untaken: _, ...told } = state;
     try {
-      await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...state } }]);
+      await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...told } }]);
     } catch (error) {
       logger.warn({ error: messageOf(error) }, "the stream's state was not told; it is told again");
     }

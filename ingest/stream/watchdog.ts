@@ -1,7 +1,7 @@
 /** A chain makes a slot every 400 ms and a server pings every 10 s. */
 export const SILENCE_MS = 30_000;
 /** No slot is released for longer than this only where the stream brings no block meta or no notices. */
-export const NO_RELEASE_MS = 90_000;
+const NO_RELEASE_MS = 90_000;
 
 export interface Watchdog {
   /** Something came; `highest` is the highest slot heard of, `released` the last that was released. */

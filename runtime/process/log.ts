@@ -21,7 +21,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
 }
 
 /** What is logged of an error: databases hang the statement's parameters and the row that failed on theirs. */
-export function errorFields(error: unknown): object {
+function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: 'an unknown failure' };
   const { type, message, stack, code } = stdSerializers.err(error);
   return { type, message, stack, ...(typeof code === 'string' ? { code } : {}) };

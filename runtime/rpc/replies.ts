@@ -58,7 +58,7 @@ export function ownedAccount(value: unknown): { address: string; account: RpcAcc
   return { address, account: read };
 }
 
-export function signatureInfo(value: unknown): SignatureInfo {
+function signatureInfo(value: unknown): SignatureInfo {
   const { signature, slot, blockTime, err } = value as Record<string, unknown>;
   if (typeof signature !== 'string' || decodeBase58(signature)?.length !== 64)
     throw new TypeError('no signature');

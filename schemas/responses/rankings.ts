@@ -40,7 +40,7 @@ export type ShownSort = {
 }[OwnSort];
 
 export const OWN_SORTS = Object.keys(OWN_KEYS) as OwnSort[];
-export const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSort[];
+const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSort[];
 
 /** One of something for each sort that rows show. */
 export const ofShown = <T>(make: (sort: ShownSort) => T) =>

@@ -70,10 +70,7 @@ export type CurveState = Pick<
 >;
 
 /** Price of one base unit in quote base units, as a fraction; null where the curve has no price (nothing left to sell). */
-export function curvePrice(
-  pool: CurveState,
-  curveType: number,
-): { numerator: bigint; denominator: bigint } | null {
+function curvePrice(pool: CurveState, curveType: number): { numerator: bigint; denominator: bigint } | null {
   const price =
     curveType === 0
       ? { numerator: pool.virtualQuote + pool.realQuote, denominator: pool.virtualBase - pool.realBase }

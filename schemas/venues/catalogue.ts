@@ -3,7 +3,7 @@ import type { CatalogueRow } from '../records.ts';
 import { decodeKey } from '../solana/base58.ts';
 import { objectOf, textOf } from './decimal.ts';
 
-export const CATEGORIES = [
+const CATEGORIES = [
   'custom',
   'backpack',
   'xstock',

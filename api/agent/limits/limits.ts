@@ -3,8 +3,8 @@ import { rateLimited } from '../refusal.ts';
 import type { Queue } from './queue.ts';
 
 /** All limits are of any 60 seconds, by the database's clock. */
-export const POSTS = 20;
-export const OPENS_AND_RELEASES = 10;
+const POSTS = 20;
+const OPENS_AND_RELEASES = 10;
 export const HELD = 20;
 export const REFUSED = 60;
 export const FAILED = 60;

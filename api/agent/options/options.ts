@@ -80,7 +80,7 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
   });
 }
 
-export const POSITIONS_PAGE = { fallback: 200, max: 1000 };
+const POSITIONS_PAGE = { fallback: 200, max: 1000 };
 
 const STATUSES: Record<string, StatusFilter> = {
   held: 'held',

@@ -13,7 +13,7 @@ export interface ChallengeTerms {
 }
 
 /** A URL as it stands in the message: printable ASCII whatever was configured, without a slash at its end. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   return new URL(url).href.replace(/\/+$/, '');
 }
 

@@ -90,7 +90,10 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       const anew = changes === null || !serves({ ...need, events: false });
       if (anew && build?.need.launchpad !== need.launchpad) {
         build = startBuild(store, need, now, most);
+        // What stood before is told of no change from here on.
+        loaded = null;
         pending = new Map();
+        failure = undefined;
       }
       const base = anew ? build : { result: { rows }, need: loaded };
       if (base === null || base.result === null) return later;

@@ -1,3 +1,4 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import type { DerivedRow } from '../../tables.ts';
 
@@ -34,10 +35,10 @@ const SIGNATURES_PER_QUESTION = 1_000;
 /** Those of some transactions that were read whole. */
 export async function wholeAmong(store: Store, signatures: readonly string[]): Promise<Set<string>> {
   const whole = new Set<string>();
-  for (let start = 0; start < signatures.length; start += SIGNATURES_PER_QUESTION) {
+  for (const some of chunks(signatures, SIGNATURES_PER_QUESTION)) {
     const rows = await store.query<{ signature: string }>(
       'SELECT DISTINCT signature FROM transactions WHERE signature IN {signatures:Array(String)}',
-      { signatures: signatures.slice(start, start + SIGNATURES_PER_QUESTION) },
+      { signatures: some },
     );
     for (const { signature } of rows) whole.add(signature);
   }

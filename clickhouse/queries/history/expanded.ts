@@ -1,13 +1,14 @@
 import { firstSlots, type StreamCover } from './stream-cover.ts';
 
-/** The ends of steps that are asked for, in hours since 1970, as parameters of a statement; see `expanded`. */
+/** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `expanded`. */
 export type StepParams = {
   ends: number[];
   /** Of each: the first slot that is not before it. */
   begins: bigint[];
   /** Of each: a state that was seen last in a lower slot is not known to hold. */
   leasts: bigint[];
-  to: number;
+  /** Hours between two of them. */
+  each: number;
   hole_afters: bigint[];
   hole_tos: bigint[];
 };
@@ -24,7 +25,7 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
     ends: [...ends],
     begins: first,
     leasts: first.map(least),
-    to: ends.at(-1) ?? 0,
+    each: ends.length < 2 ? 1 : (ends[1] as number) - (ends[0] as number),
     hole_afters: holes.map(({ after_slot }) => BigInt(after_slot)),
     hole_tos: holes.map(({ to_slot }) => BigInt(to_slot)),
   };
@@ -43,6 +44,12 @@ const CHANGES = `
     GROUP BY c.address, c.after_slot, c.to_slot) AS u
   GROUP BY u.address`;
 
+/** Numbers of the steps whose ends lie behind one hour and not behind another: as many as there are, without a look at each. */
+const STEPS_BETWEEN = (after: string, until: string) => `
+  range(if(${after} < {ends:Array(UInt32)}[1], 1, intDiv(${after} - {ends:Array(UInt32)}[1], {each:UInt32}) + 2),
+    if(${until} < {ends:Array(UInt32)}[1], 1,
+      least(length({ends:Array(UInt32)}), intDiv(${until} - {ends:Array(UInt32)}[1], {each:UInt32}) + 1) + 1))`;
+
 /**
  * The state of each account at each step that it has one of: a row with the step's number from 1 on, and whether the
  * state is lost, so that it is not known. The rules are those of a policy's own history.
@@ -55,7 +62,9 @@ export const expanded = (accounts: string, columns: readonly string[]): string =
   FROM (
     SELECT h.*, leadInFrame(h.hour, 1, toUInt32(4294967295)) OVER (
       PARTITION BY h.address ORDER BY h.hour ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_hour
-    FROM account_hours AS h FINAL WHERE ${accounts} AND h.hour < {to:UInt32}) AS s
+    FROM (
+      SELECT * FROM account_hours AS h FINAL
+      WHERE ${accounts} AND h.hour < {ends:Array(UInt32)}[-1]
+      ORDER BY h.address, h.hour DESC LIMIT 1 BY h.address, greatest(h.hour + 1, {ends:Array(UInt32)}[1])) AS h) AS s
   LEFT JOIN (${CHANGES}) AS u ON u.address = s.address
-  ARRAY JOIN arrayFilter(i -> {ends:Array(UInt32)}[i] > s.hour AND {ends:Array(UInt32)}[i] <= s.next_hour,
-    arrayEnumerate({ends:Array(UInt32)})) AS step`;
+  ARRAY JOIN ${STEPS_BETWEEN('s.hour', 's.next_hour')} AS step`;

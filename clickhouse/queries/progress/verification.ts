@@ -4,6 +4,8 @@ import type { Store } from '../../client.ts';
 export interface StoredTransaction {
   signature: string;
   slot: bigint;
+  /** Whether something of it has no time. */
+  undated?: boolean;
 }
 
 export interface StoredEvent {
@@ -47,19 +49,24 @@ export async function signatureBehind(store: Store, slot: bigint): Promise<strin
 
 /** Every transaction that something is stored of, whole or not, in these slots. */
 export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
-  const rows = await store.query<{ signature: string; slot: string }>(
-    `SELECT DISTINCT slot, signature FROM (
-       SELECT slot, signature FROM events_by_slot FINAL
+  const rows = await store.query<{ signature: string; slot: string; undated: number }>(
+    `SELECT slot, signature, max(without_time) AS undated FROM (
+       SELECT slot, signature, isNull(block_time) AS without_time FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
-       UNION ALL SELECT slot, signature FROM policy_transactions FINAL
+       UNION ALL SELECT slot, signature, isNull(block_time) AS without_time FROM policy_transactions FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < 2
-       UNION ALL SELECT slot, signature FROM transactions WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-       UNION ALL SELECT slot, signature FROM incomplete_transactions
+       UNION ALL SELECT slot, signature, 0 AS without_time FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-     )`,
+       UNION ALL SELECT slot, signature, 0 AS without_time FROM incomplete_transactions
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
+     ) GROUP BY slot, signature`,
     { from, to },
   );
-  return rows.map(({ signature, slot }) => ({ signature, slot: BigInt(slot) }));
+  return rows.map(({ signature, slot, undated }) => ({
+    signature,
+    slot: BigInt(slot),
+    ...(undated === 1 ? { undated: true } : {}),
+  }));
 }
 
 /** The events of some transactions, by any slot. */

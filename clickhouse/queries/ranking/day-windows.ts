@@ -1,8 +1,7 @@
+import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
 import { STANDING } from '../activity/derived.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
-
-const DAY_S = 86_400;
 
 /** What a window of 24 hours holds, and until when it stays so where nothing new comes. */
 export interface DayWindow<Row> {

@@ -1,9 +1,8 @@
+import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
 import { STANDING } from '../activity/derived.ts';
 import { type DayWindow, type Edges, untilOf } from '../ranking/day-windows.ts';
 import { FIRST_SLOT_AFTER } from './slot-bounds.ts';
-
-const DAY_S = 86_400;
 
 export interface KindCountRow {
   kind: string;

@@ -11,8 +11,8 @@ import {
 } from '../instruction-run.ts';
 import type { Key } from '../state/state.ts';
 
-export const BY_AUTHORITY = 0;
-export const BY_GUARDIAN = 1;
+const BY_AUTHORITY = 0;
+const BY_GUARDIAN = 1;
 export const BY_ATTESTATION = 2;
 
 /** The authority alone may also unpause. */

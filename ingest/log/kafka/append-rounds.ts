@@ -26,7 +26,7 @@ const MOST_ROUND_BYTES = 8_000_000;
 const ENVELOPE = 100;
 
 /** The partition of a key; the same for ever, or a key's records are no longer in one order. */
-export function partitionOf(key: Uint8Array, partitions: number): number {
+function partitionOf(key: Uint8Array, partitions: number): number {
   return crc32(key) % partitions;
 }
 

@@ -8,7 +8,7 @@ export function openKafka(config: Config, logger: Logger): KafkaClient {
   return createKafkaClient(kafkaSettings(config), logger);
 }
 
-export function kafkaSettings(config: Config): KafkaSettings {
+function kafkaSettings(config: Config): KafkaSettings {
   const { kafkaSaslMechanism: mechanism } = config;
   return {
     brokers: required(config.kafkaBrokers, 'KAFKA_BROKERS', 'the log is kept there'),

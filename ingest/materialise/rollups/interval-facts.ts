@@ -1,22 +1,22 @@
-import { type Figure, KIND_FIGURES, POLICY_FIGURES, QUOTE_FIGURES } from './figures.ts';
+import { KIND_COLUMNS, POLICY_COLUMNS, QUOTE_COLUMNS, type SummedColumn } from './summed-columns.ts';
 import { addFact, type Fact, noSums, type Sums } from './sums.ts';
 
 /** What the facts of an interval are summed by. */
 type By = 'mint' | 'quote' | 'kind';
 
 interface Grouping {
-  figures: readonly Figure[];
+  columns: readonly SummedColumn[];
   /** The parts of its key; null where the fact counts nowhere. */
   keyOf(fact: Fact): string[] | null;
 }
 
 const GROUPINGS: Record<By, Grouping> = {
-  mint: { figures: POLICY_FIGURES, keyOf: ({ mint }) => (mint === '' ? null : [mint]) },
+  mint: { columns: POLICY_COLUMNS, keyOf: ({ mint }) => (mint === '' ? null : [mint]) },
   quote: {
-    figures: QUOTE_FIGURES,
+    columns: QUOTE_COLUMNS,
     keyOf: ({ block_time, quote_mint }) => (block_time === null ? null : [dayOf(block_time), quote_mint]),
   },
-  kind: { figures: KIND_FIGURES, keyOf: ({ kind, actor }) => (kind === '' ? null : [kind, actor]) },
+  kind: { columns: KIND_COLUMNS, keyOf: ({ kind, actor }) => (kind === '' ? null : [kind, actor]) },
 };
 
 const BYS = Object.keys(GROUPINGS) as By[];
@@ -47,9 +47,9 @@ export function createIntervalFacts(): IntervalFacts {
   const sums: Record<By, Map<string, Sums>> = { mint: new Map(), quote: new Map(), kind: new Map() };
 
   const add = (fact: Fact, by: By, key: string) => {
-    const of = sums[by].get(key) ?? noSums(GROUPINGS[by].figures);
+    const of = sums[by].get(key) ?? noSums(GROUPINGS[by].columns);
     sums[by].set(key, of);
-    addFact(GROUPINGS[by].figures, of, fact);
+    addFact(GROUPINGS[by].columns, of, fact);
   };
   const sumAgain = (keys: Keys) => {
     if (BYS.every((by) => keys[by].size === 0)) return;
@@ -86,7 +86,7 @@ export function createIntervalFacts(): IntervalFacts {
       for (const by of BYS) for (const key of replaced[by]) touched[by].add(key);
       return touched;
     },
-    sums: (by, key) => sums[by].get(key) ?? noSums(GROUPINGS[by].figures),
+    sums: (by, key) => sums[by].get(key) ?? noSums(GROUPINGS[by].columns),
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Params } from '../../../clickhouse/client.ts';
-import { columns, inPartitions, KIND_FIGURES, selected, upToOffset } from './figures.ts';
 import { NARROWEST, type Touched } from './slot-intervals.ts';
+import { columnNames, inPartitions, KIND_COLUMNS, selected, upToOffset } from './summed-columns.ts';
 
 /** An event that is taken back may have been the last of its kind: each key that has a row gets a new one. */
 const KINDS = `
-INSERT INTO kind_spans (span, kind, actor, log_partition, log_offset, ${columns(KIND_FIGURES)})
+INSERT INTO kind_spans (span, kind, actor, log_partition, log_offset, ${columnNames(KIND_COLUMNS)})
 SELECT
   e.span, e.kind, e.actor, e.log_partition, ${upToOffset('e')} AS log_offset,
-  ${selected(KIND_FIGURES, 'ofFacts')}
+  ${selected(KIND_COLUMNS, 'ofFacts')}
 FROM (
   SELECT intDiv(e.slot, ${NARROWEST}) AS span, e.kind AS kind, e.actor AS actor, e.log_partition AS log_partition,
     e.block_time AS block_time

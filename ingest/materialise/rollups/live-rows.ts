@@ -1,7 +1,7 @@
-import { KIND_FIGURES, POLICY_FIGURES, QUOTE_FIGURES } from './figures.ts';
 import { type IntervalFacts, type Keys, partsOf } from './interval-facts.ts';
 import type { DayRests, Rests } from './outside-interval.ts';
 import { NARROWEST, WIDTHS } from './slot-intervals.ts';
+import { KIND_COLUMNS, POLICY_COLUMNS, QUOTE_COLUMNS } from './summed-columns.ts';
 import { columnsOf, noSums, sumOf } from './sums.ts';
 
 /** An interval's facts, and the sums over all that lies outside of it. */
@@ -36,18 +36,18 @@ export function liveRows(
     const rests = policies.get(mint) as Rests;
     for (const [level, width] of WIDTHS.entries()) {
       const place = (interval / BigInt(width / NARROWEST)).toString();
-      const row = { mint, width, span: place, ...version, ...columnsOf(POLICY_FIGURES, sums) };
+      const row = { mint, width, span: place, ...version, ...columnsOf(POLICY_COLUMNS, sums) };
       rows.policy_spans.push(row);
-      sums = sumOf(POLICY_FIGURES, sums, rests[level] as Rests[number]);
+      sums = sumOf(POLICY_COLUMNS, sums, rests[level] as Rests[number]);
     }
-    rows.policy_totals.push({ mint, ...version, ...columnsOf(POLICY_FIGURES, sums) });
+    rows.policy_totals.push({ mint, ...version, ...columnsOf(POLICY_COLUMNS, sums) });
   }
   for (const key of keys.quote) {
     const [day = '', quote_mint = ''] = partsOf(key);
     const sums = facts.sums('quote', key);
-    const rest = days.get(day)?.get(quote_mint) ?? noSums(QUOTE_FIGURES);
-    rows.quote_spans.push({ day, span, quote_mint, ...version, ...columnsOf(QUOTE_FIGURES, sums) });
-    const whole = columnsOf(QUOTE_FIGURES, sumOf(QUOTE_FIGURES, sums, rest));
+    const rest = days.get(day)?.get(quote_mint) ?? noSums(QUOTE_COLUMNS);
+    rows.quote_spans.push({ day, span, quote_mint, ...version, ...columnsOf(QUOTE_COLUMNS, sums) });
+    const whole = columnsOf(QUOTE_COLUMNS, sumOf(QUOTE_COLUMNS, sums, rest));
     rows.quote_days.push({ day, quote_mint, ...version, ...whole });
   }
   for (const key of keys.kind) {
@@ -57,7 +57,7 @@ export function liveRows(
       kind,
       actor,
       ...version,
-      ...columnsOf(KIND_FIGURES, facts.sums('kind', key)),
+      ...columnsOf(KIND_COLUMNS, facts.sums('kind', key)),
     });
   }
   return rows;

@@ -1,6 +1,7 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { POLICY_FIGURES, QUOTE_FIGURES, selected } from './figures.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { NARROWEST, WIDTHS } from './slot-intervals.ts';
+import { POLICY_COLUMNS, QUOTE_COLUMNS, selected } from './summed-columns.ts';
 import { type Fact, noSums, type Sums, sumsFrom } from './sums.ts';
 
 /** Of a policy: sums of the narrow intervals beside one, of the wider ones beside the one around it, and so on. */
@@ -63,10 +64,10 @@ export async function policyRests(
   mints: readonly string[],
 ): Promise<(mint: string) => Rests> {
   const rests = new Map<string, Sums[]>();
-  const none = () => WIDTHS.map(() => noSums(POLICY_FIGURES));
-  for (let start = 0; start < mints.length; start += MINTS_PER_QUESTION) {
+  const none = () => WIDTHS.map(() => noSums(POLICY_COLUMNS));
+  for (const some of chunks(mints, MINTS_PER_QUESTION)) {
     const rows = await store.query<{ mint: string; width: number } & Record<string, unknown>>(
-      `SELECT s.mint AS mint, s.width AS width, ${selected(POLICY_FIGURES, 'ofSums')}
+      `SELECT s.mint AS mint, s.width AS width, ${selected(POLICY_COLUMNS, 'ofSums')}
        FROM policy_spans AS s FINAL
        WHERE s.mint IN {mints:Array(String)} AND s.log_partition = {partition:UInt32} AND (
          s.width = ${WIDTHS[0]} AND s.span >= {wider:UInt64} * ${NEXT} AND s.span < ({wider:UInt64} + 1) * ${NEXT}
@@ -76,14 +77,14 @@ export async function policyRests(
          OR s.width = ${WIDTHS[2]} AND s.span != {widest:UInt64})
        GROUP BY s.mint, s.width`,
       {
-        ...{ mints: mints.slice(start, start + MINTS_PER_QUESTION), partition },
+        ...{ mints: some, partition },
         ...{ narrow: interval, wider: interval / BigInt(NEXT), widest: interval / BigInt(NEXT * NEXT) },
       },
     );
     for (const row of rows) {
       const of = rests.get(row.mint) ?? none();
       rests.set(row.mint, of);
-      of[WIDTHS.indexOf(row.width)] = sumsFrom(POLICY_FIGURES, row);
+      of[WIDTHS.indexOf(row.width)] = sumsFrom(POLICY_COLUMNS, row);
     }
   }
   return (mint) => rests.get(mint) ?? none();
@@ -98,7 +99,7 @@ export async function dayRests(
 ): Promise<Map<string, DayRests>> {
   if (days.length === 0) return new Map();
   const rows = await store.query<{ on: string; quote_mint: string } & Record<string, unknown>>(
-    `SELECT toString(s.day) AS on, s.quote_mint AS quote_mint, ${selected(QUOTE_FIGURES, 'ofSums')}
+    `SELECT toString(s.day) AS on, s.quote_mint AS quote_mint, ${selected(QUOTE_COLUMNS, 'ofSums')}
      FROM quote_spans AS s FINAL
      WHERE s.day IN {days:Array(Date)} AND s.log_partition = {partition:UInt32} AND s.span != {interval:UInt64}
      GROUP BY s.day, s.quote_mint`,
@@ -108,7 +109,7 @@ export async function dayRests(
   for (const row of rows) {
     const of = rests.get(row.on) ?? new Map<string, Sums>();
     rests.set(row.on, of);
-    of.set(row.quote_mint, sumsFrom(QUOTE_FIGURES, row));
+    of.set(row.quote_mint, sumsFrom(QUOTE_COLUMNS, row));
   }
   return rests;
 }

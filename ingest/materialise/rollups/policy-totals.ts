@@ -1,16 +1,17 @@
 import type { Params } from '../../../clickhouse/client.ts';
-import { columns, inPartitions, POLICY_FIGURES, selected, upToOffset } from './figures.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { enclosingIntervals, NARROWEST, type Touched, WIDTHS } from './slot-intervals.ts';
+import { columnNames, inPartitions, POLICY_COLUMNS, selected, upToOffset } from './summed-columns.ts';
 
 /** Mints in one statement: the list travels as a bound parameter. */
 const MINTS_PER_STATEMENT = 500;
 const WIDEST = WIDTHS[WIDTHS.length - 1] as number;
 
 const OF_FACTS = `
-INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columns(POLICY_FIGURES)})
+INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT
   e.mint, ${NARROWEST}, intDiv(e.slot, ${NARROWEST}) AS span, e.log_partition, ${upToOffset('e')} AS log_offset,
-  ${selected(POLICY_FIGURES, 'ofFacts')}
+  ${selected(POLICY_COLUMNS, 'ofFacts')}
 FROM events_by_slot AS e FINAL
 WHERE intDiv(e.slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND e.mint IN {mints:Array(String)}
   AND ${inPartitions('e')}
@@ -18,20 +19,20 @@ GROUP BY e.mint, span, e.log_partition`;
 
 /** Spans of a width from those of the one before. */
 const OF_SPANS = `
-INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columns(POLICY_FIGURES)})
+INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT
   s.mint, {width:UInt32}, intDiv(s.span, {each:UInt32}) AS wide, s.log_partition, ${upToOffset('s')} AS log_offset,
-  ${selected(POLICY_FIGURES, 'ofSums')}
+  ${selected(POLICY_COLUMNS, 'ofSums')}
 FROM policy_spans AS s FINAL
 WHERE s.mint IN {mints:Array(String)} AND s.width = {narrow:UInt32}
   AND intDiv(s.span, {each:UInt32}) IN {spans:Array(UInt64)} AND ${inPartitions('s')}
 GROUP BY s.mint, wide, s.log_partition`;
 
 const TOTALS = `
-INSERT INTO policy_totals (mint, log_partition, log_offset, ${columns(POLICY_FIGURES)})
+INSERT INTO policy_totals (mint, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT
   s.mint, s.log_partition, ${upToOffset('s')} AS log_offset,
-  ${selected(POLICY_FIGURES, 'ofSums')}
+  ${selected(POLICY_COLUMNS, 'ofSums')}
 FROM policy_spans AS s FINAL
 WHERE s.mint IN {mints:Array(String)} AND s.width = ${WIDEST} AND ${inPartitions('s')}
 GROUP BY s.mint, s.log_partition`;
@@ -41,9 +42,7 @@ export async function recomputePolicyTotals(
   write: (sql: string, params: Params) => Promise<void>,
   touched: Touched,
 ): Promise<void> {
-  const all = [...touched.mints];
-  for (let start = 0; start < all.length; start += MINTS_PER_STATEMENT) {
-    const mints = all.slice(start, start + MINTS_PER_STATEMENT);
+  for (const mints of chunks([...touched.mints], MINTS_PER_STATEMENT)) {
     await write(OF_FACTS, { mints, spans: [...touched.intervals] });
     let narrow: number = NARROWEST;
     for (const width of WIDTHS.slice(1)) {

@@ -1,7 +1,6 @@
 import type { AccountRecord } from '../../../schemas/records.ts';
+import { HOUR_S } from '../../../schemas/units.ts';
 import type { LatestState } from './account.ts';
-
-const HOUR_S = 3_600;
 
 /** A good state of an address. */
 export interface Seen {

@@ -8,8 +8,7 @@ import {
   type UnseenRow,
 } from '../../../clickhouse/tables.ts';
 import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
-
-const MOST_SLOT = (1n << 64n) - 1n;
+import { versionOfLowest } from './lowest-slot.ts';
 
 /** What a batch says of the hours of accounts. */
 export interface HourRows {
@@ -49,7 +48,7 @@ function undatedRow({ address, slot }: LatestRow): UnseenRow {
 export const lowestSlot = (hour: number, slot: bigint): LowestSlot => ({
   hour,
   slot: slot.toString(),
-  before: (MOST_SLOT - slot).toString(),
+  before: versionOfLowest(slot),
 });
 
 /** Accounts whose hour is remembered: of more a row is written that says nothing new. */

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Policy } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { versionOfLowest } from './lowest-slot.ts';
 
-const MOST_SLOT = (1n << 64n) - 1n;
 /** Policies whose mark is remembered: of more a row is written that says nothing new. */
 const MOST_REMEMBERED = 200_000;
 
@@ -35,7 +35,7 @@ export function createMarks() {
         hwm: hwm.toString(),
         profit_swept: profitSwept.toString(),
         slot: slot.toString(),
-        before: (MOST_SLOT - slot).toString(),
+        before: versionOfLowest(slot),
       })),
   };
 }

@@ -1,10 +1,9 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { HOUR_COLUMNS } from '../../../clickhouse/tables.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { isKept } from './hours.ts';
 import type { PlacedRow } from './latest.ts';
-
-/** The list travels as a bound parameter, in the address of the request. */
-const ADDRESSES_PER_QUESTION = 1_000;
+import { ADDRESSES_PER_QUESTION } from './unchanged.ts';
 
 type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Record<string, unknown>;
 
@@ -14,8 +13,7 @@ type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Re
  */
 export async function keepUnchangedHours(store: Store, behind: readonly PlacedRow[]): Promise<void> {
   const kept = behind.filter(({ table, hour }) => hour !== null && isKept(table));
-  for (let start = 0; start < kept.length; start += ADDRESSES_PER_QUESTION) {
-    const some = kept.slice(start, start + ADDRESSES_PER_QUESTION);
+  for (const some of chunks(kept, ADDRESSES_PER_QUESTION)) {
     const stored = await store.query<Stored>(
       `SELECT * FROM account_hours FINAL
        WHERE (address, hour) IN arrayZip({addresses:Array(String)}, {hours:Array(UInt32)})`,

@@ -1,9 +1,10 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import type { StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
 
 /** The list travels as a bound parameter, in the address of the request. */
-const ADDRESSES_PER_QUESTION = 1_000;
+export const ADDRESSES_PER_QUESTION = 1_000;
 
 type StoredRow = LatestRow & Record<string, unknown>;
 
@@ -23,11 +24,10 @@ export async function keepUnchanged(
   for (const [table, placed] of Map.groupBy(read, ({ table }) => table)) {
     if (table === '') continue;
     const rows = Map.groupBy(placed, ({ row }) => row.address);
-    const all = [...rows.keys()];
-    for (let start = 0; start < all.length; start += ADDRESSES_PER_QUESTION) {
+    for (const addresses of chunks([...rows.keys()], ADDRESSES_PER_QUESTION)) {
       const stored = await store.query<StoredRow>(
         `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)}`,
-        { addresses: all.slice(start, start + ADDRESSES_PER_QUESTION) },
+        { addresses },
       );
       for (const known of stored)
         for (const one of rows.get(known.address) ?? []) {

@@ -64,7 +64,7 @@ export function createReport(print: (line: string) => void): Report {
   };
 }
 
-export function differenceLine({ mint, figure, values, slot }: Difference): string {
+function differenceLine({ mint, figure, values, slot }: Difference): string {
   const [[one, left], [other, right]] = values;
   const where = slot === null ? 'first slot unknown' : `first at slot ${slot}`;
   return `difference  ${mint ?? '-'}  ${figure}  ${one} ${left}  ${other} ${right}  ${where}`;

@@ -1,3 +1,4 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
@@ -60,8 +61,9 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   ) as [typeof readPage, typeof readPage];
 
   const owned = await reader.readProgram(programId, notBefore);
-  for (let at = 0; at < owned.length && !signal.aborted; at += RECORDS_AT_ONCE) {
-    await keep(owned.slice(at, at + RECORDS_AT_ONCE));
+  for (const some of chunks(owned, RECORDS_AT_ONCE)) {
+    if (signal.aborted) break;
+    await keep(some);
   }
   // What was read leads to more: a pool to its global config; metadata lead nowhere.
   const left = () => leftOf([...following.streamed(), ...following.namedBalances()], done);
@@ -75,10 +77,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   return done.size;
 }
 
-const pagesOf = (addresses: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(addresses.length / ADDRESSES_PER_READ) }, (_, page) =>
-    addresses.slice(page * ADDRESSES_PER_READ, (page + 1) * ADDRESSES_PER_READ),
-  );
+const pagesOf = (addresses: readonly string[]) => chunks(addresses, ADDRESSES_PER_READ);
 
 const leftOf = (addresses: readonly string[], done: ReadonlySet<string>) =>
   addresses.filter((address) => !done.has(address));

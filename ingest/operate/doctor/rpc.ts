@@ -1,4 +1,5 @@
 import type { Config } from '../../../runtime/config/config.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Finding } from './finding.ts';
 import { tryManners } from './rpc-manners.ts';
@@ -19,7 +20,7 @@ export async function checkRpc(url: string, config: Config, signal: AbortSignal)
 
 async function reach(url: string, { programId, commitment, programStartSlot }: Config): Promise<Finding> {
   const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
-  const [slot, kept] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]);
+  const [slot, kept] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]).catch(unheard);
   const { account } = await rpc.getAccountInfo(programId);
   if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
   const found = `at slot ${slot}, history from slot ${kept}, has the program`;
@@ -35,6 +36,13 @@ async function reach(url: string, { programId, commitment, programStartSlot }: C
   const start = first === null ? 'its slot' : `its slot (the oldest listed here is in ${first})`;
   const advice = `name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to ${start}`;
   return { mark: 'failed', text: `${found}: ${what}; ${advice}` };
+}
+
+function unheard(error: unknown): never {
+  if (!(error instanceof RpcError) || error.kind !== 'unreachable') throw error;
+  throw new Error(`${error.message}: is its address right, the key in it too, and does the node run?`, {
+    cause: error,
+  });
 }
 
 /** Slot of the oldest transaction that the node lists, and whether its list was read to the end. */

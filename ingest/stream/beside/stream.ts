@@ -14,6 +14,8 @@ export interface Followed {
   addresses: number;
   overRpc: number;
   reason: string | null;
+  /** Why none of the others is streamed either, in the same kind of words; null where they are. */
+  down: string | null;
 }
 
 export interface BesideOptions {
@@ -55,6 +57,8 @@ export interface Beside {
 const ASK_AGAIN_MS = 600_000;
 /** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
 const UNNAMED_METAS = 32;
+/** Streams that brought nothing, one after the other, until it is told that none is there. */
+const DOWN_AFTER = 2;
 /** A slot that this stream has not told of for so long is released without it: a rewrite may have missed it. */
 const LONGEST_HOLD_MS = 3_000;
 
@@ -67,6 +71,7 @@ export function createBeside(options: BesideOptions): Beside {
   const slots = createBesideSlots(commitment, options.position, options.isDated);
   let ask: Ask = ASK_ALL;
   let refusal: string | null = null;
+  let down: string | null = null;
   let live: GeyserStream | null = null;
   let tried: Tried | null = null;
   let requests = 0;
@@ -76,15 +81,23 @@ export function createBeside(options: BesideOptions): Beside {
   let holding = true;
   let wake: (() => void) | null = null;
 
+  const tell = (all: readonly string[]) => {
+    const rest = all.slice(streamed.length);
+    const reason = rest.length === 0 ? null : refusal;
+    options.onFollowed({ addresses: all.length, overRpc: rest.length, reason, down }, rest);
+  };
+  const tellDown = (words: string | null) => {
+    if (words === down) return;
+    down = words;
+    tell(options.addresses());
+  };
   const request = (fromSlot: bigint | null) => {
     requests += 1;
     metas = 0;
     const all = options.addresses();
     streamed = all.slice(0, ask.cap ?? all.length);
     tried = { addresses: streamed.length, replay: fromSlot !== null };
-    const rest = all.slice(streamed.length);
-    const reason = rest.length === 0 ? null : refusal;
-    options.onFollowed({ addresses: all.length, overRpc: rest.length, reason }, rest);
+    tell(all);
     return { programId: null, addresses: streamed, commitment, fromSlot, name: `followed-${requests}` };
   };
   const newcomers = createNewcomers({
@@ -121,6 +134,7 @@ export function createBeside(options: BesideOptions): Beside {
         // Where no filter is ever named, it is the last one's after a while.
         if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return;
         tried = null;
+        tellDown(null);
         ask = { ...ask, replay: true, silent: 0 };
         newcomers.onFilter(name, slot);
       };
@@ -191,8 +205,12 @@ export function createBeside(options: BesideOptions): Beside {
       const before = ask;
       if (tried !== null) ask = askAfter(ask, tried, ended);
       if (ask.cap !== before.cap) refusal = `the provider takes ${ask.cap} (${endWords(ended)})`;
-      if (ask.cap === 0) refusedAt = performance.now();
+      if (ask.cap === 0) {
+        refusedAt = performance.now();
+        down = null;
+      }
       failures = tried === null || ask.cap !== before.cap ? 0 : failures + 1;
+      if (failures >= DOWN_AFTER) tellDown(endWords(ended));
       // What follows is soon here again, or the core goes on without it.
       holding = tried === null;
       tellCeiling();

@@ -1,3 +1,4 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
@@ -90,10 +91,4 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       if (!running) void run();
     },
   };
-}
-
-function chunks<T>(list: readonly T[], size: number): T[][] {
-  const parts: T[][] = [];
-  for (let start = 0; start < list.length; start += size) parts.push(list.slice(start, start + size));
-  return parts;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { STEPS_A_BLOCK } from '../../../api/history/blocks.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
 import { eventRow, key, policyRow, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
@@ -82,4 +83,16 @@ test('a day is the state at its end', async () => {
   );
   expect(body.step).toBe('day');
   expect(body.items.every(({ time }) => Date.parse(time) % 86_400_000 === 0 || time === body.to)).toBe(true);
+});
+
+test('whatever range a moment is asked for in, and however many ranges, it is the same and was read once', async () => {
+  const long = (STEPS_A_BLOCK * 5 + 17) * HOUR;
+  const all = await items(`from=${START - long}&step=hour`);
+  for (const end of [1, 2, 5, 6]) {
+    const alone = await items(`from=${START + (end - 1) * HOUR}&to=${START + end * HOUR}`);
+    expect(alone[end]).toEqual(all[end]);
+  }
+  const asked = held.api.queries('of_venues AS');
+  for (let days = 1; days < 30; days += 7) await items(`from=${START - days * 86_400}&step=hour`);
+  expect(held.api.queries('of_venues AS')).toBe(asked);
 });

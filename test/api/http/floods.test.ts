@@ -181,7 +181,7 @@ test('reads that may be long have a few places of their own, and take none of th
   const long = many('/long');
   await vi.waitFor(() => expect(underWay).toBe(2));
   const short = many('/short');
-  await vi.waitFor(() => expect(underWay).toBe(7));
+  await vi.waitFor(() => expect(underWay).toBe(6));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
   await close();
@@ -199,5 +199,37 @@ test('a connection whose request does not come is ended', async () => {
       }),
   );
   await Promise.all(ended);
+  await close();
+});
+
+/** More than the buffers of both ends of a connection. */
+const LARGE = 24 * 1024 * 1024;
+
+test('of a connection that does not read one request is answered at a time, whatever it asks at once', async () => {
+  let answered = 0;
+  const large: Route = {
+    ...{ method: 'GET', path: '/large', summary: '', responses: {}, cached: false },
+    handler: async () => {
+      answered += 1;
+      return { status: 200, body: Buffer.alloc(LARGE, answered) };
+    },
+  };
+  const latest = { currentStore: () => ({ database: 'x' }) } as unknown as Latest;
+  const { port, close } = await listen(createHttp([large], { latest, clock: Date.now }), '127.0.0.1', 0);
+  const request = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
+  const socket = connect(port, '127.0.0.1', () => socket.pause().write(request.repeat(3)));
+  socket.on('error', () => undefined);
+  await vi.waitFor(() => expect(answered).toBeGreaterThan(0));
+  // What came with it has been looked at by the time that another connection is answered.
+  expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
+  expect(answered).toBe(1);
+  let heard = 0;
+  socket.on('data', (chunk) => {
+    heard += chunk.length;
+  });
+  socket.resume();
+  await vi.waitFor(() => expect(heard).toBeGreaterThan(3 * LARGE), { timeout: 60_000 });
+  expect(answered).toBe(3);
+  socket.destroy();
   await close();
 });

@@ -45,7 +45,7 @@ describe('reads that take turns', () => {
     await Promise.all([...flood, ...honest]);
   });
 
-  test('while another is about nobody has more than a quarter of the places, else all of them', async () => {
+  test('while another is about nobody has more than a quarter of the places, alone three of four', async () => {
     const { begun, names, work } = works();
     const { gate, pass } = await gateThatKnows(['honest', 'flood'], { atOnce: 8 });
     const reads = Array.from({ length: 4 }, (_, n) => gate('flood', work(`f${n}`)));
@@ -54,11 +54,25 @@ describe('reads that take turns', () => {
     pass(500);
     reads.push(...Array.from({ length: 4 }, (_, n) => gate('other', work(`o${n}`))));
     await vi.waitFor(() => expect(names().slice(3)).toEqual(['o0', 'o1', 'o2']));
-    pass(1_001);
+    pass(5_001);
     reads.push(gate('other', work('o4')), gate('other', work('o5')));
     begun[0]?.end();
     await vi.waitFor(() => expect(names().slice(6)).toEqual(['o3', 'o4', 'o5']));
     for (let n = 1; n < reads.length; n += 1) {
+      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(n));
+      begun[n]?.end();
+    }
+    await Promise.all(reads);
+  });
+
+  test('who is alone leaves room for whoever comes', async () => {
+    const { begun, names, work } = works();
+    const { gate } = await gateThatKnows(['flood'], { atOnce: 4 });
+    const reads = Array.from({ length: 5 }, (_, n) => gate('flood', work(`f${n}`)));
+    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'f2']));
+    reads.push(gate('honest', work('h')));
+    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'f2', 'h']));
+    for (let n = 0; n < reads.length; n += 1) {
       await vi.waitFor(() => expect(begun.length).toBeGreaterThan(n));
       begun[n]?.end();
     }

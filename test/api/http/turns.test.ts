@@ -5,12 +5,13 @@ import { createTurns } from '../../../api/http/turns.ts';
 /** A thread by hand: work takes as long as it says, and what is put off is done when it is told to. */
 function thread() {
   let now = 0;
-  const put: { call(): void; ms: number }[] = [];
+  let soon: (() => void)[] = [];
+  const rests: { call(): void; ms: number }[] = [];
   const begun: string[] = [];
   const turns = createTurns({
     now: () => now,
-    later: (call) => void put.push({ call, ms: 0 }),
-    after: (call, ms) => void put.push({ call, ms }),
+    later: (call) => void soon.push(call),
+    after: (call, ms) => void rests.push({ call, ms }),
   });
   const ask = (address: string, name: string, ms: number, bytes = 0) =>
     turns(address, async () => {
@@ -18,69 +19,143 @@ function thread() {
       now += ms;
       return bytes;
     });
-  /** Does what was put off first; how long it was to be put off. */
+  /** Once what came has been looked at. */
   const goOn = () => {
-    const first = put.shift();
-    first?.call();
-    return first?.ms;
+    const calls = soon;
+    soon = [];
+    for (const call of calls) call();
+  };
+  /** Ends a rest; how long it was. */
+  const restOver = () => {
+    const rest = rests.shift();
+    rest?.call();
+    return rest?.ms;
   };
   const pass = (ms: number) => {
     now += ms;
   };
-  return { ask, goOn, pass, begun, put };
+  /** The address has had so much of the thread. */
+  const hasHad = async (address: string, ms: number) => {
+    await ask(address, 'stranger', 0);
+    await ask(address, 'much', ms);
+    goOn();
+    begun.length = 0;
+  };
+  return { ask, goOn, restOver, pass, hasHad, begun, isDone: () => soon.length + rests.length === 0 };
 }
 
-test('who has had a tenth of the thread waits behind whoever has had little', async () => {
-  const { ask, goOn, begun, put } = thread();
-  await ask('honest', 'first', 1);
-  await ask('flood', 'stranger', 1);
-  await ask('flood', 'much', 200);
+test('who has had a tenth of the thread waits behind whoever has had little, and has half of it', async () => {
+  const { ask, goOn, restOver, hasHad, begun, isDone } = thread();
+  await hasHad('honest', 1);
+  await hasHad('flood', 200);
   const flood = Array.from({ length: 4 }, (_, n) => ask('flood', `f${n}`, 1));
-  await ask('honest', 'h0', 1);
-  expect(begun.splice(0)).toEqual(['first', 'stranger', 'much', 'h0']);
-  expect(goOn()).toBe(0);
-  expect(begun.splice(0)).toEqual(['f0', 'f1']);
-  await ask('honest', 'h1', 1);
-  // A modest one is about: the others have half of the time.
-  expect(goOn()).toBe(2);
-  expect(begun.splice(0)).toEqual(['h1', 'f2', 'f3']);
-  await Promise.all(flood);
+  await ask('honest', 'h0', 0.1);
+  expect(begun.splice(0)).toEqual(['h0']);
   goOn();
-  expect(put).toEqual([]);
+  expect(begun.splice(0)).toEqual(['f0', 'f1']);
+  await ask('honest', 'h1', 0.1);
+  goOn();
+  expect(begun.splice(0)).toEqual(['h1']);
+  expect(restOver()).toBe(2);
+  goOn();
+  expect(begun.splice(0)).toEqual(['f2', 'f3']);
+  await Promise.all(flood);
+  restOver();
+  goOn();
+  expect(isDone()).toBe(true);
+});
+
+test('where many who have had little ask at once, those that have had least are first', async () => {
+  const { ask, goOn, hasHad, begun } = thread();
+  await hasHad('reader', 1);
+  await hasHad('eager', 100);
+  const many = Array.from({ length: 3 }, (_, n) => ask('eager', `e${n}`, 2));
+  many.push(ask('reader', 'r', 0.1));
+  expect(begun).toEqual(['e0']);
+  goOn();
+  expect(begun).toEqual(['e0', 'r', 'e1']);
+  goOn();
+  expect(begun.at(-1)).toBe('e2');
+  await Promise.all(many);
 });
 
 test('where nobody modest is about they have all of the time, least had first', async () => {
-  const { ask, goOn, pass, begun, put } = thread();
-  for (const [address, ms] of [
-    ['a', 9_000],
-    ['b', 1_000],
-  ] as const) {
-    await ask(address, 'stranger', 0);
-    await ask(address, 'much', ms);
-  }
+  const { ask, goOn, pass, hasHad, begun, isDone } = thread();
+  await hasHad('a', 9_000);
+  await hasHad('b', 1_000);
   pass(1_001);
-  begun.length = 0;
   const waiting = [ask('a', 'a0', 3), ask('a', 'a1', 3), ask('b', 'b0', 3), ask('b', 'b1', 3)];
   expect(begun).toEqual([]);
-  for (let n = 0; n < 4; n += 1) expect(goOn()).toBe(0);
+  for (let n = 0; n < 4; n += 1) goOn();
   expect(begun).toEqual(['b0', 'b1', 'a0', 'a1']);
   await Promise.all(waiting);
   goOn();
-  expect(put).toEqual([]);
+  expect(isDone()).toBe(true);
   pass(20_000);
   await ask('a', 'forgiven', 1);
   expect(begun.at(-1)).toBe('forgiven');
 });
 
 test('large answers count, and of those beyond what may wait the longest line is told to come again', async () => {
-  const { ask, goOn, begun } = thread();
+  const { ask, goOn, restOver, begun } = thread();
   await ask('reader', 'stranger', 0);
   await ask('reader', 'large', 0, 1_000_000_000);
-  const many = Array.from({ length: 2_049 }, (_, n) => ask('reader', `r${n}`, 0.001));
+  const many = Array.from({ length: 2_049 }, (_, n) => ask('reader', `r${n}`, 0.01));
   await expect(many.at(-1)).rejects.toBeInstanceOf(BusyError);
   expect(begun).toHaveLength(2);
-  goOn();
-  expect(begun.length).toBeGreaterThan(1_000);
-  goOn();
+  for (let n = 0; n < 30; n += 1) {
+    goOn();
+    restOver();
+  }
+  expect(begun).toHaveLength(2_050);
   expect(await Promise.allSettled(many)).toHaveLength(2_049);
 });
+
+/** What readers wait for a thread that hostile clients keep busy, in a time of its own. */
+async function waitsOf(hostile: number, addresses: number): Promise<number[]> {
+  let now = 0;
+  let timed: { at: number; happen(): void }[] = [];
+  const immediate: (() => void)[] = [];
+  const at = (time: number, happen: () => void) => void timed.push({ at: time, happen });
+  const turns = createTurns({
+    now: () => now,
+    later: (call) => void immediate.push(call),
+    after: (call, ms) => at(now + ms, call),
+  });
+  const waits: number[] = [];
+  const ask = (who: string, ms: number, answered: () => void) =>
+    void turns(who, async () => {
+      now += ms;
+      answered();
+      return 0;
+    });
+  const reader = (who: string, askedAt: number) => {
+    ask(who, 1, () => waits.push(now - askedAt));
+    at(askedAt + 40, () => reader(who, askedAt + 40));
+  };
+  // Each of them asks again as soon as it is answered.
+  const attacker = (n: number): void =>
+    ask(`hostile ${n % addresses}`, 2, () => at(now + 1, () => attacker(n)));
+  for (let n = 0; n < 4; n += 1) at(n * 3, () => reader(`reader ${n}`, n * 3));
+  for (let n = 0; n < hostile; n += 1) at(0, () => attacker(n));
+  while (now < 20_000) {
+    const due = timed.filter((one) => one.at <= now);
+    timed = timed.filter((one) => one.at > now);
+    for (const { happen } of due.toSorted((one, other) => one.at - other.at)) happen();
+    for (const call of immediate.splice(0)) call();
+    await null;
+    if (immediate.length === 0 && timed.every((one) => one.at > now))
+      now = Math.min(...timed.map((one) => one.at));
+  }
+  return waits.slice(waits.length / 10).toSorted((one, other) => one - other);
+}
+
+test.each([1, 20])(
+  'beside 400 who ask without end, from %i addresses, a reader waits at most three times as long as alone',
+  async (addresses) => {
+    const p99 = (waits: number[]) => waits[Math.floor(waits.length * 0.99)] as number;
+    const [alone, beside] = [await waitsOf(0, 1), await waitsOf(400, addresses)];
+    expect(beside).toHaveLength(alone.length);
+    expect(p99(beside)).toBeLessThanOrEqual(3 * p99(alone));
+  },
+);

@@ -1,28 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
+import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
   appliedRow,
   key,
+  LAUNCHPAD,
   mintRow,
   policyRow,
+  poolKey,
   poolRow,
   tokenAccountRow,
   venueAccountRow,
 } from '../support/rows.ts';
 
 const NAMES = Array.from({ length: 30 }, (_, at) => `coin ${at}`);
-const policies = NAMES.map((name) => policyRow(name, 'quote'));
+const policies = [...NAMES, 'new'].map((name) => policyRow(name, 'quote'));
 
 let store: Store;
 beforeAll(async () => {
   store = await freshDatabase();
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
-  await store.insert('policies', policies);
+  await store.insert('policies', policies.slice(0, -1));
   const accounts = policies.flatMap((row) => [row.bankroll, row.quote_escrow, row.base_escrow]);
   const local = NAMES.map((name) => `local of ${name}`);
   await store.insert('token_accounts', [
@@ -35,7 +39,7 @@ beforeAll(async () => {
   );
   await store.insert(
     'pools',
-    NAMES.map((name) => poolRow(name, 'quote')),
+    [...NAMES, 'new'].map((name) => poolRow(name, 'quote')),
   );
   await store.insert(
     'mints',
@@ -44,13 +48,25 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-function watched() {
+const later = (slot: bigint) => ({ slot: String(slot), version: String(slot << 64n) });
+
+const RICHEST: RankedSelection = {
+  ...{ sort: 'profit', order: 'desc', limit: 1, offset: 0, quote: key('quote') },
+  ...{ mode: null, origin: null, model: null, locked: null, paused: null, search: null },
+  ...{ launchpad: encodeBase58(LAUNCHPAD), rates: [], window: null, undated: [] },
+  ...{ sumsKnown: true, withoutFees: new Set<string>() },
+};
+
+/** @param behind called behind each question */
+function watched(behind: (sql: string) => Promise<void> = async () => {}) {
   const asked: string[] = [];
   const handOver = createHandOver();
   let now = 0;
-  const query: Store['query'] = (sql, params) => {
+  const query: Store['query'] = async (sql, params) => {
     asked.push(sql);
-    return store.query(sql, params);
+    const rows = await store.query<never>(sql, params);
+    await behind(sql);
+    return rows;
   };
   const memory = createMemory({
     ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000 },
@@ -66,13 +82,18 @@ const read = (at: number) => (view: View) => {
   const venues = view.get('venueAccounts', policy.address);
   const accounts = [policy.bankroll, policy.quote_escrow, ...venues.map((row) => row.token_account)];
   const amounts = accounts.map((address) => view.get('tokenAccount', address)?.amount);
-  return { name: view.get('mint', policy.mint)?.name, amounts, paused: policy.paused };
+  const pool = view.get('pool', poolKey(NAMES[at] ?? 'new', 'quote'));
+  return {
+    ...{ amounts, paused: policy.paused, pool: pool?.status },
+    name: view.get('mint', policy.mint)?.name,
+    events: view.get('eventsOfDay', policy.mint).count,
+  };
 };
 
 test('whoever asks for one policy has what the others are made of read too', async () => {
   const { asked, memory } = watched();
   const first = await memory.read(read(0));
-  expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0 });
+  expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0, pool: 0, events: 0 });
   const before = asked.length;
   for (const at of NAMES.keys())
     expect((await memory.read(read(at))).value).toEqual({ ...first.value, name: `coin ${at}` });
@@ -90,9 +111,9 @@ test('one that is not there is no reason to read all of them again', async () =>
 test('a state that has changed is read again with the turn, though nobody asked for it of late', async () => {
   const { asked, memory, handOver, pass } = watched();
   await memory.read(read(0));
-  pass(60_000);
+  pass(30_000);
   const changes: Changes = new Map();
-  const paused = policyRow('coin 3', 'quote', { paused: 1, slot: '9000', version: String(9000n << 64n) });
+  const paused = policyRow('coin 3', 'quote', { paused: 1, ...later(9_000n) });
   await store.insert('policies', [paused]);
   noteRows(changes, 'policies', [paused]);
   handOver.note(changes);
@@ -100,4 +121,42 @@ test('a state that has changed is read again with the turn, though nobody asked 
   const before = asked.length;
   expect((await memory.read(read(3))).value?.paused).toBe(1);
   expect(asked.length).toBe(before);
+});
+
+test('all that a new policy is made of is there with the turn that tells of it', async () => {
+  const { asked, memory, handOver } = watched();
+  await memory.read(read(0));
+  const changes: Changes = new Map();
+  await store.insert('policies', policies.slice(-1));
+  noteRows(changes, 'policies', policies.slice(-1));
+  handOver.note(changes);
+  await memory.turn();
+  const before = asked.length;
+  const made = await memory.read(read(NAMES.length));
+  expect(made.value).toEqual({ amounts: ['7', '7'], paused: 0, pool: 0, name: undefined, events: 0 });
+  expect(asked.length).toBe(before);
+});
+
+test('what changes while the first order is read is in it', async () => {
+  let meanwhile = async () => {};
+  const { memory, handOver } = watched(async (sql) => {
+    // The policies are read by then.
+    if (sql.includes('FROM policy_totals')) await meanwhile();
+  });
+  const rich = policyRow('coin 7', 'quote', { hwm: '1', profit_swept: '999999', ...later(9_100n) });
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    const changes: Changes = new Map();
+    await store.insert('policies', [rich]);
+    noteRows(changes, 'policies', [rich]);
+    handOver.note(changes);
+    handOver.applied();
+    await memory.turn();
+  };
+  const { value } = await memory.read((view) => {
+    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD), events: false });
+    if (ranked === null || ranked === 'engine') return null;
+    return ranked.page(RICHEST).addresses;
+  });
+  expect(value).toEqual([rich.address]);
 });

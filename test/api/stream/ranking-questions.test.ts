@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createRankingFeed } from '../../../api/stream/rankings.ts';
@@ -36,4 +36,29 @@ test('many addresses together fill the places for filters, and everybody has the
   expect(all.at(-1)).toBe('busy');
   expect(ask('203.0.113.1', 'sort=marketCap&limit=50')).toBe('open');
   close();
+});
+
+test('between two of them the process looks at what else came', async () => {
+  const made: string[] = [];
+  let turn = 0;
+  const read = async () => {
+    made.push(`turn ${turn}`);
+    return { value: {}, cells: [] };
+  };
+  const busy = { held: () => false, read } as unknown as Latest;
+  const clients = createClients();
+  const { subscribe } = createRankingFeed({
+    ...{ clients, latest: busy },
+    make: () => ({}) as never,
+    onError: () => {},
+  });
+  const next = () => {
+    turn += 1;
+    if (made.length < 3) setImmediate(next);
+  };
+  const opened = [1, 2, 3].map((n) => subscribe('192.0.2.1', `sort=newest&search=${n}&limit=50`, null));
+  setImmediate(next);
+  await vi.waitFor(() => expect(made).toHaveLength(3));
+  expect(new Set(made).size).toBe(3);
+  for (const one of opened) if (typeof one !== 'string') one.destroy();
 });

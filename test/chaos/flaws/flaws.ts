@@ -1,7 +1,7 @@
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { POLICY_FIGURES, selected } from '../../../ingest/materialise/rollups/figures.ts';
+import { POLICY_COLUMNS, selected } from '../../../ingest/materialise/rollups/summed-columns.ts';
 
 /** Commits a batch before it is written. */
 export const committingFirst = (kafka: KafkaClient): KafkaClient => ({
@@ -56,7 +56,7 @@ export function addingUp(store: Store): Store {
 type Totals = Record<string, string | number | null>;
 
 const OF_BATCH = `SELECT e.mint AS mint, 0 AS log_partition, {offsets:Array(UInt64)}[1] AS log_offset,
-  ${selected(POLICY_FIGURES, 'ofFacts')}
+  ${selected(POLICY_COLUMNS, 'ofFacts')}
 FROM events AS e FINAL
 WHERE e.mint IN {mints:Array(String)} AND e.signature IN {signatures:Array(String)}
 GROUP BY mint`;

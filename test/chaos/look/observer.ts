@@ -3,7 +3,8 @@ import { portOf, type Stage } from '../system/stage.ts';
 import { type Answer, ask } from './ask.ts';
 import { figuresIn } from './figures.ts';
 
-const EVERY_MS = 50;
+/** What goes back does so for as long as a process is away, not for a moment. */
+const EVERY_MS = 200;
 const COINS = 5;
 /** What an API says of a store that is away: any other failure is its own. */
 const STORE_IS_AWAY =

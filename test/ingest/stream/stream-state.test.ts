@@ -1,13 +1,25 @@
 import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
-import { createStateTeller, stateAfter, streamWords, unconnected } from '../../../ingest/stream/state.ts';
+import {
+  createStateTeller,
+  type Standing,
+  stateAfter,
+  streamWords,
+  unconnected,
+} from '../../../ingest/stream/state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import type { StreamState } from '../../../schemas/stream-state.ts';
 
-const refused = { type: 'followed', addresses: 12, overRpc: 2, reason: 'only 10 allowed' } as const;
+const refused = {
+  type: 'followed',
+  addresses: 12,
+  overRpc: 2,
+  reason: 'only 10 allowed',
+  down: null,
+} as const;
 
-function after(events: readonly StreamEvent[]): StreamState {
+function after(events: readonly StreamEvent[]): Standing {
   return events.reduce((state, event, at) => stateAfter(state, event, 1_000 * (at + 1)), unconnected(0));
 }
 
@@ -32,6 +44,17 @@ test('what the provider does not take is told while the stream goes on, with its
   expect(streamWords(state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
   expect(stateAfter(state, refused, 9_000)).toBe(state);
   expect(stateAfter(state, { ...refused, overRpc: 0, reason: null }, 9_000)).toMatchObject({ reason: null });
+});
+
+test('what is not taken, or not streamed, is told again when the stream itself is back', () => {
+  const again: StreamEvent[] = [{ type: 'disconnected', reason: 'gone' }, { type: 'connected' }];
+  const state = after([{ type: 'connected' }, refused, ...again]);
+  expect(state).toMatchObject({ connected: true, since: 4_000, overRpc: 2 });
+  expect(streamWords(state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
+  const down = { ...refused, overRpc: 0, reason: null, down: 'the provider is not reachable' };
+  const without = after([{ type: 'connected' }, down, ...again]);
+  expect(streamWords(without)).toContain('are not streamed: the provider is not reachable');
+  expect(stateAfter(without, { ...down, down: null }, 9_000)).toMatchObject({ reason: null, since: 9_000 });
 });
 
 test('each change goes into the log, the newest last, and one that fails is told again', async () => {

@@ -70,6 +70,17 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records.at(-1)).toMatchObject({ kind: 'verified', struck: [moved, GHOST] });
   });
 
+  test('is read again where it has no time and the node knows one by now', async () => {
+    const undated = { ...(listed[5] as PlacedTransaction), undated: true };
+    const stored = [...listed.filter((_, at) => at !== 5), undated];
+    const { found, records } = await verify(stored);
+    expect(found).toMatchObject({ read: 1, struck: 0 });
+    expect(signaturesIn(records)).toEqual([undated.signature]);
+    expect(records[0]).toMatchObject({ blockTime: stage.chain.block(undated.slot)?.blockTime });
+    stage.rpc.faults.behave({ withoutTimes: true });
+    expect((await verify(stored)).found).toMatchObject({ read: 0, struck: 0 });
+  });
+
   test('ends before a gap that is open, and at what is applied', async () => {
     const gap = { fromSlot: 50n, toSlot: 60n, toTime: null };
     expect((await verify(listed, { openGaps: async () => [gap] })).found?.slot).toBe(49n);

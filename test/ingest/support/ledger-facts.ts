@@ -16,7 +16,7 @@ export function ledgerTransactions(chain: Chain): { signature: string; slot: big
 }
 
 /** Token accounts, mints and pools that the chain's policies and Local venue accounts make worth following. */
-export function followedByRule(chain: Chain): Set<string> {
+function followedByRule(chain: Chain): Set<string> {
   const program = decodeKey(chain.programId) as Uint8Array;
   const followed = new Set<string>();
   const { policies, venues } = chain.state();

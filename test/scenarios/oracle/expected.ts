@@ -34,6 +34,18 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const text = new Matching('some text', (value) => typeof value === 'string' && value !== '');
 export const anything = new Matching('anything', () => true);
 
+export const truth = new Matching('true or false', (value) => typeof value === 'boolean');
+
+export const atLeast = (least: number) =>
+  new Matching(`${least} or more`, (value) => Number.isSafeInteger(value) && (value as number) >= least);
+
+/** A slot as a decimal string, or null where there is none yet. */
+export const slotUpTo = (most: bigint) =>
+  new Matching(
+    `a slot up to ${most}`,
+    (value) => value === null || (typeof value === 'string' && /^\d+$/.test(value) && BigInt(value) <= most),
+  );
+
 export const iso = (seconds: number | bigint) => new Date(Number(seconds) * 1000).toISOString();
 
 export function between(from: number, to: number): Matching {

@@ -1,6 +1,19 @@
 import { REMOTE } from '../../../devnet/program/state/state.ts';
 import { actorOf } from './activity.ts';
-import { absent, anything, between, type Figure, figure, iso, readAt, readOf, text } from './expected.ts';
+import {
+  absent,
+  anything,
+  atLeast,
+  between,
+  type Figure,
+  figure,
+  iso,
+  readAt,
+  readOf,
+  slotUpTo,
+  text,
+  truth,
+} from './expected.ts';
 import { VENUES } from './venues.ts';
 import { lastDay, type PlacedEvent, type View } from './view.ts';
 
@@ -11,6 +24,29 @@ const newest = (events: readonly PlacedEvent[]) => {
 
 function remotes({ state }: View, bit: number) {
   return [...state.venues.values()].filter(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
+}
+
+/** Itself, its token accounts, its mint and its pool. */
+const OF_A_POLICY = 8;
+
+interface Stream {
+  stream: { connected: boolean; reason: string | null };
+  followed: { addresses: number; overRpc: number };
+  history: { complete: boolean };
+}
+
+/**
+ * What the parts of an answer have to say of one another, with every gap closed. The chain rests while answers are
+ * compared: a stream that shows no slot is started again meanwhile, and then history is not said to be complete.
+ */
+export function disagreements({ stream, followed, history }: Stream): string[] {
+  const isTold = stream.reason !== null && stream.reason !== '';
+  return [
+    ...(history.complete === stream.connected ? [] : ['history is complete where the stream is connected']),
+    ...(stream.connected || isTold ? [] : ['a stream that is not connected says why']),
+    ...(!stream.connected || followed.overRpc === 0 || isTold ? [] : ['what is not streamed is told']),
+    ...(followed.overRpc <= followed.addresses ? [] : ['no more is read over RPC than is followed']),
+  ];
 }
 
 /** `GET /status` */
@@ -34,11 +70,10 @@ export function status(view: View): object {
       lastProcessedSlot: String(chain.tip().slot),
       lastProcessedBlockTime: iso(now),
       cursorUpdatedAt: text,
-      // The chain rests while answers are compared: a stream that shows no slot is started again meanwhile.
-      stream: { connected: anything, since: text, reason: anything },
-      followed: { addresses: anything, overRpc: anything },
-      history: { complete: anything, fromSlot: '0', source: 'rpc' },
-      verifiedSlot: anything,
+      stream: { connected: truth, since: text, reason: anything },
+      followed: { addresses: atLeast(OF_A_POLICY * policies.length), overRpc: atLeast(0) },
+      history: { complete: truth, fromSlot: '0', source: 'rpc' },
+      verifiedSlot: slotUpTo(chain.tip().slot),
       openGaps: 0,
       incompleteTransactions: figure(0, text, text),
       deadLetters: figure(0, text, text),

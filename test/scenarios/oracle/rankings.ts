@@ -101,17 +101,27 @@ function ranked(
     .map(({ mint }) => mint);
 }
 
-/** Every sort in both orders, over all policies and over those of each quote asset, and every filter. */
+const ORDERS = ['desc', 'asc'] as const;
+
+/** Every sort in both orders over all policies. */
+export function orderings(view: View): Ranking[] {
+  // Without a price no two quote assets compare: money sorts are absent for every row.
+  const sorts = SORTS.filter((sort) => !view.polled || !KEYS[sort].isMoney);
+  return sorts.flatMap((sort) =>
+    ORDERS.map((order) => ({
+      query: `sort=${sort}&order=${order}`,
+      mints: ranked(view, sort, order, view.policies, false),
+    })),
+  );
+}
+
+/** The same, then over those of each quote asset, and every filter. */
 export function rankings(view: View): Ranking[] {
   const { policies } = view;
-  const found: Ranking[] = [];
+  const found = orderings(view);
   for (const sort of SORTS) {
-    for (const order of ['desc', 'asc']) {
+    for (const order of ORDERS) {
       const query = `sort=${sort}&order=${order}`;
-      // Without a price no two quote assets compare: money sorts are absent for every row.
-      if (!view.polled || KEYS[sort].isMoney === false) {
-        found.push({ query, mints: ranked(view, sort, order, policies, false) });
-      }
       for (const quote of new Set(policies.map(({ quoteMint }) => quoteMint))) {
         const own = policies.filter(({ quoteMint }) => quoteMint === quote);
         found.push({ query: `${query}&quote=${quote}`, mints: ranked(view, sort, order, own, true) });

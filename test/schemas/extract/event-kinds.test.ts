@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import idl from '../../../schemas/bankroll.idl.json' with { type: 'json' };
 import { KINDS_ROOM, positionOf } from '../../../schemas/extract/groups.ts';
 import { POLICY_RULES, PROTOCOL_RULES } from '../../../schemas/extract/rules.ts';
 import { EVENT_KINDS, type EventKind } from '../../../schemas/program/event-kinds.ts';
@@ -30,6 +31,20 @@ test('derived events are stored where they always were: a code is of one kind, f
       'ProtocolPaused',
     ],
   ]);
+});
+
+test('the actor of an event is who signs an instruction that emits it', () => {
+  for (const kind of KINDS) {
+    const { actor } = EVENT_KINDS[kind];
+    const actors =
+      typeof actor === 'string'
+        ? [actor]
+        : ['authority', 'guardian', 'attestation'].map((by) => actor({ by }));
+    const signers = idl.instructions
+      .filter(({ docs }) => docs.some((line) => line.split(/\W+/).includes(kind)))
+      .flatMap(({ accounts }) => accounts.filter((account) => 'signer' in account).map(({ name }) => name));
+    expect([...new Set(signers)].sort(), kind).toEqual([...new Set<string>(actors)].sort());
+  }
 });
 
 test('where logs are cut every instruction that emits is told by a rule, and by one', () => {

@@ -9,14 +9,13 @@ import {
 } from '../../../../clickhouse/queries/audit/hours.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../../clickhouse/tables.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
-import { isoTime } from '../../../../schemas/units.ts';
+import { HOUR_S, isoTime } from '../../../../schemas/units.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, missingBefore } from '../history-state.ts';
 import { firstDivergence } from './divergence.ts';
 
 const SUBJECT = 'hours';
 const POLICIES_AT_ONCE = 50;
-const HOUR_S = 3_600;
 
 const TERMS: Record<HourCounter, readonly Term[]> = {
   fees_claimed: ['FeesClaimed.a'],

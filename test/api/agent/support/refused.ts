@@ -7,7 +7,7 @@ import type { AgentStage } from './stage.ts';
 
 export const OPEN = { instrument: CALL, direction: 'long', size: '0.5', reason: 'a reason' };
 export const POST = { kind: 'thesis', text: 'a text' };
-export const CLOSE = { positionId: '0000000000000000001', reason: 'a reason' };
+const CLOSE = { positionId: '0000000000000000001', reason: 'a reason' };
 
 /** Every route that needs a session, with a request that it would take. */
 export const BEARER_ROUTES: readonly [method: string, path: string, body: unknown][] = [

@@ -2,7 +2,7 @@ type Amount = 'amount_a' | 'amount_b' | 'amount_c' | 'amount_d';
 type Kind = 'FeesClaimed' | 'Routed' | 'ProfitSwept' | 'BuybackBurned';
 
 /** A column of sums; a kind of null is any. */
-export type Figure = { column: string } & (
+export type SummedColumn = { column: string } & (
   | { is: 'total'; kind: Kind; amount: Amount }
   | { is: 'count'; kind: Kind | null }
   /** Those whose block time is known. */
@@ -11,11 +11,16 @@ export type Figure = { column: string } & (
   | { is: 'newest' | 'oldest'; kind: Kind | null }
 );
 
-const total = (column: string, kind: Kind, amount: Amount): Figure => ({ column, is: 'total', kind, amount });
-const count = (column: string, kind: Kind | null = null): Figure => ({ column, is: 'count', kind });
-const newest = (column: string, kind: Kind | null = null): Figure => ({ column, is: 'newest', kind });
+const total = (column: string, kind: Kind, amount: Amount): SummedColumn => ({
+  column,
+  is: 'total',
+  kind,
+  amount,
+});
+const count = (column: string, kind: Kind | null = null): SummedColumn => ({ column, is: 'count', kind });
+const newest = (column: string, kind: Kind | null = null): SummedColumn => ({ column, is: 'newest', kind });
 
-export const POLICY_FIGURES: readonly Figure[] = [
+export const POLICY_COLUMNS: readonly SummedColumn[] = [
   total('fees_quote', 'FeesClaimed', 'amount_a'),
   total('fees_base', 'FeesClaimed', 'amount_b'),
   count('claim_count', 'FeesClaimed'),
@@ -35,7 +40,7 @@ export const POLICY_FIGURES: readonly Figure[] = [
   count('event_count'),
 ];
 
-export const QUOTE_FIGURES: readonly Figure[] = [
+export const QUOTE_COLUMNS: readonly SummedColumn[] = [
   total('routed_to_lp', 'Routed', 'amount_c'),
   total('routed_to_bankroll', 'Routed', 'amount_d'),
   total('protocol_cut', 'Routed', 'amount_b'),
@@ -45,31 +50,32 @@ export const QUOTE_FIGURES: readonly Figure[] = [
   newest('last_event'),
 ];
 
-export const KIND_FIGURES: readonly Figure[] = [
+export const KIND_COLUMNS: readonly SummedColumn[] = [
   { column: 'event_count', is: 'dated', kind: null },
   { column: 'first_event', is: 'oldest', kind: null },
   newest('last_event'),
 ];
 
-export const columns = (figures: readonly Figure[]): string => figures.map(({ column }) => column).join(', ');
+export const columnNames = (columns: readonly SummedColumn[]): string =>
+  columns.map(({ column }) => column).join(', ');
 
-export const selected = (figures: readonly Figure[], from: 'ofFacts' | 'ofSums'): string =>
-  figures
-    .map((figure) => `${from === 'ofFacts' ? ofFacts(figure) : ofSums(figure)} AS ${figure.column}`)
+export const selected = (columns: readonly SummedColumn[], from: 'ofFacts' | 'ofSums'): string =>
+  columns
+    .map((summed) => `${from === 'ofFacts' ? ofFacts(summed) : ofSums(summed)} AS ${summed.column}`)
     .join(',\n  ');
 
 /** From facts `e`; rows of kind '' stand for a sum which may have no fact left. */
-function ofFacts(figure: Figure): string {
-  const { kind } = figure;
+function ofFacts(summed: SummedColumn): string {
+  const { kind } = summed;
   const when = kind === null ? "e.kind != ''" : `e.kind = '${kind}'`;
-  if (figure.is === 'total') return `sumIf(toUInt128(e.${figure.amount}), ${when})`;
-  if (figure.is === 'count') return `countIf(${when})`;
-  if (figure.is === 'dated') return 'countIf(e.block_time IS NOT NULL)';
-  return `${figure.is === 'newest' ? 'max' : 'min'}OrNullIf(e.block_time, ${when})`;
+  if (summed.is === 'total') return `sumIf(toUInt128(e.${summed.amount}), ${when})`;
+  if (summed.is === 'count') return `countIf(${when})`;
+  if (summed.is === 'dated') return 'countIf(e.block_time IS NOT NULL)';
+  return `${summed.is === 'newest' ? 'max' : 'min'}OrNullIf(e.block_time, ${when})`;
 }
 
 /** From rows `s` that hold sums already. */
-function ofSums({ is, column }: Figure): string {
+function ofSums({ is, column }: SummedColumn): string {
   if (is === 'newest') return `max(s.${column})`;
   if (is === 'oldest') return `min(s.${column})`;
   return `sum(s.${column})`;

@@ -1,0 +1,24 @@
+/**
+ * Steps that are summed together, and kept until something of them changes. Blocks begin where they always do, whatever
+ * range is asked for: all who ask share what was read, and many ranges cost no more than all of the past once.
+ */
+export const STEPS_A_BLOCK = 168;
+
+/** Ends of steps in hours since 1970, the first and the last of a block, and how many of them are passed. */
+export interface Block {
+  first: number;
+  last: number;
+  passed: number;
+}
+
+/** The blocks in which the ends of a range lie, oldest first. @param each hours between two ends. */
+export function blocksOf(ends: readonly number[], each: number, passed: number): Block[] {
+  const long = STEPS_A_BLOCK * each;
+  const numbers = new Set(ends.map((end) => Math.floor(end / long)));
+  return [...numbers].map((number) => {
+    const first = number * long;
+    const last = first + long - each;
+    const known = Math.floor((Math.min(passed, last) - first) / each) + 1;
+    return { first, last, passed: Math.max(0, known) };
+  });
+}

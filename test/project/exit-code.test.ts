@@ -1,0 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+/** Loads what the process of a run loads, says how it is to end, and has nothing left to do. */
+const ending = (code: number) =>
+  `await import('./test/support/global-setup.ts'); process.exitCode = ${code};`;
+
+test.each([0, 1])('a run that says it ends with %i does, whatever its servers leave for the end', (code) => {
+  const child = spawnSync(process.execPath, ['--input-type=module', '--eval', ending(code)]);
+  expect(`${child.stderr}`).not.toContain('Error');
+  expect(child.status).toBe(code);
+});
