@@ -5,6 +5,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** These begin first: the last of them would run alone at the end. */
 const LONGEST = ['scenarios/exact', 'kafka/frozen', 'chaos/flaws', 'scenarios/kill', 'chaos/chaos'];
 
+/**
+ * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
+ * loaded and warm. Any other has a process of its own.
+ */
+const TOGETHER = [
+  'test/{devnet,runtime,schemas}/**/*.test.ts',
+  'test/api/*.test.ts',
+  'test/api/{coin,history,http,rankings}/*.test.ts',
+  'test/api/latest/{change-feed,index-reads,tallies}.test.ts',
+  'test/explorer/!(browser).test.ts',
+  'test/ingest/{log,materialise,poll}/*.test.ts',
+  'test/project/{closed-lists,compose,imports,lock,named-tests,readme,watched}.test.ts',
+];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
@@ -17,7 +31,10 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: TOGETHER } },
+      { extends: true, test: { name: 'together', include: TOGETHER, isolate: false } },
+    ],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // kafkajs sets timers to times past; processes of the product are started the same way.

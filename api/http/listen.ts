@@ -59,9 +59,7 @@ export async function bind(
   // A connection on which nothing moves, a reader that reads nothing among them.
   server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? taken(host, port) : error),
-    );
+    server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(host, port, error)));
     server.listen(port, host, resolve);
   });
   const address = server.address();
@@ -84,5 +82,14 @@ export async function bind(
   };
 }
 
-const taken = (host: string, port: number) =>
-  new ConfigError(`something else listens on ${host} port ${port} already: stop it, or set PORT to another`);
+/** Why an address cannot be had, and what to do about it. */
+function refusal(host: string, port: number, error: NodeJS.ErrnoException): Error {
+  const said: Record<string, string> = {
+    EADDRINUSE: `something else listens on ${host} port ${port} already: stop it, or set PORT to another`,
+    EACCES: `this user may not listen on port ${port}: set PORT to one from 1024 up`,
+    EADDRNOTAVAIL: `HOST ${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
+    ENOTFOUND: `HOST ${host} is no name of this machine: set HOST to an address of it, or to 0.0.0.0 for all of them`,
+  };
+  const sentence = said[error.code ?? ''];
+  return sentence === undefined ? error : new ConfigError(sentence, { cause: error });
+}

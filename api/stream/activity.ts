@@ -106,9 +106,13 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       // A client says himself how far back he is: what that would cost is looked at first.
       if (await hasManyEvents(store, from, until.slot, MOST_RECENT))
         return { events: [], gap: 'the position is too old' };
-      const identities = await eventIdentities(store, from, until.slot, MOST_RECENT);
+      // Of those beyond what is told none is read, where the client has as many of the last slots as he says.
+      const most = mint === null ? Math.min(MOST_RECENT, since.recent + MOST_MISSED + 1) : MOST_RECENT;
+      const identities = await eventIdentities(store, from, until.slot, most);
       if (identities.length === MOST_RECENT) return { events: [], gap: 'the position is too old' };
-      if (recentOf(identities, since.slot) !== since.recent)
+      if (identities.length === most)
+        return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
+      if (recentOf(identities)(since.slot) !== since.recent)
         return { events: [], gap: 'events came late, in slots that were told already' };
       const all = createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).moveTo(
         until.slot,

@@ -1,5 +1,6 @@
 import type { EventIdentity } from '../../clickhouse/queries/activity/stream-events.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
+import { recentIn } from './recent.ts';
 
 /** An event that nobody was told of, and where a client is that has it. */
 export interface Fresh {
@@ -30,7 +31,7 @@ export function createEventWindow(
   identities: readonly EventIdentity[],
 ): EventWindow {
   let rows = [...identities];
-  let tip = positionAt(rows, slot, countIn(rows, slot), closedGaps);
+  let tip = positionsIn(rows)(slot, countIn(rows, slot), closedGaps);
   const told = () => new Set(rows.map(identityOf));
   return {
     tip: () => tip,
@@ -39,19 +40,21 @@ export function createEventWindow(
       const known = told();
       const before = tip;
       rows = [...all];
-      tip = positionAt(rows, to, countIn(rows, to), gaps);
+      const positionAt = positionsIn(rows);
+      tip = positionAt(to, countIn(rows, to), gaps);
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
       const late: Fresh[] = [];
       for (const row of rows) {
-        const ordinal = (ordinals.get(row.slot) ?? 0) + 1;
-        ordinals.set(row.slot, ordinal);
+        const text = row.slot;
+        const ordinal = (ordinals.get(text) ?? 0) + 1;
+        ordinals.set(text, ordinal);
         const identity = identityOf(row);
         if (known.has(identity)) continue;
-        const slot = BigInt(row.slot);
+        const slot = BigInt(text);
         const isLate = slot < before.slot || (slot === before.slot && ordinal <= before.ordinal);
         if (isLate) late.push({ identity, position: tip });
-        else fresh.push({ identity, position: positionAt(rows, slot, ordinal, gaps) });
+        else fresh.push({ identity, position: positionAt(slot, ordinal, gaps) });
       }
       // Who has a late one has all the others.
       return [...fresh, ...late];
@@ -62,21 +65,20 @@ export function createEventWindow(
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>
   rows.filter((row) => BigInt(row.slot) === slot).length;
 
-function positionAt(
-  rows: readonly EventIdentity[],
-  slot: bigint,
-  ordinal: number,
-  closedGaps: number,
-): ChainPosition {
-  return { slot, ordinal, recent: recentOf(rows, slot), closedGaps };
+function positionsIn(rows: readonly EventIdentity[]) {
+  const recent = recentOf(rows);
+  return (slot: bigint, ordinal: number, closedGaps: number): ChainPosition => ({
+    slot,
+    ordinal,
+    recent: recent(slot),
+    closedGaps,
+  });
 }
 
-/** How many events the last slots up to this one have. */
-export function recentOf(rows: readonly EventIdentity[], slot: bigint): number {
-  let count = 0;
-  for (const row of rows) {
-    const at = BigInt(row.slot);
-    if (at <= slot && at > slot - WINDOW_SLOTS) count += 1;
-  }
-  return count;
+/** How many events the last slots up to one have, of rows in the order of the chain. */
+export function recentOf(rows: readonly EventIdentity[]): (slot: bigint) => number {
+  return recentIn(
+    rows.map((row) => BigInt(row.slot)),
+    WINDOW_SLOTS,
+  );
 }

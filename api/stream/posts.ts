@@ -1,6 +1,7 @@
 import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { NumberedPosts } from '../latest/read-deps.ts';
 import { type PostPosition, WINDOW_POSTS } from './position.ts';
+import { recentIn } from './recent.ts';
 
 /** A post, and where a client is that has it. */
 export interface FreshPost {
@@ -36,7 +37,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
     const { rows } = await read(windowBefore(newest));
     known = rows;
     const id = rows.length === 0 ? newest : numberOf(rows.at(-1) as AgentPost);
-    tip = { id, recent: recentOf(rows, id) };
+    tip = { id, recent: recentOf(rows)(id) };
   };
   return {
     begin,
@@ -51,7 +52,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
       const { rows } = await read(windowBefore(before));
       known = rows;
       const id = rows.length === 0 ? before : numberOf(rows.at(-1) as AgentPost);
-      tip = { id, recent: recentOf(rows, id) };
+      tip = { id, recent: recentOf(rows)(id) };
       return inOrder(
         rows.filter((post) => !had.has(post.id)),
         rows,
@@ -62,7 +63,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
     missed: async (since, until, mint) => {
       if (since.id > until.id) return null;
       const { rows } = await read(windowBefore(since.id));
-      if (recentOf(rows, since.id) !== since.recent || rows.length > MOST) return null;
+      if (recentOf(rows)(since.id) !== since.recent || rows.length > MOST) return null;
       const fresh = rows.filter((post) => numberOf(post) > since.id && numberOf(post) <= until.id);
       return inOrder(fresh, rows, since.id, until).filter(({ post }) => mint === null || post.mint === mint);
     },
@@ -72,9 +73,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
 const numberOf = ({ id }: AgentPost) => BigInt(id);
 const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n);
 
-function recentOf(rows: readonly AgentPost[], id: bigint): number {
-  return rows.filter((post) => numberOf(post) <= id && numberOf(post) > id - WINDOW_POSTS).length;
-}
+const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WINDOW_POSTS);
 
 /** Those that came late, behind a higher number, stand last: who has one of them has all the others. */
 function inOrder(
@@ -85,10 +84,11 @@ function inOrder(
 ): FreshPost[] {
   const late = fresh.filter((post) => numberOf(post) <= before);
   const next = fresh.filter((post) => numberOf(post) > before);
+  const recent = recentOf(rows);
   return [
     ...next.map((post) => ({
       post,
-      position: { id: numberOf(post), recent: recentOf(rows, numberOf(post)) },
+      position: { id: numberOf(post), recent: recent(numberOf(post)) },
     })),
     ...late.map((post) => ({ post, position: tip })),
   ];

@@ -104,7 +104,9 @@ function open(options: ChainOptions): Parts {
       `${options.dir} holds a chain whose program has another byte layout: remove it, or give another directory`,
     );
   if (head.seed !== seed || head.programId !== programId) {
-    throw new RangeError(`${options.dir} holds the chain of seed ${head.seed} and program ${head.programId}`);
+    throw new RangeError(
+      `${options.dir} holds the chain of seed ${head.seed} and program ${head.programId}: give that seed, or another directory`,
+    );
   }
   const state = emptyState();
   const index = createChainIndex(seed, programId);

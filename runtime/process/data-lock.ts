@@ -34,6 +34,7 @@ const LOOK_EVERY_MS = 50;
  * @throws DataLockedError where a living process holds it.
  */
 export function lockDataDir(dataDir: string): () => void {
+  makeThere(dataDir);
   makePrivate(dataDir);
   const file = path.join(dataDir, 'lock');
   const own: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
@@ -62,9 +63,28 @@ export function lockDataDir(dataDir: string): () => void {
   throw new DataLockedError(`DATA_DIR ${dataDir} is being taken by another process`);
 }
 
+/** What may be wrong with a directory that cannot be made. */
+const UNUSABLE: Record<string, string> = {
+  EEXIST: 'is no directory',
+  ENOTDIR: 'lies in what is no directory',
+  EACCES: 'may not be made by this user',
+  EPERM: 'may not be made by this user',
+  EROFS: 'is on a file system that nothing can be written to',
+  ENOSPC: 'is on a file system that is full',
+};
+
+/** @throws ConfigError */
+function makeThere(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const why = UNUSABLE[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be made';
+    throw new ConfigError(`DATA_DIR ${dataDir} ${why}: name another directory in DATA_DIR`, { cause });
+  }
+}
+
 /** The stores in it are as open as it is: whoever may write there may write posts. @throws ConfigError */
 function makePrivate(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     if ((statSync(dataDir).mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
   } catch (cause) {

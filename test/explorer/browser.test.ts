@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import type { CoinHistoryResponse } from '../../schemas/responses/history.ts';
-import { answerOnly, harm, lengthenActivity, loseStore, makeHostile } from './support/hostile-answers.ts';
+import {
+  answerOnly,
+  harm,
+  hostileAddresses,
+  lengthenActivity,
+  loseStore,
+  makeHostile,
+} from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {
   CHROMIUM,
@@ -229,6 +236,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await open(pages.policy as string, long);
     const rows = long.locator('.activity li');
     await vi.waitFor(async () => {
+      expect(await rows.count()).toBeLessThan(MOST_ROWS);
       await long.evaluate("document.querySelector('.activity').scrollTo(0, 1e9)");
       expect(Number(await rows.first().getAttribute('aria-setsize'))).toBe(LONG);
     }, AWAITED);
@@ -272,5 +280,18 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       found.push(...(await harm(hostile.page)).map((line) => `${path} ${line}`));
     }
     expect([...found, ...hostile.faults]).toEqual([]);
+  });
+
+  test('an address that somebody was sent does nothing but show a page', async () => {
+    const sent = await another();
+    const found: string[] = [];
+    for (const path of hostileAddresses()) {
+      await sent.page.goto(path);
+      await sent.page.locator('main h1').first().waitFor();
+      found.push(...(await harm(sent.page)).map((line) => `${path} ${line}`));
+    }
+    // What is no mint or no filter is refused, and the page says so.
+    const faults = sent.faults.filter((fault) => !/^answered 40[04] /.test(fault));
+    expect([...found, ...faults]).toEqual([]);
   });
 });

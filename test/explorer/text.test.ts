@@ -106,6 +106,8 @@ describe('words', () => {
       '7 base units for 1.5 USDX',
     );
     expect(told('Unheard', { some: 1 }, units)).toEqual({ title: 'Unheard', tone: 'terms', text: 'some 1' });
+    for (const kind of ['constructor', '__proto__', 'toString'])
+      expect(told(kind, { some: 1 }, units)).toMatchObject({ tone: 'terms', text: 'some 1' });
   });
 
   test('ages, shares and classes', () => {

@@ -92,6 +92,15 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
+  test('that cannot be had is told in a sentence', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'file-'));
+    const file = path.join(directory, 'a file');
+    writeFileSync(file, '');
+    expect(() => lockDataDir(file)).toThrow(`DATA_DIR ${file} is no directory: name another`);
+    expect(() => lockDataDir(path.join(file, 'below'))).toThrow('lies in what is no directory');
+    rmSync(directory, { recursive: true });
+  });
+
   test('belongs to one living process at a time; one that died does not count', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const unlock = lockDataDir(directory);

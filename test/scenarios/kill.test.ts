@@ -12,7 +12,8 @@ import { createHarness, type Status } from './harness.ts';
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';
 const KILLS = 10;
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
-const FLAGS = ['--seed', SEED, '--policies', '30', '--history', '400', '--rate', '10'];
+/** A past that is there before it is followed: it is read over RPC. */
+const FLAGS = ['--seed', SEED, '--policies', '30', '--history', '400', '--past', '0', '--rate', '10'];
 const directory = mkdtempSync(path.join(tmpdir(), 'kill-'));
 const started = new Set<ChildProcess>();
 

@@ -61,3 +61,20 @@ describe('a window over the last slots', () => {
     expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 });
   });
 });
+
+test('what was missed is put in order by looking at each event a few times, however many there are', () => {
+  let looked = 0;
+  const rows = Array.from({ length: 2_000 }, (_, n) => {
+    const row = event(1_000 + Math.floor(n / 10), n);
+    return Object.defineProperty({ ...row }, 'slot', {
+      get: () => {
+        looked += 1;
+        return row.slot;
+      },
+    });
+  });
+  const told = createEventWindow(900n, 0, []).moveTo(1_200n, 0, rows);
+  expect(told).toHaveLength(2_000);
+  expect(told.at(-1)?.position).toEqual({ slot: 1_199n, ordinal: 10, recent: 640, closedGaps: 0 });
+  expect(looked).toBeLessThan(10 * rows.length);
+});

@@ -210,6 +210,25 @@ describe('posts', () => {
     expect(names(back).toSorted()).toEqual(['a', 'post 3']);
   });
 
+  test('that would end a line, or an event, come as they were written', async () => {
+    const text =
+      'one\n\nevent: end\ndata: {"reason":"over"}\r\n\r\nid: 7\u2028\u2029\u0085\u202e\u0000</script>';
+    const listener = await listen(`/stream/posts?mint=${key('one')}`);
+    const both = await listen('/stream/activity?posts=true');
+    write({ ...postOf(1, 'one'), text, ref: text, venue: text });
+    await held.api.insert('events', [happened('one', 1001, 'a', { summary: JSON.stringify({ n: text }) })]);
+    await apply(1001);
+    write(postOf(2, 'one'));
+    await listener.until(2);
+    await both.until(3);
+    expect(listener.heard.map(({ event, data }) => [event, data.text])).toEqual([
+      ['post', text],
+      ['post', 'post 2'],
+    ]);
+    expect(listener.heard[0]?.data).toMatchObject({ ref: text, venue: text });
+    expect(names(both).toSorted()).toEqual([text, text, 'post 2'].toSorted());
+  });
+
   test('that become visible behind a higher number are told, and are a gap to who comes back', async () => {
     write(postOf(1, 'one'));
     const listener = await listen('/stream/posts');

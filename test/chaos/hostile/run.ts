@@ -8,7 +8,7 @@ import { DEAD_GATEWAY, deadNames } from './dead-names.ts';
 import { honestClients, type Met } from './honest.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const FLAGS = ['--policies', '16', '--history', '120'];
+const FLAGS = ['--policies', '16', '--history', '120', '--past', '0'];
 
 export interface Outcome {
   alone: Met;

@@ -1,19 +1,33 @@
 import type { Page, Route } from 'playwright-core';
 
+/** What somebody may be sent in an address: markup, turning and hidden characters, names that every object has. */
+const IN_ADDRESSES = [
+  '"></script><script>globalThis.harmed = 1</script><b onmouseover="globalThis.harmed = 1">bold</b>',
+  '\u202egnp.exe\u2066 \u0000\u0007\u001b[2J\u200b\u00ad',
+  '__proto__',
+  'constructor',
+];
+
 /** What strangers would write where they may; each ends what it might stand in. */
 const WORDS = [
+  ...IN_ADDRESSES,
   '<img src="https://elsewhere.example/x.png" onerror="globalThis.harmed = 1">',
-  '"></script><script>globalThis.harmed = 1</script><b onmouseover="globalThis.harmed = 1">bold</b>',
   'javascript:globalThis.harmed=1',
-  '\u202egnp.exe\u2066 \u0000\u0007\u001b[2J\u200b\u00ad',
   "' onfocus='globalThis.harmed=1' autofocus='",
   'https://elsewhere.example/a?b=<svg onload=globalThis.harmed=1>',
-  '__proto__',
 ];
 
 /** The fields of answers whose text comes from tokens, agents, catalogues and venues. */
 const FIELDS =
-  /^(name|symbol|mintName|mintSymbol|quoteSymbol|text|ref|venue|reason|error|provider|uri|image|logoUrl|category)$/;
+  /^(name|symbol|mintName|mintSymbol|quoteSymbol|symbolSource|\w*AbsentReason|text|ref|venue|reason|error|provider|uri|image|\w+Url|category|by|source)$/;
+
+/** Addresses that somebody may be sent, of any of the pages. */
+export const hostileAddresses = (): string[] =>
+  IN_ADDRESSES.map(encodeURIComponent).flatMap((word) => [
+    `/explorer/coins/${word}`,
+    `/explorer/?search=${word}&quote=${word}&mode=${word}&sort=${word}`,
+    `/explorer/protocol?quote=${word}&range=${word}`,
+  ]);
 
 /** The same answer with such words in all of those fields. */
 function altered(value: unknown, count: { at: number }): unknown {
@@ -91,7 +105,8 @@ export const harm = (page: Page): Promise<string[]> =>
       if (turning.test(walker.currentNode.data)) found.push('text: ' + walker.currentNode.parentElement.outerHTML);
     for (const element of document.querySelectorAll('*'))
       for (const { name, value } of element.attributes) {
-        if (turning.test(value)) found.push('attribute ' + name + ': ' + escape(value));
+        // What a field or a choice stands for is shown by its text.
+        if (turning.test(value) && name !== 'value') found.push('attribute ' + name + ': ' + escape(value));
         if (name.startsWith('on')) found.push('attribute ' + name);
       }
     if (turning.test(document.title)) found.push('title: ' + escape(document.title));

@@ -16,11 +16,13 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'audit-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+
 /** Runs `npm run audit`'s process to its end. */
 function audit(env: Record<string, string>, args: string[] = []) {
   const child = spawn(process.execPath, ['ingest/commands/audit.ts', ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: '16', DATA_DIR: dataDir, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, UV_THREADPOOL_SIZE: '16', DATA_DIR: dataDir, ...env },
   });
   let out = '';
   let err = '';

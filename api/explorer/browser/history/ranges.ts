@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 
 const chosen = (): Range => {
   const said = address.value.query.get('range') ?? '';
-  return said in RANGES ? (said as Range) : UNSAID;
+  return Object.hasOwn(RANGES, said) ? (said as Range) : UNSAID;
 };
 
 /** When the span begins that the address asks for, ISO 8601. */

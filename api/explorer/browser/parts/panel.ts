@@ -90,7 +90,7 @@ export function Panel() {
       ${shown.base !== null && !shown.absent && html`<dt>Exactly</dt><dd>${shown.base}</dd>`}
       ${shown.reason !== null && html`<dt>Why</dt><dd><${Text} text=${shown.reason} /></dd>`}
       ${shown.more?.map(([name, value]) => html`<dt>${name}</dt><dd><${Text} text=${value} /></dd>`)}
-      <dt>Source</dt><dd class="source">${shown.source}</dd>
+      <dt>Source</dt><dd class="source"><${Text} text=${shown.source} /></dd>
       ${
         !shown.absent &&
         html`<dt>As of</dt><dd>${

@@ -73,7 +73,7 @@ function Choice({
   const known =
     value === '' || options.some(([option]) => option === value)
       ? options
-      : [...options, [value, value] as const];
+      : [...options, [value, plainText(value)] as const];
   return html`<label class=${value === '' ? 'choice' : 'choice chosen'}>
     <span>${label}</span>
     <select value=${value} onChange=${(event: Event) => ask({ [name]: (event.target as HTMLSelectElement).value, offset: null })}>

@@ -35,6 +35,7 @@ export function RankingsPage() {
             ${[...question.keys()].length > 1 ? 'Take a filter away, or look for something else.' : 'As soon as one is created it stands here.'}
           <//>`
         : html`
+            ${data.sort === 'burned' && html`<p class="note">Ranked by what was spent on buying the tokens back.</p>`}
             <${RankingTable} rows=${data.items} sort=${data.sort} />
             <${Pages} data=${data} />
           `}<//>

@@ -1,4 +1,5 @@
 import { scaled, short, type Unit } from './amounts.ts';
+import { plainText } from './visible.ts';
 import { classNames, shortKey, spaced } from './words.ts';
 
 export type Summary = Record<string, string | number | boolean | null>;
@@ -19,7 +20,7 @@ interface Telling {
 }
 
 const text = (value: Summary[string] | undefined) =>
-  value === null || value === undefined ? '?' : String(value);
+  value === null || value === undefined ? '?' : plainText(String(value));
 
 function amount(value: Summary[string] | undefined, unit: Unit): string {
   if (typeof value !== 'string') return '?';
@@ -108,13 +109,15 @@ const TELLINGS: Record<string, Telling> = {
   },
 };
 
+const tellingOf = (kind: string) => (Object.hasOwn(TELLINGS, kind) ? TELLINGS[kind] : undefined);
+
 /** An event in words; a kind that is not known here is told by its fields. */
 export function told(
   kind: string,
   summary: Summary,
   units: Units,
 ): { title: string; tone: Tone; text: string } {
-  const telling = TELLINGS[kind];
+  const telling = tellingOf(kind);
   if (telling !== undefined)
     return { title: telling.title, tone: telling.tone, text: telling.tell(summary, units) };
   const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${text(value)}`);
@@ -122,4 +125,4 @@ export function told(
 }
 
 export const KINDS = Object.keys(TELLINGS);
-export const titleOf = (kind: string) => TELLINGS[kind]?.title ?? spaced(kind);
+export const titleOf = (kind: string) => tellingOf(kind)?.title ?? spaced(kind);

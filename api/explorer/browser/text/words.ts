@@ -9,14 +9,14 @@ export function classNames(mask: number): string[] {
   return CLASSES.filter((_, bit) => (mask & (1 << bit)) !== 0);
 }
 
-/** `4F3k…9aQz` */
+/** `4F3k…9aQz`; what an address says is a key may be any text. */
 export function shortKey(key: string): string {
-  return key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`;
+  return plainText(key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`);
 }
 
 /** What stands behind an amount: the symbol of its asset, or of one without a symbol how its mint begins. */
 export const symbolOf = (symbol: string | null, mint: string): string =>
-  symbol === null ? `${mint.slice(0, 4)}…` : plainText(symbol);
+  symbol === null ? `${plainText(mint.slice(0, 4))}…` : plainText(symbol);
 
 /** A sentence that another one begins. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
