@@ -32,7 +32,7 @@ const DEFAULT_LIMITS: SlotsLimits = {
 };
 
 /** Complete slots that are held back for another stream at most: then they go on without it. */
-const MOST_HELD_SLOTS = 40n;
+const MOST_HELD_SLOTS = 40;
 
 /**
  * Orders what the stream brings. A slot is released once its block meta is here and it, or a descendant, has reached
@@ -148,8 +148,7 @@ export class Slots {
   #release(): SlotsOutput[] {
     const outputs: SlotsOutput[] = [];
     const ready = this.#pending.ready();
-    const newest = ready.at(-1)?.slot ?? 0n;
-    for (const pending of ready) {
+    for (const [at, pending] of ready.entries()) {
       const { slot, meta } = pending;
       if (meta === null) break;
       if (this.#last === null) {
@@ -163,7 +162,7 @@ export class Slots {
         this.#pending.forget(slot);
         continue;
       }
-      const isHeld = this.#ceiling !== null && slot > this.#ceiling && newest - slot < MOST_HELD_SLOTS;
+      const isHeld = this.#ceiling !== null && slot > this.#ceiling && ready.length - at <= MOST_HELD_SLOTS;
       if (meta.parent !== this.#last || isHeld) break;
       const accounts = [...pending.accounts.values()];
       const transactions = [...pending.transactions.values()].sort((a, b) => a.index - b.index);

@@ -147,6 +147,17 @@ test('the core waits for the stream beside it, and not for ever', () => {
   expect(slotsOf(slots.hold(null))).toHaveLength(40);
 });
 
+test('it waits for as many blocks where most slots between them were skipped', () => {
+  const slots = new Slots('confirmed', 1_000n);
+  slots.hold(1_000n);
+  for (let slot = 2_000n; slot <= 41_000n; slot += 1_000n) {
+    slots.take(meta(slot, slot - 1_000n));
+    expect(slots.take(confirmed(slot))).toEqual([]);
+  }
+  slots.take(meta(42_000n, 41_000n));
+  expect(slots.take(confirmed(42_000n))).toMatchObject([{ type: 'released', slot: { slot: 2_000n } }]);
+});
+
 test('a replay of the slot released last repeats nothing, and brings what came behind its end', () => {
   const slots = new Slots('confirmed', 10n);
   for (const update of [account(11n, 1), meta(11n), confirmed(11n)]) slots.take(update);
