@@ -3,8 +3,8 @@ import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/respon
 import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
-import { type Piece, piece } from '../http/piece.ts';
-import { printedHead, printedItem, printedList } from '../http/printed.ts';
+import { type Piece, piece } from '../http/answers/piece.ts';
+import { printedHead, printedItem, printedList } from '../http/answers/printed.ts';
 import type { RouteReply } from '../http/route.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/tallies/sums.ts';

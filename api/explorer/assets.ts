@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Encoding } from '../http/accept-encoding.ts';
+import type { Encoding } from '../http/answers/accept-encoding.ts';
 import { type Asset, hashedName, linkModules } from './link-modules.ts';
 
 /** What the pages are made of. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ErrorBody } from '../../schemas/responses/parts.ts';
-import { preferredEncoding } from '../http/accept-encoding.ts';
+import { preferredEncoding } from '../http/answers/accept-encoding.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { ASSETS_PATH, document, PAGES } from './html.ts';

@@ -3,17 +3,17 @@ import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { answerOf, hasIt, send, sendJson, sendStream } from './answers.ts';
+import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
+import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
+import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
-import { BusyError } from './lines.ts';
 import { queryProperties } from './openapi.ts';
-import { createPackedAnswers, type PackedAnswers } from './packed-answers.ts';
 import { publicDetail } from './public-detail.ts';
-import { createReadGate, type ReadGate } from './read-gate.ts';
 import type { Route } from './route.ts';
-import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
-import { createTurns } from './turns.ts';
+import { BusyError } from './turns/lines.ts';
+import { createReadGate, type ReadGate } from './turns/read-gate.ts';
+import { createTurns } from './turns/turns.ts';
 
 export interface HttpOptions {
   latest: Latest;

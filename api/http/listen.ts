@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type Koa from 'koa';
 import { ConfigError } from '../../runtime/errors.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { oneAtATime } from './turns/one-at-a-time.ts';
 
 export interface Listening {
   port: number;

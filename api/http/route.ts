@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { View } from '../latest/view.ts';
-import type { Piece } from './piece.ts';
+import type { Piece } from './answers/piece.ts';
 
 /** What a handler is told of its request; nothing of Koa. */
 export interface RouteContext {

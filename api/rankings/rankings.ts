@@ -11,7 +11,7 @@ import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
-import { printedAnswer } from '../http/printed.ts';
+import { printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';

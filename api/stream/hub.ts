@@ -1,4 +1,4 @@
-import { createReadGate } from '../http/read-gate.ts';
+import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
 import type { Clients } from './clients.ts';
 import { type Position, positionText, readPosition } from './position.ts';

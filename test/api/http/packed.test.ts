@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { preferredEncoding } from '../../../api/http/accept-encoding.ts';
-import { type Answer, answerOf } from '../../../api/http/answers.ts';
-import { createPackedAnswers } from '../../../api/http/packed-answers.ts';
-import { piece } from '../../../api/http/piece.ts';
+import { preferredEncoding } from '../../../api/http/answers/accept-encoding.ts';
+import { type Answer, answerOf } from '../../../api/http/answers/answers.ts';
+import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
+import { piece } from '../../../api/http/answers/piece.ts';
 
 const MAX_BYTES = 1_000_000;
 const LARGE = 20_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { BusyError } from '../../../api/http/lines.ts';
-import { createReadGate } from '../../../api/http/read-gate.ts';
+import { BusyError } from '../../../api/http/turns/lines.ts';
+import { createReadGate } from '../../../api/http/turns/read-gate.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
 function works() {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
+import type { RouteReply } from '../route.ts';
 import { type Piece, tagOf } from './piece.ts';
-import type { RouteReply } from './route.ts';
 
 /** An answer as it goes over the wire. */
 export interface Answer {

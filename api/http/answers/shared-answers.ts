@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Latest } from '../latest/latest.ts';
-import type { Made } from '../latest/made.ts';
-import type { View } from '../latest/view.ts';
+import type { Latest } from '../../latest/latest.ts';
+import type { Made } from '../../latest/made.ts';
+import type { View } from '../../latest/view.ts';
+import type { RouteReply } from '../route.ts';
 import { type Answer, answerOf } from './answers.ts';
-import type { RouteReply } from './route.ts';
 
 type Make = (view: View) => RouteReply;
 
