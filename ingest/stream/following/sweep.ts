@@ -48,7 +48,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let running = false;
 
   const sendBehind = async (records: readonly AccountRecord[]) => {
-    const slot = records.reduce((most, record) => (record.slot > most ? record.slot : most), 0n);
+    let slot = 0n;
+    for (const record of records) if (record.slot > slot) slot = record.slot;
     await behindStream(slot, options.released, signal);
     await send(records);
   };
