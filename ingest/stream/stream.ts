@@ -97,7 +97,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const sweeper = createSweeper({
     ...{ reader, programId, mints: following.mints, send, logger, signal },
     addresses: () => [...following.streamed(), ...following.namedBalances()],
-    released: () => slots.last,
     learn: (records) => records.forEach(learn),
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });
