@@ -12,7 +12,8 @@ const LONGEST = ['scenarios/exact', 'kafka/frozen', 'chaos/flaws', 'scenarios/ki
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
-  'test/api/{coin,history,http,rankings}/*.test.ts',
+  'test/api/{coin,history,rankings}/*.test.ts',
+  'test/api/http/!(floods|read-gate|turns).test.ts',
   'test/api/latest/{change-feed,index-reads,tallies}.test.ts',
   'test/explorer/!(browser).test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
