@@ -17,6 +17,8 @@ export interface UnsettledSweep {
   policies: readonly string[];
 }
 
+export type SweepPlace = Pick<UnsettledSweep, 'slot' | 'signature'>;
+
 /** All sweeps of a policy in a transaction. */
 export interface StoredSweep extends Legs {
   signature: string;
@@ -27,7 +29,8 @@ export interface StoredSweep extends Legs {
 
 /** What is stored of sweeps and of the states around them. */
 export interface SweepStore {
-  unsettled(upTo: bigint): Promise<UnsettledSweep[]>;
+  /** The first behind a place, by slot and signature, so many at most. */
+  unsettled(upTo: bigint, behind: SweepPlace, most: number): Promise<UnsettledSweep[]>;
   /** The last mark before a slot and the first at it or behind; of each the one beside it too, where there is one. */
   marksAround(policy: string, slot: bigint): Promise<{ before: Mark[]; after: Mark[] }>;
   sweepsBetween(policy: string, after: bigint, upTo: bigint): Promise<StoredSweep[]>;
@@ -52,6 +55,9 @@ export interface SettleOptions {
 }
 
 const EVERY_MS = 30_000;
+/** Looked at in one go: those that nothing will ever settle come again after all others. */
+const MOST_AT_ONCE = 50;
+const START: SweepPlace = { slot: 0n, signature: '' };
 
 /**
  * Tells the log what sweeps made whose logs were cut, once everything between the policy's states around them is what
@@ -61,9 +67,10 @@ export async function settleProfitsForever(options: SettleOptions): Promise<void
   const { logger, signal, everyMs = EVERY_MS } = options;
   /** What was told and may not be applied yet. */
   const told = new Set<string>();
+  let place = START;
   while (!signal.aborted) {
     try {
-      await settleProfits(options, told);
+      place = await settleProfits(options, told, place);
     } catch (error) {
       logger.warn(
         { error: messageOf(error) },
@@ -74,12 +81,21 @@ export async function settleProfitsForever(options: SettleOptions): Promise<void
   }
 }
 
-/** @throws RpcError, HistoryUnavailableError, Error of the store */
-export async function settleProfits(options: SettleOptions, told: Set<string>): Promise<void> {
+/**
+ * Looks at the first behind a place.
+ * @returns where the next go begins
+ * @throws Error of the store
+ */
+export async function settleProfits(
+  options: SettleOptions,
+  told: Set<string>,
+  behind: SweepPlace = START,
+): Promise<SweepPlace> {
   const { store, rpc, log, signal } = options;
   const verified = await options.verifiedSlot();
-  if (verified === null) return;
-  for (const { signature, slot, policies } of await store.unsettled(verified)) {
+  if (verified === null) return behind;
+  const unsettled = await store.unsettled(verified, behind, MOST_AT_ONCE);
+  for (const { signature, slot, policies } of unsettled) {
     const found: { record: ProfitRecord; sweep: StoredSweep }[] = [];
     for (const policy of policies) {
       if (signal.aborted || told.has(`${signature} ${policy}`)) continue;
@@ -89,10 +105,17 @@ export async function settleProfits(options: SettleOptions, told: Set<string>): 
     const [first] = found;
     if (first === undefined) continue;
     const { index, blockTime } = first.sweep;
-    const reading = await readTransaction(rpc, { signature, slot, blockTime }, 0, index);
-    await log.append([...found.map(({ record }) => record), reading]);
-    for (const { record } of found) told.add(`${signature} ${record.policy}`);
+    try {
+      const reading = await readTransaction(rpc, { signature, slot, blockTime }, 0, index);
+      await log.append([...found.map(({ record }) => record), reading]);
+      for (const { record } of found) told.add(`${signature} ${record.policy}`);
+    } catch (error) {
+      // The others do not wait for it.
+      const said = { error: messageOf(error), signature };
+      options.logger.warn(said, 'the profit of a cut transaction is not settled now; it is tried again');
+    }
   }
+  return (unsettled.length < MOST_AT_ONCE ? undefined : unsettled.at(-1)) ?? START;
 }
 
 async function settle(

@@ -82,7 +82,7 @@ export function storedState(
       tracesOf: (ghosts) => tracesOf(store, ghosts),
     },
     sweeps: {
-      unsettled: (upTo) => unsettledSweeps(store, upTo),
+      unsettled: (upTo, behind, most) => unsettledSweeps(store, upTo, behind, most),
       marksAround: (policy, slot) => marksAround(store, policy, slot),
       sweepsBetween: (policy, after, upTo) => sweepsBetween(store, policy, after, upTo),
       missingBetween: (policy, after, upTo) => missingBetween(store, policy, after, upTo),

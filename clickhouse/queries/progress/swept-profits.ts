@@ -29,15 +29,22 @@ export interface Sweep {
 const UNRESOLVED = `signature NOT IN (
   SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))`;
 
-/** Up to so many at once, the oldest first. */
-const MOST = 1_000;
+/** A place in their order: by slot, then by signature. */
+export type SweepPlace = Pick<UnsettledSweep, 'slot' | 'signature'>;
 
-export async function unsettledSweeps(store: Store, upTo: bigint): Promise<UnsettledSweep[]> {
+/** The first of them behind a place. */
+export async function unsettledSweeps(
+  store: Store,
+  upTo: bigint,
+  behind: SweepPlace,
+  most: number,
+): Promise<UnsettledSweep[]> {
   const rows = await store.query<{ signature: string; slot: string; policies: string[] }>(
     `SELECT signature, slot, policies FROM incomplete_transactions FINAL
-     WHERE missing = [{profit:String}] AND slot <= {upTo:UInt64} AND ${UNRESOLVED}
+     WHERE missing = [{profit:String}] AND slot <= {upTo:UInt64}
+       AND (slot, signature) > ({slot:UInt64}, {signature:String}) AND ${UNRESOLVED}
      ORDER BY slot, signature LIMIT {most:UInt32}`,
-    { profit: PROFIT, upTo, most: MOST },
+    { profit: PROFIT, upTo, most, slot: behind.slot, signature: behind.signature },
   );
   return rows.map((row) => ({ ...row, slot: BigInt(row.slot) }));
 }

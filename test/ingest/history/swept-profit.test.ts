@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import {
+  type SettleOptions,
+  type SweepPlace,
+  settleProfits,
+} from '../../../ingest/history/settle-profits.ts';
 import { profitOf } from '../../../ingest/history/swept-profit.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const bps = fc.integer({ min: 0, max: 10_000 });
@@ -60,4 +66,32 @@ test(`the profit of one sweep follows from the states around any run of sweeps (
     }),
     { seed: SEED, numRuns: 500 },
   );
+});
+
+test('those that nothing settles keep no later ones from their turn', async () => {
+  const all = Array.from({ length: 120 }, (_, at) => ({
+    ...{ slot: BigInt(at), signature: `signature ${at}`, policies: ['policy'] },
+  }));
+  const looked: bigint[] = [];
+  const options: SettleOptions = {
+    rpc: { getTransaction: () => Promise.reject(new Error('nothing is to be read')) },
+    log: { append: () => Promise.reject(new Error('nothing is to be told')) },
+    store: {
+      unsettled: async (_, behind, most) =>
+        all.filter(({ slot }) => slot > behind.slot || behind.signature === '').slice(0, most),
+      marksAround: async (_, slot) => {
+        looked.push(slot);
+        return { before: [], after: [] };
+      },
+      sweepsBetween: async () => [],
+      missingBetween: async () => [],
+    },
+    ...{ startSlot: 0n, verifiedSlot: async () => 1_000n, openGaps: async () => [] },
+    ...{ logger: createLogger('silent', 'test'), signal: new AbortController().signal },
+  };
+  let place: SweepPlace | undefined;
+  for (let go = 0; go < 3; go += 1) place = await settleProfits(options, new Set(), place);
+  expect(looked).toEqual(all.map(({ slot }) => slot));
+  await settleProfits(options, new Set(), place);
+  expect(looked[all.length]).toBe(0n);
 });
