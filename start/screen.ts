@@ -24,6 +24,7 @@ export async function showProgress(
   devnet: DevnetChild | null,
 ): Promise<void> {
   const base = localUrl(config.host, system.api.port);
+  process.stdout.write(`\nThe explorer:  ${base}/explorer/\n`);
   const mint =
     devnet === null ? await firstMint(system, signal) : await castServed(base, devnet.addresses, signal);
   process.stdout.write(firstScreen(base, config, mint, devnet?.addresses ?? null));
@@ -99,9 +100,7 @@ function firstScreen(
     devnet !== null ? 'local chain with its venues (devnet)' : shownHost(config.yellowstoneEndpoint ?? '');
   const policy = mint ?? '<mint>';
   const posts = devnet?.speaker === mint ? '   its agent posts while you look' : '';
-  return `
-The explorer:  ${base}/explorer/
-A policy:      ${base}/explorer/coins/${policy}${posts}
+  return `A policy:      ${base}/explorer/coins/${policy}${posts}
 
 ${config.serviceName} is serving ${base}
 
