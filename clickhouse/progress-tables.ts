@@ -32,6 +32,9 @@ export interface AppliedRow {
   applied_at: string;
   /** Unix milliseconds of the log. */
   written_at: string | null;
+  /** Null: as far as everything else. */
+  followed: string | null;
+  followed_time: number | null;
 }
 
 export interface DeadLetterRow {

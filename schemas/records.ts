@@ -54,6 +54,13 @@ export interface MarkerRecord {
   slot: bigint;
   parent: bigint;
   blockTime: number | null;
+  /**
+   * The slot up to which the states of followed addresses are in the log too, and its time; absent: `slot`. A marker of
+   * a slot that was marked before says that they have come further.
+   */
+  followed?: { slot: bigint; blockTime: number | null };
+  /** Slots behind `after`, up to `to`, of which the stream of followed addresses brought nothing and never will. */
+  missed?: { after: bigint; to: bigint };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Store } from '../clickhouse/client.ts';
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
-import { lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
+import { appliedPosition, lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
@@ -43,7 +43,7 @@ async function inProcess(store: Store, logger: Logger, gatherMs: () => number): 
     gatherMs,
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
   });
-  return { ...log, position: () => lowestMarker(store, 2) };
+  return { ...log, position: () => appliedPosition(store, 2) };
 }
 
 async function overKafka(config: Config, store: Store, logger: Logger): Promise<SharedLog> {

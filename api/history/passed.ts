@@ -5,6 +5,6 @@ export const NOT_REACHED = 'the index has not come to this moment';
 
 /** The hour, since 1970, that all before it was applied of on each partition of the log: what is told of them stands. */
 export function passedHours(view: View): number {
-  const { markerTime } = view.state();
-  return markerTime === null ? 0 : Math.floor(Date.parse(markerTime) / 1000 / HOUR_S);
+  const { followedTime } = view.state();
+  return followedTime === null ? 0 : Math.floor(Date.parse(followedTime) / 1000 / HOUR_S);
 }

@@ -17,6 +17,8 @@ export interface IndexState {
   incomplete: IncompleteState;
   /** Block time of the lowest marker: the age of a sum without events. */
   markerTime: string | null;
+  /** Block time of the lowest slot up to which followed addresses are applied too. */
+  followedTime: string | null;
   /** Why sums of events are absent; null where history is complete. */
   historyReason: string | null;
 }
@@ -63,6 +65,7 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     openGaps,
     incomplete: missing?.incomplete ?? NOTHING_MISSING,
     markerTime: timeOf(applied.block_time),
+    followedTime: timeOf(applied.followed_time),
     historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };
 }

@@ -155,6 +155,9 @@ function tracked({ progress, missing }: StateCells, use: (cell: Cell) => void): 
     get markerTime() {
       return moving('markerTime');
     },
+    get followedTime() {
+      return moving('followedTime');
+    },
     get gaps() {
       return still('gaps');
     },

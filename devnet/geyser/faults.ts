@@ -7,9 +7,9 @@ import { SPOILS, spoilt } from './spoilt.ts';
 export interface GeyserFaults {
   /** Ends every stream at once, as a restarting server does. */
   drop(): void;
-  /** Sends nothing while it holds. */
-  stall(on: boolean): void;
-  stalled(): boolean;
+  /** Sends nothing while it holds; `followed`: to streams of accounts by their addresses alone. */
+  stall(on: boolean | 'followed'): void;
+  stalled(isOfAddresses: boolean): boolean;
   /** Sends each update twice and the updates of a slot in another order, seeded. */
   scramble(random: (() => number) | null): void;
   /** Leaves slots out, as a server that lost them does. */
@@ -32,7 +32,7 @@ export interface GeyserFaults {
 }
 
 export function createFaults(dropAll: () => void): GeyserFaults {
-  let stalled = false;
+  let stalled: boolean | 'followed' = false;
   let random: (() => number) | null = null;
   let haunted: (() => number) | null = null;
   let spoiling: (() => number) | null = null;
@@ -43,7 +43,7 @@ export function createFaults(dropAll: () => void): GeyserFaults {
     stall: (on) => {
       stalled = on;
     },
-    stalled: () => stalled,
+    stalled: (isOfAddresses) => stalled === true || (stalled === 'followed' && isOfAddresses),
     scramble: (next) => {
       random = next;
     },

@@ -19,6 +19,8 @@ export interface Filter {
   blocksMeta: string[];
   commitment: 'processed' | 'confirmed' | 'finalized';
   fromSlot: bigint | null;
+  /** Names accounts by their addresses. */
+  isOfAddresses: boolean;
 }
 
 export interface ParsedRequest {
@@ -88,6 +90,7 @@ export function parseRequest(bytes: Buffer, limits: FilterLimits): ParsedRequest
       blocksMeta: named('blocksMeta'),
       commitment,
       fromSlot: request.fromSlot === undefined ? null : BigInt(request.fromSlot),
+      isOfAddresses: accounts.some(({ addresses }) => addresses.size > 0),
     },
   };
 }

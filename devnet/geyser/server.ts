@@ -159,7 +159,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     for (const subscriber of subscribers) subscriber.advance();
   });
   const pings = setInterval(() => {
-    for (const subscriber of subscribers) if (!faults.stalled()) subscriber.ping(ping);
+    for (const subscriber of subscribers) if (!faults.stalled(false)) subscriber.ping(ping);
   }, PING_MS);
   return {
     port,

@@ -81,7 +81,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   };
 
   const advance = () => {
-    if (filter === null || over || faults.stalled() || modes().pings) return;
+    if (filter === null || over || faults.stalled(filter.isOfAddresses) || modes().pings) return;
     const wanted = filter;
     const tip = ledger.tip().slot;
     if (wanted.commitment === 'finalized') {

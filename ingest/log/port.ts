@@ -8,6 +8,13 @@ export const TOPICS: readonly Topic[] = ['accounts', 'transactions', 'readings',
 /** Topics of which nothing may be left out; of readings the newest is enough. */
 export const HISTORY_TOPICS: readonly Topic[] = ['accounts', 'transactions'];
 
+/** Up to which slots a log is whole. */
+export interface LogPosition {
+  slot: bigint;
+  /** The same of followed addresses; no later than `slot`. */
+  followed: bigint;
+}
+
 export interface LogWriter {
   /**
    * Appends records to the topic of their kind, at the partition of their key. Resolves once the log has

@@ -103,6 +103,37 @@ const gap: Layout<GapRecord> = {
   },
 };
 
+const plainMarker = layout<Omit<MarkerRecord, 'followed' | 'missed'>>('marker', 3, {
+  slot: u64,
+  parent: u64,
+  blockTime: numberOrNull,
+});
+
+/** Where followed addresses are in the log as far as everything else nothing is written of them. */
+const marker: Layout<MarkerRecord> = {
+  tag: plainMarker.tag,
+  write: (record, to) => {
+    plainMarker.write(record, to);
+    const { followed, missed } = record;
+    if (followed === undefined && missed === undefined) return;
+    u64OrNull.write(followed?.slot ?? null, to);
+    numberOrNull.write(followed?.blockTime ?? null, to);
+    u64OrNull.write(missed?.after ?? null, to);
+    u64OrNull.write(missed?.to ?? null, to);
+  },
+  read: (from) => {
+    const record = plainMarker.read(from);
+    if (from.ended()) return record;
+    const [slot, blockTime] = [u64OrNull.read(from), numberOrNull.read(from)];
+    const [after, to] = [u64OrNull.read(from), u64OrNull.read(from)];
+    return {
+      ...record,
+      ...(slot === null ? {} : { followed: { slot, blockTime } }),
+      ...(after === null || to === null ? {} : { missed: { after, to } }),
+    };
+  },
+};
+
 const recompute = json<RecomputeRecord, Omit<RecomputeRecord, 'kind' | 'slots'> & { slots: string[] }>({
   of: ({ partition, mints, slots }) => ({ partition, mints, slots: slots.map(String) }),
   back: ({ partition, mints, slots }) => ({ kind: 'recompute', partition, mints, slots: slots.map(BigInt) }),
@@ -137,7 +168,7 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
     format: oneOf(['geyser', 'json'] as const),
     payload: bytes,
   }),
-  marker: layout<MarkerRecord>('marker', 3, { slot: u64, parent: u64, blockTime: numberOrNull }),
+  marker,
   gap,
   reading: layout<ReadingRecord>('reading', 5, {
     readAt: clock,

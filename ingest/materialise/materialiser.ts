@@ -208,8 +208,9 @@ function advance(before: Progress, batch: LogBatch): Progress {
     if (record.kind === 'gap')
       progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
     if (record.kind === 'marker' && record.slot >= progress.slot) {
+      if (record.slot > progress.slot) progress.blockTime = record.blockTime;
       progress.slot = record.slot;
-      progress.blockTime = record.blockTime;
+      progress.followed = record.followed ?? null;
     }
     if (record.kind === 'transaction') {
       const { slot } = record;

@@ -1,5 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/progress-tables.ts';
+import type { MarkerRecord } from '../../schemas/records.ts';
 import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
 import type { GapPlace } from './gap-rows.ts';
@@ -14,12 +15,17 @@ export interface Progress {
   lastSignature: { text: string; slot: bigint; index: number } | null;
   /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
   writtenAt: number | null;
+  /** How far followed addresses are, where they are not as far as everything else. */
+  followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
 }
 
 /** As it is read back, where a time is a string. */
-type StoredRow = Omit<AppliedRow, 'block_time'> & { block_time: string | null };
+type StoredRow = Omit<AppliedRow, 'block_time' | 'followed_time'> & {
+  block_time: string | null;
+  followed_time: string | null;
+};
 
 type StoredGap = Omit<GapRow, 'to_time'> &
   Pick<GapPlaceRow, 'before' | 'unread' | 'first_slot'> & { to_time: string | null };
@@ -27,7 +33,8 @@ type StoredGap = Omit<GapRow, 'to_time'> &
 /** Reads where a partition stands; the beginning where it was never applied. */
 export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
   const [row] = await store.query<StoredRow>(
-    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index, written_at
+    `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index, written_at,
+       followed, followed_time
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
@@ -55,6 +62,13 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             index: row.last_signature_index,
           },
     writtenAt: row?.written_at == null ? null : Number(row.written_at),
+    followed:
+      row?.followed == null
+        ? null
+        : {
+            slot: BigInt(row.followed),
+            blockTime: row.followed_time === null ? null : Number(row.followed_time),
+          },
     gaps: new Map(
       gaps.map((gap) => [
         BigInt(gap.from_slot),
@@ -85,6 +99,8 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
     last_signature_index: progress.lastSignature?.index ?? 0,
     applied_at: String(appliedAt),
     written_at: progress.writtenAt === null ? null : String(progress.writtenAt),
+    followed: progress.followed?.slot.toString() ?? null,
+    followed_time: progress.followed?.blockTime ?? null,
   };
 }
 

@@ -11,6 +11,7 @@ export interface StreamCover {
 
 /**
  * A marker follows on its parent. Where it is not the slot of the marker before it, the slots between were not streamed.
+ * What was missed of followed addresses is a hole too.
  * @param before where the partition stands: markers up to that slot came before.
  */
 export function streamCover(
@@ -20,7 +21,9 @@ export function streamCover(
   const cover: StreamCover = { hours: [], holes: [] };
   let last = before.slot;
   let hour = hourOf(before.blockTime);
-  for (const { slot, parent, blockTime } of markers) {
+  for (const { slot, parent, blockTime, missed } of markers) {
+    if (missed !== undefined)
+      cover.holes.push({ after_slot: missed.after.toString(), to_slot: missed.to.toString() });
     if (slot <= last) continue;
     if (parent > last) cover.holes.push({ after_slot: last.toString(), to_slot: parent.toString() });
     last = slot;

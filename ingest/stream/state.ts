@@ -3,7 +3,7 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
-import type { Followed } from './beside/stream.ts';
+import type { Followed } from './beside/standing.ts';
 import type { StreamEvent } from './event.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';

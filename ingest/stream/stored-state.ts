@@ -24,6 +24,7 @@ import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.t
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';
 import type { VerificationStore } from '../history/verify.ts';
+import type { LogPosition } from '../log/port.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
 export interface HistoryBegin {
@@ -43,7 +44,7 @@ export interface KnownAccount {
 /** What the stream needs to know of what is already there. */
 export interface StreamStore {
   /** The lowest last marker over all partitions of the log; null before each has one. */
-  position(): Promise<bigint | null>;
+  position(): Promise<LogPosition | null>;
   /**
    * The lowest marker that is applied, where the log may be ahead of what the rest of this answers from; absent
    * where what the log holds is what is applied.

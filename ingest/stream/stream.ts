@@ -70,7 +70,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     options,
   );
   if (known === null || stored === null) return;
-  const { position } = stored;
+  const position = stored.position?.slot ?? null;
 
   const program = decodeKey(programId) as Uint8Array;
   let onNamed = () => {};
@@ -134,6 +134,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   };
   const place = (output: SlotsOutput) => {
     if (output.type === 'begun') {
+      beside.beginAt(output.slot);
       for (const state of statesOf(output.slot)) handle(lateOutput(slots, beside, state));
       // A provider may begin behind what is in the log: nothing is missing then.
       if (gapFrom !== null && gapFrom <= output.slot)
@@ -150,7 +151,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     const { slot, blockTime, accounts, transactions } = output.slot;
     for (const update of transactions) unreadable.transaction(update, blockTime);
-    const sent = send(recordsOf(output, learn, following));
+    const sent = send(recordsOf(output, learn, following, beside.cover.of(slot, blockTime)));
     const counts = { accounts: accounts.length, transactions: transactions.length };
     void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
   };
@@ -176,7 +177,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     void verifyForever({
       ...{ rpc, log, programId, startSlot, store: verification, logger, signal, ...every },
-      applied: store.applied ?? store.position,
+      applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
       openGaps: store.openGaps,
       onVerified: (found) => report({ type: 'verified', ...found }),
     });
@@ -199,7 +200,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...(rotaMs === undefined ? {} : { rotaMs }),
   };
   const beside = createFollowed({
-    ...{ client, slots, commitment, position, reader, learn, send, handle, logger, signal, ...limits },
+    ...{ client, slots, commitment, reader, learn, send, handle, logger, signal, ...limits },
+    position: stored.position,
     programId: program,
     addresses: following.streamed,
     named: following.namedBalances,
@@ -215,6 +217,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     onUpdate: (update, outputs) => {
       if (update.type === 'unreadable') unreadable.update(update);
       for (const output of outputs) handle(output);
+      beside.onCore();
       if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
     },
     onOutOfReach: (fromSlot) => {

@@ -11,6 +11,9 @@ export interface AppliedState {
   /** Lowest marker; '0' before each partition has one. */
   slot: string;
   block_time: string | null;
+  /** Up to which slot followed addresses are applied too, and its time. */
+  followed: string;
+  followed_time: string | null;
   last_signature: string | null;
   /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
   verified_slot: string | null;
@@ -25,6 +28,8 @@ interface AppliedPart {
   /** Of a topic the number of its partitions. */
   slot: string;
   block_time: string | null;
+  followed: string;
+  followed_time: string | null;
   last_signature: string | null;
   last_signature_slot: string;
   last_signature_index: number;
@@ -34,13 +39,15 @@ interface AppliedPart {
 /** There are few rows, and to have the engine add them up costs several times as much as to read them. */
 export async function appliedState(store: Store): Promise<AppliedState> {
   const rows = await store.query<AppliedPart>(
-    `SELECT 'applied' AS part, topic, slot, block_time, last_signature, last_signature_slot, last_signature_index, applied_at
-     FROM applied FINAL WHERE topic IN ('accounts', 'transactions')
+    `SELECT 'applied' AS part, topic, slot, block_time, ifNull(a.followed, slot) AS followed,
+       if(a.followed IS NULL, block_time, a.followed_time) AS followed_time,
+       last_signature, last_signature_slot, last_signature_index, applied_at
+     FROM applied AS a FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'declared', topic, toUInt64(partitions), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
+     SELECT 'declared', topic, toUInt64(partitions), NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
      FROM log_partitions FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'verified', 'transactions', slot, NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
+     SELECT 'verified', 'transactions', slot, NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
      FROM verified FINAL`,
     {},
   );
@@ -51,12 +58,15 @@ export async function appliedState(store: Store): Promise<AppliedState> {
     parts.reduce((sum, { slot }) => sum + Number(slot), 0);
   const ofTransactions = partitionsOf(declared.filter(isOfTransactions));
   const [lowest] = applied.length < partitionsOf(declared) ? [] : applied.toSorted(bySlot);
+  const [leastFollowed] = lowest === undefined ? [] : applied.toSorted(byFollowed);
   const [lowestVerified] = verified.length < ofTransactions ? [] : verified.toSorted(bySlot);
   return {
     partitions: applied.length,
     transaction_partitions: Math.max(applied.filter(isOfTransactions).length, ofTransactions),
     slot: lowest?.slot ?? '0',
     block_time: lowest?.block_time ?? null,
+    followed: leastFollowed?.followed ?? '0',
+    followed_time: leastFollowed?.followed_time ?? null,
     last_signature: applied.toSorted(byLastSignature).at(-1)?.last_signature ?? null,
     verified_slot: lowestVerified?.slot ?? null,
     applied_at: String(applied.reduce((newest, row) => Math.max(newest, Number(row.applied_at)), 0)),
@@ -65,6 +75,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
 
 const compared = (one: string, other: string) => Number(BigInt(one) - BigInt(other));
 const bySlot = (one: AppliedPart, other: AppliedPart) => compared(one.slot, other.slot);
+const byFollowed = (one: AppliedPart, other: AppliedPart) => compared(one.followed, other.followed);
 const byLastSignature = (one: AppliedPart, other: AppliedPart) =>
   compared(one.last_signature_slot, other.last_signature_slot) ||
   one.last_signature_index - other.last_signature_index;

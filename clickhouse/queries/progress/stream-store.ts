@@ -10,18 +10,33 @@ export async function startOffsets(store: Store): Promise<Record<string, bigint>
   return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
 }
 
+/** Up to which slots everything is applied, and followed addresses are. */
+export interface AppliedPosition {
+  slot: bigint;
+  followed: bigint;
+}
+
 /**
  * The lowest last marker over all partitions of accounts and transactions; null before each has one.
  * @param partitions of both topics together.
  */
-export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
-  const [row] = await store.query<{ lowest: string; partitions: string }>(
-    `SELECT min(slot) AS lowest, count() AS partitions FROM applied FINAL
-     WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
+export async function appliedPosition(store: Store, partitions: number): Promise<AppliedPosition | null> {
+  const [row] = await store.query<{ lowest: string; followed: string; partitions: string }>(
+    `SELECT min(a.slot) AS lowest, min(ifNull(a.followed, a.slot)) AS followed, count() AS partitions
+     FROM applied AS a FINAL
+     WHERE topic IN ('accounts', 'transactions') AND a.slot > 0`,
   );
   const slot = BigInt(row?.lowest ?? UNKNOWN);
-  return Number(row?.partitions ?? 0) < partitions || slot < 0n ? null : slot;
+  if (Number(row?.partitions ?? 0) < partitions || slot < 0n) return null;
+  return { slot, followed: lower(slot, BigInt(row?.followed ?? slot)) };
 }
+
+/** Of its slots the one. */
+export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
+  return (await appliedPosition(store, partitions))?.slot ?? null;
+}
+
+const lower = (one: bigint, other: bigint) => (one < other ? one : other);
 
 const FOLLOWED = {
   policies: 'program',

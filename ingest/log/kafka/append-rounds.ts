@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DeadLetterRecord, LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { HOUR_S } from '../../../schemas/units.ts';
 import type { Topic } from '../port.ts';
 import { encodeRecord } from '../record-codec.ts';
 import { keyOf, TOPICS_OF } from '../topics.ts';
@@ -32,8 +33,8 @@ function partitionOf(key: Uint8Array, partitions: number): number {
 
 /**
  * What to send for some records, in rounds: each round is acknowledged before the next is sent. A marker follows
- * every record before it, the last marker stands for those before it, and nothing behind the record of a gap or of a comparison is sent
- * before that record.
+ * every record before it, a marker stands for those that it follows on, and nothing behind the record of a gap or of a
+ * comparison is sent before that record.
  */
 export function planRounds(records: readonly LogRecord[], partitions: Record<Topic, number>): Outgoing[][] {
   const rounds: Outgoing[][] = [];
@@ -49,8 +50,11 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
     marker = null;
   };
   for (const record of records) {
-    if (record.kind === 'marker') marker = record;
-    else if (record.kind === 'gap' || record.kind === 'verified') {
+    if (record.kind === 'marker') {
+      if (marker !== null && !standsFor(record, marker)) flushAll();
+      const held: MarkerRecord | null = marker;
+      marker = { ...record, parent: (held ?? record).parent };
+    } else if (record.kind === 'gap' || record.kind === 'verified') {
       flushAll();
       rounds.push(toAll(record, partitions));
     } else {
@@ -63,6 +67,12 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
   flushAll();
   return rounds;
 }
+
+const hourOf = ({ blockTime }: MarkerRecord) => (blockTime === null ? null : Math.floor(blockTime / HOUR_S));
+
+/** Whether nothing is lost of one marker where the next alone is sent: no hole between them, and no hour begins. */
+const standsFor = (next: MarkerRecord, one: MarkerRecord): boolean =>
+  next.parent === one.slot && one.missed === undefined && hourOf(next) === hourOf(one);
 
 function openRound() {
   const messages: Outgoing[] = [];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RetryableError } from '../../../runtime/errors.ts';
+import type { LogPosition } from '../port.ts';
 import { decodeRecord } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
@@ -14,15 +15,15 @@ interface Place {
   high: bigint;
   from: bigint;
   /** The last marker between `from` and what was read so far. */
-  marker: bigint | null;
+  marker: LogPosition | null;
   read: bigint;
 }
 
 /**
- * The slot up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
+ * The slots up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
  * read from their ends backwards. Null where some partition has none.
  */
-export async function readLogPosition(client: KafkaClient, prefix: string): Promise<bigint | null> {
+export async function readLogPosition(client: KafkaClient, prefix: string): Promise<LogPosition | null> {
   const places: Place[] = [];
   for (const topic of TOPICS_OF.marker.map((name) => topicName(prefix, name))) {
     for (const { partition, low, high } of await client.offsets(topic)) {
@@ -39,10 +40,15 @@ export async function readLogPosition(client: KafkaClient, prefix: string): Prom
     }
     await readToEnd(client, places, unread);
   }
-  const markers = places.map(({ marker }) => marker);
-  if (markers.includes(null)) return null;
-  return (markers as bigint[]).sort(ascending)[0] as bigint;
+  const markers = places.flatMap(({ marker }) => marker ?? []);
+  if (markers.length < places.length) return null;
+  return {
+    slot: lowest(markers.map(({ slot }) => slot)),
+    followed: lowest(markers.map(({ followed }) => followed)),
+  };
 }
+
+const lowest = (slots: readonly bigint[]): bigint => slots.toSorted(ascending)[0] as bigint;
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b));
 const later = (a: bigint, b: bigint) => [a, b].sort(ascending)[1] as bigint;
@@ -66,7 +72,8 @@ async function readToEnd(
       if (place === undefined || offset < place.from || offset >= place.high) continue;
       place.read = offset + 1n;
       const record = decodeRecord(value);
-      if (record.kind === 'marker') place.marker = record.slot;
+      if (record.kind === 'marker')
+        place.marker = { slot: record.slot, followed: record.followed?.slot ?? record.slot };
     }
     await batch.heartbeat();
     if (place !== undefined && place.read === place.high) open.delete(keyOf(batch));

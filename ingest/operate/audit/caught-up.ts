@@ -11,7 +11,7 @@ export interface CaughtUpOptions {
   waitMs: number;
 }
 
-/** Waits until every slot up to one is applied; false where the index does not come there in time. */
+/** Waits until every slot up to one is applied, followed addresses too; false where the index does not come there in time. */
 export function createCaughtUp({
   store,
   signal,
@@ -23,7 +23,7 @@ export function createCaughtUp({
     const began = performance.now();
     let first: bigint | null = null;
     while (!signal.aborted) {
-      const slot = BigInt((await appliedState(store)).slot);
+      const slot = BigInt((await appliedState(store)).followed);
       if (slot >= wanted) return true;
       if (slot === stoodAt) return false;
       first ??= slot;

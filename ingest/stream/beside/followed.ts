@@ -1,18 +1,20 @@
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import type { AccountReader } from '../../history/account-reader.ts';
+import type { LogPosition } from '../../log/port.ts';
 import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
 import { createRota } from './rota.ts';
-import { type Beside, createBeside, type Followed } from './stream.ts';
+import type { Followed } from './standing.ts';
+import { type Beside, createBeside } from './stream.ts';
 
 export interface FollowedOptions {
   client: GeyserClient;
   slots: Slots;
   commitment: 'confirmed' | 'finalized';
   programId: Uint8Array;
-  position: bigint | null;
+  position: LogPosition | null;
   /** Those that are streamed. */
   addresses(): string[];
   /** Balances that are read over RPC in turns, whatever the provider takes. */
@@ -56,10 +58,15 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   const beside = createBeside({
     ...options,
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
-    isDated: (slot) => slots.timeOf(slot) !== null,
+    core: slots,
+    coreTimeOf: (slot) => slots.timeOf(slot),
     onLate: (update) => handle(lateOutput(slots, beside, update)),
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
+    },
+    onReached: () => {
+      const marker = beside.cover.caughtUp();
+      if (marker !== null) void options.send([marker]);
     },
     onFollowed: (followed, rest) => {
       overRpc = rest;

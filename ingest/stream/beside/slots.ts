@@ -9,6 +9,8 @@ export interface BesideSlots {
   timeOf(slot: bigint): number | null;
   /** The highest slot of which everything is here; null before one is. */
   reached(): bigint | null;
+  /** Everything is known up to this slot, from elsewhere. */
+  skipTo(slot: bigint): void;
   /** Hands out what is here of this slot and of those before it. */
   upTo(slot: bigint): AccountUpdate[];
   /** More is kept than may be. */
@@ -28,11 +30,13 @@ const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
 
 /**
  * @param reached where an earlier run has come to; a replay that begins there repeats what that one had.
+ * @param released the slot that the core has released last, which may be a later one.
  * @param isDated whether somebody else knows the time of a slot.
  */
 export function createBesideSlots(
   commitment: 'confirmed' | 'finalized',
   reached: bigint | null,
+  released: bigint | null = reached,
   isDated: (slot: bigint) => boolean = () => true,
 ): BesideSlots {
   const times = new Map<bigint, number | null>();
@@ -44,7 +48,7 @@ export function createBesideSlots(
   let highest = reached;
   /** States of the highest slot that is whole; null where an earlier run had them. */
   let newest: States | null = null;
-  let handedOut = reached ?? -1n;
+  let handedOut = released ?? -1n;
   let bytes = 0;
 
   const complete = (slot: bigint) => {
@@ -99,6 +103,11 @@ export function createBesideSlots(
     },
     timeOf: (slot) => times.get(slot) ?? null,
     reached: () => highest,
+    skipTo: (slot) => {
+      if (highest !== null && slot <= highest) return;
+      highest = slot;
+      newest = null;
+    },
     upTo: (slot) => {
       const states: AccountUpdate[] = [];
       if (slot > handedOut) handedOut = slot;

@@ -1,40 +1,39 @@
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
+import type { LogPosition } from '../../log/port.ts';
 import { createNewcomers } from '../following/newcomers.ts';
 import type { GeyserClient, GeyserStream } from '../geyser/client.ts';
 import { endWords, type StreamEndedError } from '../geyser/ended.ts';
 import type { AccountUpdate, Update } from '../geyser/update.ts';
+import type { Slots } from '../slots/machine.ts';
 import { watch } from '../watchdog.ts';
 import { ASK_ALL, type Ask, askAfter, type Tried } from './cap.ts';
+import { createFollowedCover, type FollowedCover } from './cover.ts';
+import { createHold } from './hold.ts';
 import { createBesideSlots } from './slots.ts';
-
-/** How the followed addresses are covered; `reason`: why some are not streamed, in words that may be served. */
-export interface Followed {
-  addresses: number;
-  overRpc: number;
-  reason: string | null;
-  /** Why none of the others is streamed either, in the same kind of words; null where they are. */
-  down: string | null;
-}
+import { createStanding, type Followed } from './standing.ts';
 
 export interface BesideOptions {
   client: GeyserClient;
   commitment: 'confirmed' | 'finalized';
   /** Where the log ends. */
-  position: bigint | null;
+  position: LogPosition | null;
+  core: Pick<Slots, 'last' | 'held'>;
   /** Every followed address, what matters most first. */
   addresses(): string[];
   /** Told by the core's owner filter already. */
   isOfCore(update: AccountUpdate): boolean;
   /** Has them read at that slot or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
-  /** Whether the core knows the time of a slot. */
-  isDated(slot: bigint): boolean;
+  /** Unix seconds of a slot, as the core knows them. */
+  coreTimeOf(slot: bigint): number | null;
   /** A state of a slot that was handed out before. */
   onLate(update: AccountUpdate): void;
   /** The core is to release nothing above this slot; null: whatever it has. */
   onCeiling(ceiling: bigint | null): void;
+  /** It has come further, and handed out all that the core has released meanwhile. */
+  onReached(): void;
   /** `overRpc`: addresses that no stream carries. */
   onFollowed(followed: Followed, overRpc: readonly string[]): void;
   silenceMs?: number;
@@ -47,6 +46,11 @@ export interface Beside {
   add(addresses: readonly string[]): void;
   /** The core releases this slot: hands out what is here of it and of those before. */
   upTo(slot: bigint): AccountUpdate[];
+  /** Everything is known up to this slot where nothing was followed before. */
+  beginAt(slot: bigint): void;
+  /** The core has taken something. */
+  onCore(): void;
+  cover: FollowedCover;
   /** Unix seconds of a slot that this stream has told of. */
   timeOf(slot: bigint): number | null;
   /** Runs until the signal is given. */
@@ -59,45 +63,35 @@ const ASK_AGAIN_MS = 600_000;
 const UNNAMED_METAS = 32;
 /** Streams that brought nothing, one after the other, until it is told that none is there. */
 const DOWN_AFTER = 2;
-/** A slot that this stream has not told of for so long is released without it: a rewrite may have missed it. */
-const LONGEST_HOLD_MS = 3_000;
+/** Of what was before the first address came up. */
+const REPLAYED_SLOTS = 150n;
 
 /**
- * A stream of followed addresses beside the core: as many as the provider takes. It never holds the core up for long,
- * and nothing that becomes of it ends the core.
+ * A stream of followed addresses beside the core: as many as the provider takes. Where it does not go on it never holds
+ * the core up for long, and nothing that becomes of it ends the core.
  */
 export function createBeside(options: BesideOptions): Beside {
   const { client, commitment, signal, logger } = options;
-  const slots = createBesideSlots(commitment, options.position, options.isDated);
+  const { slot: released = null, followed = null } = options.position ?? {};
+  const isDated = (slot: bigint) => options.coreTimeOf(slot) !== null;
+  const slots = createBesideSlots(commitment, followed, released, isDated);
   let ask: Ask = ASK_ALL;
-  let refusal: string | null = null;
-  let down: string | null = null;
   let live: GeyserStream | null = null;
   let tried: Tried | null = null;
   let requests = 0;
   /** Block metas since the last request. */
   let metas = 0;
   let streamed: string[] = [];
-  let holding = true;
   let wake: (() => void) | null = null;
 
-  const tell = (all: readonly string[]) => {
-    const rest = all.slice(streamed.length);
-    const reason = rest.length === 0 ? null : refusal;
-    options.onFollowed({ addresses: all.length, overRpc: rest.length, reason, down }, rest);
-  };
-  const tellDown = (words: string | null) => {
-    if (words === down) return;
-    down = words;
-    tell(options.addresses());
-  };
+  const standing = createStanding(options.addresses, options.onFollowed);
   const request = (fromSlot: bigint | null) => {
     requests += 1;
     metas = 0;
     const all = options.addresses();
     streamed = all.slice(0, ask.cap ?? all.length);
     tried = { addresses: streamed.length, replay: fromSlot !== null };
-    tell(all);
+    standing.asked(streamed.length);
     return { programId: null, addresses: streamed, commitment, fromSlot, name: `followed-${requests}` };
   };
   const newcomers = createNewcomers({
@@ -108,16 +102,16 @@ export function createBeside(options: BesideOptions): Beside {
     },
     read: options.read,
   });
-  let hold: NodeJS.Timeout | undefined;
-  const tellCeiling = () => {
-    clearTimeout(hold);
-    if (holding) hold = setTimeout(letGo, LONGEST_HOLD_MS).unref();
-    options.onCeiling(holding ? (slots.reached() ?? -1n) : null);
-  };
-  const letGo = () => {
-    holding = false;
-    if (!signal.aborted) tellCeiling();
-  };
+  const hold = createHold({
+    core: options.core,
+    reached: slots.reached,
+    onCeiling: options.onCeiling,
+    onBehind: standing.behind,
+  });
+  const timeOf = (slot: bigint) => options.coreTimeOf(slot) ?? slots.timeOf(slot);
+  const { position } = options;
+  const reached = () => (hold.isActive() ? slots.reached() : null);
+  const cover = createFollowedCover({ position, reached, timeOf });
 
   const oneStream = (fromSlot: bigint | null): Promise<StreamEndedError> =>
     new Promise((resolve) => {
@@ -127,14 +121,17 @@ export function createBeside(options: BesideOptions): Beside {
         const { slot, parent, filter = '' } = update;
         if (slot > highest) highest = slot;
         // Without a replay that reaches back something may have been missed.
-        if (!begun && (fromSlot === null || parent > fromSlot)) options.read(streamed, slot);
+        if (!begun && (fromSlot === null || parent > fromSlot)) {
+          cover.missed(slots.reached() ?? slot, slot);
+          options.read(streamed, slot);
+        }
         begun = true;
         metas += 1;
         const name = `followed-${requests}`;
         // Where no filter is ever named, it is the last one's after a while.
         if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return;
         tried = null;
-        tellDown(null);
+        standing.down(null);
         ask = { ...ask, replay: true, silent: 0 };
         newcomers.onFilter(name, slot);
       };
@@ -150,8 +147,8 @@ export function createBeside(options: BesideOptions): Beside {
           const reached = slots.reached();
           dog.heard(highest, reached);
           if (reached !== before) {
-            holding = true;
-            tellCeiling();
+            hold.onReached();
+            options.onReached();
           }
           if (slots.overflowing()) stream.cancel('too much waits for the core');
         },
@@ -175,14 +172,21 @@ export function createBeside(options: BesideOptions): Beside {
 
   /** Until there is something to ask for. */
   const idle = async () => {
-    holding = false;
-    tellCeiling();
+    hold.set(false);
     if (ask.cap === 0) {
       request(null);
       await Promise.race([pause(ASK_AGAIN_MS, signal), added()]);
+      skipToCore(0n);
       return;
     }
     await added();
+    // They may have been read a little before where the core is by now.
+    skipToCore(REPLAYED_SLOTS);
+  };
+  /** What was not followed meanwhile is not asked for. */
+  const skipToCore = (less: bigint) => {
+    const { last } = options.core;
+    if (last !== null && slots.reached() !== null) slots.skipTo(last - less);
   };
   const added = () =>
     new Promise<void>((resolve) => {
@@ -199,21 +203,18 @@ export function createBeside(options: BesideOptions): Beside {
         await idle();
         continue;
       }
-      tellCeiling();
+      hold.set(true);
       const ended = await oneStream(ask.replay ? slots.reached() : null);
       if (signal.aborted) return;
       const before = ask;
       if (tried !== null) ask = askAfter(ask, tried, ended);
-      if (ask.cap !== before.cap) refusal = `the provider takes ${ask.cap} (${endWords(ended)})`;
+      if (ask.cap !== before.cap) standing.refused(`the provider takes ${ask.cap} (${endWords(ended)})`);
       if (ask.cap === 0) {
         refusedAt = performance.now();
-        down = null;
+        standing.down(null);
       }
       failures = tried === null || ask.cap !== before.cap ? 0 : failures + 1;
-      if (failures >= DOWN_AFTER) tellDown(endWords(ended));
-      // What follows is soon here again, or the core goes on without it.
-      holding = tried === null;
-      tellCeiling();
+      if (failures >= DOWN_AFTER) standing.down(endWords(ended));
       if (slots.overflowing()) {
         // Lost here: it is read over RPC.
         slots.forget();
@@ -235,6 +236,11 @@ export function createBeside(options: BesideOptions): Beside {
       if (live !== null) newcomers.onSlot();
       return slots.upTo(slot);
     },
+    beginAt: (slot) => {
+      if (slots.reached() === null) slots.skipTo(slot);
+    },
+    onCore: hold.onCore,
+    cover,
     timeOf: slots.timeOf,
     run,
   };

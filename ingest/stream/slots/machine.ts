@@ -31,9 +31,6 @@ const DEFAULT_LIMITS: SlotsLimits = {
   rememberedSlots: 4096,
 };
 
-/** Complete slots that are held back for another stream at most: then they go on without it. */
-const MOST_HELD_SLOTS = 40;
-
 /**
  * Orders what the stream brings. A slot is released once its block meta is here and it, or a descendant, has reached
  * the commitment, and its parent was released before it. Pure: no clock, no I/O.
@@ -47,6 +44,7 @@ export class Slots {
   readonly #repeats = createRepeats();
   /** Nothing above this slot is released; null: everything may be. */
   #ceiling: bigint | null = null;
+  #held = 0;
   #highest = 0n;
 
   /** @param last the slot released last, on which the next must follow; null: the first complete slot becomes it. */
@@ -64,6 +62,11 @@ export class Slots {
   /** The highest slot that has something to release: one that is merely processed may be a fork. */
   get highest(): bigint {
     return this.#highest;
+  }
+
+  /** Slots that could be released and are held back. */
+  get held(): number {
+    return this.#held;
   }
 
   /** More waits than may: cancel the stream and replay from the last released slot. */
@@ -102,6 +105,7 @@ export class Slots {
   /** Forgets what is pending: the stream starts again at the last released slot, whose records come once more. */
   restart(): void {
     this.#pending.clear();
+    this.#held = 0;
     this.#highest = this.#last ?? 0n;
   }
 
@@ -148,6 +152,7 @@ export class Slots {
   #release(): SlotsOutput[] {
     const outputs: SlotsOutput[] = [];
     const ready = this.#pending.ready();
+    this.#held = 0;
     for (const [at, pending] of ready.entries()) {
       const { slot, meta } = pending;
       if (meta === null) break;
@@ -162,8 +167,11 @@ export class Slots {
         this.#pending.forget(slot);
         continue;
       }
-      const isHeld = this.#ceiling !== null && slot > this.#ceiling && ready.length - at <= MOST_HELD_SLOTS;
-      if (meta.parent !== this.#last || isHeld) break;
+      if (meta.parent !== this.#last) break;
+      if (this.#ceiling !== null && slot > this.#ceiling) {
+        this.#held = ready.length - at;
+        break;
+      }
       const accounts = [...pending.accounts.values()];
       const transactions = [...pending.transactions.values()].sort((a, b) => a.index - b.index);
       this.#repeats.released([...accounts, ...transactions]);

@@ -1,4 +1,4 @@
-import type { AccountRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import type { AccountRecord, LogRecord, MarkerRecord, TransactionRecord } from '../../../schemas/records.ts';
 import type { FollowedAddresses } from '../following/addresses.ts';
 import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 import type { SlotsOutput } from './machine.ts';
@@ -6,18 +6,20 @@ import type { SlotsOutput } from './machine.ts';
 /**
  * What the log gets of a slot that was released, a marker last, or of an update that came late.
  * @param following told of every account state before its record is made, in order.
+ * @param cover what the marker says of followed addresses.
  */
 export function recordsOf(
   output: Exclude<SlotsOutput, { type: 'begun' }>,
   learn: (record: AccountRecord) => void,
   following: Pick<FollowedAddresses, 'expectedAt'>,
+  cover: Pick<MarkerRecord, 'followed' | 'missed'> = {},
 ): LogRecord[] {
   if (output.type === 'late') return [recordOf(output.update, output.blockTime, learn, following)];
   const { slot, parent, blockTime, accounts, transactions } = output.slot;
   const records: LogRecord[] = [];
   for (const update of accounts) records.push(recordOf(update, blockTime, learn, following));
   for (const update of transactions) records.push(transactionRecord(update, blockTime));
-  records.push({ kind: 'marker', slot, parent, blockTime });
+  records.push({ kind: 'marker', slot, parent, blockTime, ...cover });
   return records;
 }
 

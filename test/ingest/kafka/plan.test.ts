@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_RECORD_BYTES, type Outgoing, planRounds } from '../../../ingest/log/kafka/append-rounds.ts';
 import { decodeRecord } from '../../../ingest/log/record-codec.ts';
+import type { LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
@@ -28,6 +29,34 @@ test('the last of several markers stands for all of them', () => {
   expect(planRounds(slots, PARTITIONS).map((round) => new Set(namesOf(round)))).toEqual([
     new Set(['account 1', 'account 2', 'account 3']),
     new Set(['marker 3']),
+  ]);
+  expect(sentMarkers(slots)).toEqual([[3n, 0n]]);
+});
+
+const sentMarkers = (records: readonly LogRecord[]) => {
+  const one = { accounts: 1, transactions: 0, readings: 1, 'dead-letters': 1 };
+  return planRounds(records, one)
+    .flat()
+    .map(({ value }) => decodeRecord(value))
+    .flatMap((record) => (record.kind === 'marker' ? [[record.slot, record.parent]] : []));
+};
+
+test('a marker is sent itself where slots are missing behind it, an hour begins, or it tells of slots that were missed', () => {
+  const at = (slot: bigint, blockTime = 0, parent = slot - 1n): MarkerRecord => ({
+    ...{ kind: 'marker', slot, parent, blockTime },
+  });
+  expect(sentMarkers([at(1n), at(2n), at(9n, 0, 8n), at(10n)])).toEqual([
+    [2n, 0n],
+    [10n, 8n],
+  ]);
+  expect(sentMarkers([at(1n, 3_599), at(2n, 3_600), at(3n, 3_601)])).toEqual([
+    [1n, 0n],
+    [3n, 1n],
+  ]);
+  const missed = { after: 0n, to: 1n };
+  expect(sentMarkers([{ ...at(1n), missed }, at(2n)])).toEqual([
+    [1n, 0n],
+    [2n, 1n],
   ]);
 });
 

@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)(
       await stage().liveUntil('it streams', () => stage().model.markers.accounts.length > 0);
       await expectWhole();
       await first.stop();
-      const end = await position();
+      const end = (await position())?.slot;
       await stage().live(30);
       const { events } = start();
       await stage().live(10);

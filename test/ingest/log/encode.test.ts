@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeRecord, encodeRecord, UnreadableRecordError } from '../../../ingest/log/record-codec.ts';
-import type { LogRecord } from '../../../schemas/records.ts';
+import type { LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
@@ -36,7 +36,14 @@ const transaction = fc.record({
   format: fc.constantFrom('geyser' as const, 'json' as const),
   payload: fc.uint8Array({ maxLength: 2_000 }),
 });
-const marker = fc.record({ kind: kind('marker'), slot: u64, parent: u64, blockTime: time });
+const marker = fc.record(
+  {
+    ...{ kind: kind('marker'), slot: u64, parent: u64, blockTime: time },
+    followed: fc.record({ slot: u64, blockTime: time }),
+    missed: fc.record({ after: u64, to: u64 }),
+  },
+  { requiredKeys: ['kind', 'slot', 'parent', 'blockTime'] },
+);
 const plainGap = { kind: kind('gap'), fromSlot: u64, toSlot: u64, toTime: time, closed: fc.boolean() };
 const gap = fc.oneof(
   fc.record(plainGap),
@@ -112,6 +119,10 @@ const record = fc.oneof(
   deadLetter,
 ) as fc.Arbitrary<LogRecord>;
 
+const olderMarker = ({ kind, slot, parent, blockTime }: MarkerRecord): MarkerRecord => ({
+  ...{ kind, slot, parent, blockTime },
+});
+
 /** Bytes of a record as plain lists, so that a view of a buffer equals what it shows. */
 const plain = (value: LogRecord) =>
   Object.fromEntries(
@@ -131,6 +142,8 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
   fc.assert(
     fc.property(record, fc.nat(), (value, place) => {
       const encoded = encodeRecord(value);
+      // A marker that ends where one ended before followed addresses were told of is one of then.
+      fc.pre(value.kind !== 'marker' || place % encoded.length !== encodeRecord(olderMarker(value)).length);
       expect(() => decodeRecord(encoded.subarray(0, place % encoded.length))).toThrow(UnreadableRecordError);
       expect(() => decodeRecord(Buffer.concat([encoded, Buffer.of(0)]))).toThrow(UnreadableRecordError);
       expect(() => decodeRecord(Buffer.concat([Buffer.of(99), encoded.subarray(1)]))).toThrow('version 99');

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ASK_ALL, type Ask, askAfter } from '../../../ingest/stream/beside/cap.ts';
+import { createFollowedCover } from '../../../ingest/stream/beside/cover.ts';
+import { createHold } from '../../../ingest/stream/beside/hold.ts';
 import { createBesideSlots } from '../../../ingest/stream/beside/slots.ts';
 import { endWords, replayEnd, StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
 import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
@@ -120,7 +122,7 @@ test('a replay from where it came to repeats nothing, and brings what differs or
 });
 
 test('a state that comes late for a slot that nobody else dates waits for its block meta', () => {
-  const beside = createBesideSlots('confirmed', null, () => false);
+  const beside = createBesideSlots('confirmed', null, null, () => false);
   beside.upTo(20n);
   expect(beside.take(account(15n, 1))).toEqual([]);
   expect(beside.take(meta(15n))).toEqual([account(15n, 1)]);
@@ -128,34 +130,132 @@ test('a state that comes late for a slot that nobody else dates waits for its bl
   expect(beside.take(account(15n, 2))).toEqual([account(15n, 2)]);
 });
 
-test('the core waits for the stream beside it, and not for ever', () => {
+const slotsOf = (outputs: ReturnType<Slots['take']>) =>
+  outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
+
+test('what an earlier run released without the stream beside it comes late, and is not kept for the next slot', () => {
+  const beside = createBesideSlots('confirmed', 10n, 14n);
+  expect(beside.reached()).toBe(10n);
+  expect(beside.take(account(10n, 1))).toEqual([]);
+  expect(beside.take(account(12n, 1))).toEqual([account(12n, 1)]);
+  expect(beside.take(account(15n, 1))).toEqual([]);
+  expect(beside.upTo(15n)).toEqual([account(15n, 1)]);
+});
+
+test('slots above the ceiling are held, and say how many they are', () => {
   const slots = new Slots('confirmed', 10n);
-  expect(slots.hold(10n)).toEqual([]);
-  const slotsOf = (outputs: ReturnType<Slots['take']>) =>
-    outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
+  slots.hold(10n);
   for (const slot of [11n, 12n]) {
     slots.take(meta(slot));
     expect(slots.take(confirmed(slot))).toEqual([]);
   }
+  expect(slots.held).toBe(2);
   expect(slotsOf(slots.hold(11n))).toEqual([11n]);
-  for (let slot = 13n; slot < 52n; slot += 1n) {
-    slots.take(meta(slot));
-    expect(slots.take(confirmed(slot))).toEqual([]);
-  }
-  slots.take(meta(52n));
-  expect(slotsOf(slots.take(confirmed(52n)))).toEqual([12n]);
-  expect(slotsOf(slots.hold(null))).toHaveLength(40);
+  expect(slots.held).toBe(1);
+  expect(slotsOf(slots.hold(null))).toEqual([12n]);
+  expect(slots.held).toBe(0);
 });
 
-test('it waits for as many blocks where most slots between them were skipped', () => {
-  const slots = new Slots('confirmed', 1_000n);
-  slots.hold(1_000n);
-  for (let slot = 2_000n; slot <= 41_000n; slot += 1_000n) {
-    slots.take(meta(slot, slot - 1_000n));
-    expect(slots.take(confirmed(slot))).toEqual([]);
+describe('the core waits for the stream beside it', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function stage() {
+    const core = { last: 10n as bigint | null, held: 0 };
+    const said = { ceiling: null as bigint | null, behind: false, reached: 10n };
+    const hold = createHold({
+      core,
+      reached: () => said.reached,
+      onCeiling: (ceiling) => {
+        said.ceiling = ceiling;
+        if (ceiling === null) core.held = 0;
+      },
+      onBehind: (behind) => {
+        said.behind = behind;
+      },
+    });
+    hold.set(true);
+    return { core, said, hold };
   }
-  slots.take(meta(42_000n, 41_000n));
-  expect(slots.take(confirmed(42_000n))).toMatchObject([{ type: 'released', slot: { slot: 2_000n } }]);
+
+  test('for as long as nothing waits, however quiet it is', () => {
+    const { said } = stage();
+    vi.advanceTimersByTime(60_000);
+    expect(said).toMatchObject({ ceiling: 10n, behind: false });
+  });
+
+  test('and three seconds where it comes no further; then it goes on, until both are at one place', () => {
+    const { core, said, hold } = stage();
+    core.held = 1;
+    hold.onCore();
+    vi.advanceTimersByTime(2_900);
+    said.reached = 11n;
+    hold.onReached();
+    vi.advanceTimersByTime(2_900);
+    expect(said).toMatchObject({ ceiling: 11n, behind: false });
+    vi.advanceTimersByTime(200);
+    expect(said).toMatchObject({ ceiling: null, behind: true });
+    core.last = 20n;
+    said.reached = 19n;
+    hold.onReached();
+    expect(said).toMatchObject({ ceiling: null, behind: true });
+    said.reached = 20n;
+    hold.onReached();
+    expect(said).toMatchObject({ ceiling: 20n, behind: false });
+  });
+
+  test('and for 150 slots at most', () => {
+    const { core, said, hold } = stage();
+    core.held = 150;
+    hold.onCore();
+    expect(said.behind).toBe(false);
+    core.held = 151;
+    hold.onCore();
+    expect(said).toMatchObject({ ceiling: null, behind: true });
+  });
+
+  test('not where there is none', () => {
+    const { core, said, hold } = stage();
+    hold.set(false);
+    core.held = 0;
+    hold.onCore();
+    expect(said).toMatchObject({ ceiling: null, behind: false });
+  });
+});
+
+describe('a marker', () => {
+  const timeOf = (slot: bigint) => Number(slot) * 10;
+  test('says how far followed addresses are where they are not as far, and once more when they are', () => {
+    let reached: bigint | null = 10n;
+    const cover = createFollowedCover({ position: null, reached: () => reached, timeOf });
+    expect(cover.of(10n, 100)).toEqual({});
+    expect(cover.caughtUp()).toBeNull();
+    expect(cover.of(11n, 110)).toEqual({ followed: { slot: 10n, blockTime: 100 } });
+    expect(cover.caughtUp()).toBeNull();
+    reached = 11n;
+    expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 11n, parent: 11n, blockTime: 110 });
+    expect(cover.caughtUp()).toBeNull();
+    reached = null;
+    expect(cover.of(12n, 120)).toEqual({});
+  });
+
+  test('names what was missed, once', () => {
+    const cover = createFollowedCover({ position: null, reached: () => 20n, timeOf });
+    cover.missed(5n, 5n);
+    cover.missed(5n, 8n);
+    cover.missed(8n, 9n);
+    expect(cover.of(20n, 200)).toEqual({ missed: { after: 5n, to: 9n } });
+    expect(cover.of(21n, 210)).toEqual({ followed: { slot: 20n, blockTime: 200 } });
+  });
+
+  test('of an earlier run is completed once its slot is brought', () => {
+    let reached = 7n;
+    const position = { slot: 9n, followed: 7n };
+    const cover = createFollowedCover({ position, reached: () => reached, timeOf });
+    expect(cover.caughtUp()).toBeNull();
+    reached = 9n;
+    expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 9n, parent: 9n, blockTime: 90 });
+  });
 });
 
 test('a replay of the slot released last repeats nothing, and brings what came behind its end', () => {

@@ -27,7 +27,9 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
     ...{ client, commitment: 'confirmed', position: null, logger, signal: stop.signal },
     addresses: () => addresses,
     isOfCore: () => false,
-    isDated: () => true,
+    coreTimeOf: () => 0,
+    core: { last: null, held: 0 },
+    onReached: () => {},
     read: (some, slot) => {
       for (const address of some) read.set(address, slot);
     },

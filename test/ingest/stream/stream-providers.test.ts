@@ -127,7 +127,7 @@ describe(`a provider with (seed ${SEED})`, () => {
   test('a chain that began anew is not gone on with, and the reason says so', async () => {
     await open({});
     await stage.live(30);
-    const { events } = stage.start({ position: async () => 5_000n });
+    const { events } = stage.start({ position: async () => ({ slot: 5_000n, followed: 5_000n }) });
     const ends = () => events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
     await stage.liveUntil('it is told', () =>
       ends().some((reason) => reason.includes('it follows another chain')),

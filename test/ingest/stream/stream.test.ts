@@ -98,7 +98,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.live(60);
     await stage.settled();
     await first.stop();
-    const end = (await stage.model.position()) as bigint;
+    const end = (await stage.model.position())?.slot as bigint;
     const known = [...stage.model.accounts.keys()];
     await stage.live(60);
     stage.start();
@@ -116,7 +116,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.live(40);
     await stage.settled();
     await first.stop();
-    const end = (await stage.model.position()) as bigint;
+    const end = (await stage.model.position())?.slot as bigint;
     const held = stage.model.order.length;
     await stage.live(80);
     stage.rpc.faults.down('busy');

@@ -20,6 +20,8 @@ export interface LogModel extends StreamStore {
   markers: Record<'accounts' | 'transactions', bigint[]>;
   /** Slot of the last marker by topic and partition. */
   marked: Map<string, bigint>;
+  /** Up to which slot that marker says followed addresses are there. */
+  followed: Map<string, bigint>;
 }
 
 const versionOf = (record: AccountRecord) => (record.slot << 64n) | record.writeVersion;
@@ -34,11 +36,11 @@ export function createLogModel(partitions = 1): LogModel {
     order: [],
     markers: { accounts: [], transactions: [] },
     marked: new Map(),
+    followed: new Map(),
   };
   const applyRecord = (topic: LogBatch['topic'], record: LogRecord) => {
     if (topic === 'transactions') model.order.push(record);
-    if (record.kind === 'marker') model.markers[topic as 'accounts' | 'transactions'].push(record.slot);
-    else if (record.kind === 'gap') model.gaps.set(record.fromSlot, record);
+    if (record.kind === 'gap') model.gaps.set(record.fromSlot, record);
     else if (record.kind === 'account') {
       const address = encodeBase58(record.address);
       const known = model.accounts.get(address);
@@ -55,12 +57,19 @@ export function createLogModel(partitions = 1): LogModel {
     apply: async ({ topic, partition, entries }) => {
       for (const { record } of entries) {
         applyRecord(topic, record);
-        if (record.kind === 'marker') model.marked.set(`${topic}/${partition}`, record.slot);
+        if (record.kind !== 'marker') continue;
+        const place = `${topic}/${partition}`;
+        // A slot is marked again once followed addresses are there.
+        if (model.marked.get(place) !== record.slot)
+          model.markers[topic as 'accounts' | 'transactions'].push(record.slot);
+        model.marked.set(place, record.slot);
+        model.followed.set(place, record.followed?.slot ?? record.slot);
       }
     },
     position: async () => {
-      const slots = [...model.marked.values()].sort((a, b) => Number(a - b));
-      return slots.length < partitions * 2 ? null : (slots[0] as bigint);
+      const lowest = (slots: Iterable<bigint>) => [...slots].sort((a, b) => Number(a - b))[0] as bigint;
+      if (model.marked.size < partitions * 2) return null;
+      return { slot: lowest(model.marked.values()), followed: lowest(model.followed.values()) };
     },
     knownAccounts: async () =>
       [...model.accounts].map(([address, { expected }]) => ({ address, expected: expected ?? 'program' })),

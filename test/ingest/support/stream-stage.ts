@@ -121,7 +121,9 @@ export async function openStreamStage({
       const stopLog = new AbortController();
       const events: StreamEvent[] = [];
       const store: StreamStore =
-        position === undefined ? model : { ...model, position, applied: model.position };
+        position === undefined
+          ? model
+          : { ...model, position, applied: async () => (await model.position())?.slot ?? null };
       const reading = log.run(model.apply, stopLog.signal);
       const streaming = runStream({
         ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store, logger },
@@ -156,7 +158,9 @@ export async function openStreamStage({
         // A gap is read once the chain has gone on behind it.
         if (first !== undefined) for (let made = 0; made < 4; made += 1) await chain.produce([]);
         const position = await model.position();
-        if (position !== chain.tip().slot) throw new Error(`marked up to ${position} of ${chain.tip().slot}`);
+        const { slot: tip } = chain.tip();
+        if (position?.slot !== tip || position.followed !== tip)
+          throw new Error(`marked up to ${position?.slot}, followed up to ${position?.followed}, of ${tip}`);
         const [open] = await model.openGaps();
         if (open !== undefined) throw new Error(`the gap from ${open.fromSlot} is open`);
       }, WAIT);

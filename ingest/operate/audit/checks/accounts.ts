@@ -6,6 +6,7 @@ import {
 } from '../../../../clickhouse/queries/audit/accounts.ts';
 import type { LatestTable } from '../../../../clickhouse/tables.ts';
 import { inParallel } from '../../../../runtime/parallel.ts';
+import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { ADDRESSES_PER_READ } from '../../../history/account-reader.ts';
 import { LATEST_TABLES } from '../../../materialise/rows/account.ts';
@@ -16,6 +17,11 @@ import { type ChainColumns, type ChainReading, differingColumns, readChain } fro
 const READS_AT_ONCE = 4;
 /** What differs is looked at once more; what moves meanwhile, until then. */
 const LOOKS = 4;
+/**
+ * What was read over RPC may have been written before a stream had its address; what is read in turns, since its last.
+ * It is given so long to be read again.
+ */
+const PATIENCE_MS = 2_500;
 
 /** Compares the stored states of all followed accounts with those that the chain has. */
 export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
@@ -41,10 +47,12 @@ async function auditPage(
   table: LatestTable,
   rows: readonly StoredState[],
 ): Promise<void> {
-  const { store, report, signal, caughtUp } = context;
+  const { store, report, signal, pauseMs, caughtUp } = context;
   const leave = (reason: string) => report.notComparable('account states', reason);
   let open = rows;
-  for (let look = 1; look <= LOOKS && open.length > 0 && !signal.aborted; look += 1) {
+  const until = performance.now() + PATIENCE_MS;
+  for (let look = 1; look <= LOOKS && open.length > 0 && !signal.aborted; ) {
+    const isPatient = performance.now() < until;
     const chain = await readChain(context, rpc, table, open);
     const suspects = open.filter((row) => !agrees(row, chain));
     report.compared('account states', open.length - suspects.length);
@@ -61,10 +69,14 @@ async function auditPage(
       const verdict = judge(row, chain, { isThere, isWhole });
       if (verdict === 'agrees') report.compared('account states', 1);
       else if (verdict === 'moved on' || (verdict === 'differs' && look === 1)) still.push(row);
+      else if (verdict === 'differs' && row.source === 'rpc' && isPatient) still.push(row);
       else if (verdict === 'differs') await tell(context, rpc, table, row, chain);
       else leave(verdict);
     }
     open = still;
+    if (isPatient && open.length > 0 && open.every(({ source }) => source === 'rpc'))
+      await pause(pauseMs, signal);
+    else look += 1;
   }
   for (const _ of open) leave('written to all the time');
 }

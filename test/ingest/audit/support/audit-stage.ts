@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { appliedState } from '../../../../clickhouse/queries/progress/index-state.ts';
-import { lowestMarker, openGaps } from '../../../../clickhouse/queries/progress/stream-store.ts';
+import { appliedPosition, openGaps } from '../../../../clickhouse/queries/progress/stream-store.ts';
 import { type Chain, createChain } from '../../../../devnet/chain/chain.ts';
 import { serveGeyser } from '../../../../devnet/geyser/server.ts';
 import { createLife } from '../../../../devnet/life/life.ts';
@@ -61,6 +61,8 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
       applied = Promise.withResolvers();
     },
   });
+  /** The tip when a filter was asked for last: what it is for is read some slots later. */
+  let askedAt = 0n;
   const stop = new AbortController();
   const stopLog = new AbortController();
   const writing = [
@@ -71,8 +73,11 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
       ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment: 'confirmed', log, rpc, logger },
       programId: chain.programId,
       launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
-      store: { ...storedState(store), position: () => lowestMarker(store, 2) },
+      store: { ...storedState(store), position: () => appliedPosition(store, 2) },
       signal: stop.signal,
+      onEvent: ({ type }) => {
+        if (type === 'followed') askedAt = chain.tip().slot;
+      },
     }),
   ] as const;
 
@@ -101,13 +106,16 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
     stopWriting,
     settled: () =>
       vi.waitFor(async () => {
-        const { slot } = await appliedState(store);
+        const { slot, followed } = await appliedState(store);
         // A stream that connects after the last block has nothing to begin with.
         if (slot === '0') await live(1);
-        if (BigInt(slot) !== chain.tip().slot) {
-          throw new Error(`applied up to ${slot} of ${chain.tip().slot}`);
-        }
+        const tip = chain.tip().slot.toString();
+        if (slot !== tip || followed !== tip)
+          throw new Error(`applied up to ${slot}, followed up to ${followed}, of ${tip}`);
         if ((await openGaps(store)).length > 0) throw new Error('a gap is open');
+        if (chain.tip().slot >= askedAt + 4n) return;
+        await chain.produce([]);
+        throw new Error('addresses came up');
       }, WAIT),
     audit: async ({ rpc: chosen = rpc, waitMs = 10_000 } = {}) => {
       const lines: string[] = [];

@@ -5,6 +5,7 @@ import { readLogPosition } from '../../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../../ingest/log/kafka/reader.ts';
 import { ensureTopics } from '../../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../../ingest/log/kafka/writer.ts';
+import type { LogPosition } from '../../../../ingest/log/port.ts';
 import { createLogger } from '../../../../runtime/process/log.ts';
 import type { Cluster } from '../../../support/kafka.ts';
 import { ownBrokers } from '../../../support/servers-of-run.ts';
@@ -18,7 +19,7 @@ export interface KafkaStream {
   /** Makes topics and a chain of their own; what was opened is closed after the test. */
   open(): Promise<void>;
   start(): Running;
-  position(): Promise<bigint | null>;
+  position(): Promise<LogPosition | null>;
   /** Every transaction of the ledger is in the log, and the newest state of every account. */
   expectWhole(): Promise<void>;
 }

@@ -1,0 +1,53 @@
+import type { MarkerRecord } from '../../../schemas/records.ts';
+import type { LogPosition } from '../../log/port.ts';
+
+/** What markers say of followed addresses. */
+export interface FollowedCover {
+  /** Of slots behind `after`, up to `to`, nothing was brought, and nothing will be. */
+  missed(after: bigint, to: bigint): void;
+  /** What the marker of a slot that is released now says. */
+  of(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
+  /** Once they are where the last marker is, and that did not say so: a marker that does; else null. */
+  caughtUp(): MarkerRecord | null;
+}
+
+export interface CoverOptions {
+  position: LogPosition | null;
+  /** The slot up to which they are in the log; null where none is streamed. */
+  reached(): bigint | null;
+  /** Unix seconds of a slot. */
+  timeOf(slot: bigint): number | null;
+}
+
+export function createFollowedCover({ position, reached, timeOf }: CoverOptions): FollowedCover {
+  let gone: MarkerRecord['missed'];
+  /** The last marker, where they were not as far. */
+  let behind: { slot: bigint; blockTime: number | null } | null =
+    position === null || position.followed === position.slot
+      ? null
+      : { slot: position.slot, blockTime: null };
+
+  const of: FollowedCover['of'] = (slot, blockTime) => {
+    const cover = gone === undefined ? {} : { missed: gone };
+    gone = undefined;
+    const at = reached();
+    behind = at === null || at >= slot ? null : { slot, blockTime };
+    return at === null || behind === null
+      ? cover
+      : { ...cover, followed: { slot: at, blockTime: timeOf(at) } };
+  };
+  return {
+    missed: (after, to) => {
+      if (to > after) gone = { after: gone?.after ?? after, to };
+    },
+    of,
+    caughtUp: () => {
+      if (behind === null || (reached() ?? behind.slot) < behind.slot) return null;
+      const { slot } = behind;
+      const blockTime = behind.blockTime ?? timeOf(slot);
+      return blockTime === null
+        ? null
+        : { kind: 'marker', slot, parent: slot, blockTime, ...of(slot, blockTime) };
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Slots } from '../slots/machine.ts';
+
+/** How long the core waits for the stream beside it. */
+export interface Hold {
+  /** Whether there is a stream to wait for. */
+  set(active: boolean): void;
+  /** It has come further. */
+  onReached(): void;
+  /** The core has taken something. */
+  onCore(): void;
+  isActive(): boolean;
+}
+
+export interface HoldOptions {
+  core: Pick<Slots, 'last' | 'held'>;
+  /** How far the stream beside the core has come; null before it begins. */
+  reached(): bigint | null;
+  /** The core is to release nothing above this slot; null: whatever it has. */
+  onCeiling(ceiling: bigint | null): void;
+  /** The core goes on without it, or waits for it again. */
+  onBehind(behind: boolean): void;
+}
+
+/** Complete slots that are held back at most. */
+const MOST_HELD_SLOTS = 150;
+/** They are held for so many ticks of this process in which the stream beside the core has come no further. */
+const MOST_TICKS = 12;
+/** A process that stands still ticks once, however long it stood: what came meanwhile is read before the next. */
+const TICK_MS = 250;
+
+/**
+ * Holds the core at the slot that the stream beside it has come to: while that one goes on, and for a moment where it
+ * does not. Then the core goes on alone, until that stream is where the core is.
+ */
+export function createHold({ core, reached, onCeiling, onBehind }: HoldOptions): Hold {
+  let active = false;
+  let behind = false;
+  let ticks = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  const rest = () => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+    ticks = 0;
+  };
+  const setBehind = (now: boolean) => {
+    if (behind === now) return;
+    behind = now;
+    onBehind(now);
+  };
+  const apply = () => onCeiling(active && !behind ? (reached() ?? -1n) : null);
+  const goOn = () => {
+    rest();
+    setBehind(true);
+    apply();
+  };
+  const watch = () => {
+    if (!active || behind || core.held === 0) rest();
+    else if (core.held > MOST_HELD_SLOTS) goOn();
+    else {
+      timer ??= setInterval(() => {
+        ticks += 1;
+        if (ticks >= MOST_TICKS) goOn();
+      }, TICK_MS).unref();
+    }
+  };
+  return {
+    set: (now) => {
+      if (now === active) return;
+      active = now;
+      setBehind(false);
+      apply();
+      watch();
+    },
+    onReached: () => {
+      rest();
+      if ((reached() ?? -1n) >= (core.last ?? 0n)) setBehind(false);
+      apply();
+      watch();
+    },
+    onCore: watch,
+    isActive: () => active,
+  };
+}
