@@ -97,6 +97,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const sweeper = createSweeper({
     ...{ reader, programId, mints: following.mints, send, logger, signal },
     addresses: () => [...following.streamed(), ...following.namedBalances()],
+    brought: () => beside.cover.brought(),
     learn: (records) => records.forEach(learn),
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });

@@ -6,6 +6,7 @@ import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import { HISTORY_TOPICS, type Topic } from '../../ingest/log/port.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../ingest/stream/stored-state.ts';
 import { runStream } from '../../ingest/stream/stream.ts';
@@ -23,6 +24,10 @@ export interface Product {
   crashAfter(writes: number): void;
   /** Whether the crash has come. */
   crashed(): boolean;
+  /** The lowest last marker that it has applied since it started; null before there is one. Costs no question. */
+  applied(): bigint | null;
+  /** Whether a gap is open that it has told of since it started. */
+  knowsOfGap(): boolean;
 }
 
 export interface ProductOptions {
@@ -38,7 +43,8 @@ export interface ProductOptions {
   silenceMs: number;
 }
 
-const VERIFY_EVERY_MS = 500;
+/** Each time it asks the store five things, also where there is nothing to compare. */
+const VERIFY_EVERY_MS = 2_000;
 
 /** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
@@ -63,18 +69,28 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const handOver = createHandOver();
   const rpc = createRpc(options.rpcUrl, { commitment: config.commitment });
   const opened = await openLog(config, store, logger);
+  const gaps = new Set<bigint>();
   const log: typeof opened = {
     ...opened,
     append: (records) => {
-      for (const record of records)
-        if (record.kind === 'gap' && !record.closed) options.onGap(record.fromSlot);
+      for (const record of records) {
+        if (record.kind !== 'gap') continue;
+        if (!record.closed && !gaps.has(record.fromSlot)) options.onGap(record.fromSlot);
+        if (record.closed) gaps.delete(record.fromSlot);
+        else gaps.add(record.fromSlot);
+      }
       return opened.append(records);
     },
   };
+  const markers = new Map<Topic, bigint>();
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
-    onApplied: handOver.applied,
+    onApplied: ({ topic, entries }) => {
+      const marker = entries.findLast(({ record }) => record.kind === 'marker')?.record;
+      if (marker?.kind === 'marker') markers.set(topic, marker.slot);
+      handOver.applied();
+    },
     onChanged: handOver.note,
   });
   const stopStream = new AbortController();
@@ -117,5 +133,12 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       writesLeft = writes;
     },
     crashed: () => writesLeft < 0,
+    applied: () => {
+      const [one, other] = HISTORY_TOPICS.map((topic) => markers.get(topic));
+      if (one === undefined || other === undefined) return null;
+      // biome-ignore lint/complexity/useMathMinMax: they are bigints
+      return one < other ? one : other;
+    },
+    knowsOfGap: () => gaps.size > 0,
   };
 }

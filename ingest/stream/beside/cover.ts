@@ -1,5 +1,6 @@
 import type { MarkerRecord } from '../../../schemas/records.ts';
 import type { LogPosition } from '../../log/port.ts';
+import type { Slots } from '../slots/machine.ts';
 
 /** What markers say of followed addresses. */
 export interface FollowedCover {
@@ -7,19 +8,22 @@ export interface FollowedCover {
   missed(after: bigint, to: bigint): void;
   /** What the marker of a slot that is released now says. */
   of(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
+  /** The slot up to which the core and their stream have brought everything; null before there is one. */
+  brought(): bigint | null;
   /** Once they are where the last marker is, and that did not say so: a marker that does; else null. */
   caughtUp(): MarkerRecord | null;
 }
 
 export interface CoverOptions {
   position: LogPosition | null;
+  core: Pick<Slots, 'last'>;
   /** The slot up to which they are in the log; null where none is streamed. */
   reached(): bigint | null;
   /** Unix seconds of a slot. */
   timeOf(slot: bigint): number | null;
 }
 
-export function createFollowedCover({ position, reached, timeOf }: CoverOptions): FollowedCover {
+export function createFollowedCover({ position, core, reached, timeOf }: CoverOptions): FollowedCover {
   let gone: MarkerRecord['missed'];
   /** The last marker, where they were not as far. */
   let behind: { slot: bigint; blockTime: number | null } | null =
@@ -41,6 +45,10 @@ export function createFollowedCover({ position, reached, timeOf }: CoverOptions)
       if (to > after) gone = { after: gone?.after ?? after, to };
     },
     of,
+    brought: () => {
+      const at = reached();
+      return at !== null && core.last !== null && at < core.last ? at : core.last;
+    },
     caughtUp: () => {
       if (behind === null || (reached() ?? behind.slot) < behind.slot) return null;
       const { slot } = behind;

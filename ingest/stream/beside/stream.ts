@@ -109,9 +109,9 @@ export function createBeside(options: BesideOptions): Beside {
     onBehind: standing.behind,
   });
   const timeOf = (slot: bigint) => options.coreTimeOf(slot) ?? slots.timeOf(slot);
-  const { position } = options;
+  const { position, core } = options;
   const reached = () => (hold.isActive() ? slots.reached() : null);
-  const cover = createFollowedCover({ position, reached, timeOf });
+  const cover = createFollowedCover({ position, core, reached, timeOf });
 
   const oneStream = (fromSlot: bigint | null): Promise<StreamEndedError> =>
     new Promise((resolve) => {

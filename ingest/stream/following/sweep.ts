@@ -6,6 +6,7 @@ import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
+import { behindStream } from './behind-stream.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -16,6 +17,8 @@ export interface SweeperOptions {
   /** Addresses that are followed now, but for mints. */
   addresses(): string[];
   mints(): string[];
+  /** The slot up to which the stream has brought everything; null before one. */
+  brought(): bigint | null;
   /** Called with every state that was read, before it is sent. */
   learn(records: readonly AccountRecord[]): void;
   send(records: readonly LogRecord[]): Promise<void>;
@@ -44,12 +47,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let wanted: bigint | null = null;
   let running = false;
 
+  const sendBehind = async (records: readonly AccountRecord[]) => {
+    let slot = 0n;
+    for (const record of records) if (record.slot > slot) slot = record.slot;
+    await behindStream(slot, options.brought, signal);
+    await send(records);
+  };
+
   const readBy = async (by: typeof patientRead, addresses: readonly string[], notBefore: bigint) => {
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
       const records = await by(some, notBefore);
       if (records === null) return;
       learn(records);
-      await send(records);
+      await sendBehind(records);
     });
   };
 
@@ -65,7 +75,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     );
     if (owned === null) return;
     learn(owned);
-    for (const some of chunks(owned, RECORDS_AT_ONCE)) await send(some);
+    for (const some of chunks(owned, RECORDS_AT_ONCE)) await sendBehind(some);
     const found = new Set(owned.map(({ address }) => encodeBase58(address)));
     await read(
       followed.filter((address) => !found.has(address)),

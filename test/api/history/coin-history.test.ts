@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/responses/history.ts';
-import { eventRow, gapRow, key, poolKey } from '../support/rows.ts';
+import { appliedRow, eventRow, gapRow, key, poolKey } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { at, H, HOUR, NOW, ofPolicy, policy, START, seed } from './support/stage.ts';
 
@@ -148,4 +148,17 @@ test('an unknown mint is 404, a range that is none is 400', async () => {
   });
   const bad = await held.api.get(`/coins/${key('m')}/history?step=week`);
   expect(bad).toMatchObject({ status: 400, body: { error: 'unknown step "week". Valid: hour, day' } });
+});
+
+test('an hour is told once followed addresses are applied of it, and not with the rest', async () => {
+  const applied = { slot: '1610', block_time: START + 6 * HOUR + 1100, log_offset: '900' };
+  const behind = { ...applied, followed: '1450', followed_time: START + 4 * HOUR + 1000 };
+  await held.api.insert('applied', [appliedRow('accounts', 0, behind)]);
+  const reasons = async () =>
+    Object.entries(await items()).flatMap(([end, { bankroll }]) =>
+      bankroll.reason === 'the index has not come to this moment' ? [end] : [],
+    );
+  expect(await reasons()).toEqual(['5', '6']);
+  await held.api.insert('applied', [appliedRow('accounts', 0, { ...applied, log_offset: '901' })]);
+  expect(await reasons()).toEqual([]);
 });

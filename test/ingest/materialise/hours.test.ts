@@ -115,6 +115,31 @@ test('an hour keeps the last state that was seen in it, whatever came later of i
   ]);
 });
 
+test('a marker that says followed addresses are not as far is where they are, and what they missed is a hole', async () => {
+  const into = await fresh();
+  const behind = (slot: bigint, followed: bigint): LogRecord => ({
+    ...{ kind: 'marker', slot, parent: slot - 1n, blockTime: timeAt(slot) },
+    followed: { slot: followed, blockTime: timeAt(followed) },
+  });
+  const at = async () => {
+    const rows = await into.query<object>(
+      `SELECT slot, block_time, followed, followed_time FROM applied FINAL WHERE topic = 'accounts'`,
+    );
+    return rows[0];
+  };
+  await materialise(into, [marker(10n), behind(11n, 10n)], [1]);
+  const first = { slot: '11', block_time: String(timeAt(11n)) };
+  expect(await at()).toEqual({ ...first, followed: '10', followed_time: String(timeAt(10n)) });
+  const missed = { after: 10n, to: 12n };
+  const again: LogRecord = { kind: 'marker', slot: 11n, parent: 11n, blockTime: timeAt(11n), missed };
+  await materialise(into, [marker(10n), behind(11n, 10n), again], [2]);
+  expect(await at()).toEqual({ ...first, followed: null, followed_time: null });
+  expect(await into.query('SELECT after_slot, to_slot FROM stream_holes FINAL ORDER BY to_slot')).toEqual([
+    { after_slot: '0', to_slot: '9' },
+    { after_slot: '10', to_slot: '12' },
+  ]);
+});
+
 test('a reading over RPC that says what is known counts as seen, in its hour, with the time of the state', async () => {
   const records = [state('b', 1n, 7n), read('b', 20n, 7n), read('b', 30n, 7n), state('b', 50n, 8n)];
   await materialise(store, records, [1]);

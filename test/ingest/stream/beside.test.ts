@@ -225,9 +225,10 @@ describe('the core waits for the stream beside it', () => {
 
 describe('a marker', () => {
   const timeOf = (slot: bigint) => Number(slot) * 10;
+  const core = { last: 11n };
   test('says how far followed addresses are where they are not as far, and once more when they are', () => {
     let reached: bigint | null = 10n;
-    const cover = createFollowedCover({ position: null, reached: () => reached, timeOf });
+    const cover = createFollowedCover({ position: null, core, reached: () => reached, timeOf });
     expect(cover.of(10n, 100)).toEqual({});
     expect(cover.caughtUp()).toBeNull();
     expect(cover.of(11n, 110)).toEqual({ followed: { slot: 10n, blockTime: 100 } });
@@ -235,12 +236,16 @@ describe('a marker', () => {
     reached = 11n;
     expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 11n, parent: 11n, blockTime: 110 });
     expect(cover.caughtUp()).toBeNull();
+    expect(cover.brought()).toBe(11n);
+    reached = 9n;
+    expect(cover.brought()).toBe(9n);
     reached = null;
+    expect(cover.brought()).toBe(11n);
     expect(cover.of(12n, 120)).toEqual({});
   });
 
   test('names what was missed, once', () => {
-    const cover = createFollowedCover({ position: null, reached: () => 20n, timeOf });
+    const cover = createFollowedCover({ position: null, core, reached: () => 20n, timeOf });
     cover.missed(5n, 5n);
     cover.missed(5n, 8n);
     cover.missed(8n, 9n);
@@ -251,7 +256,7 @@ describe('a marker', () => {
   test('of an earlier run is completed once its slot is brought', () => {
     let reached = 7n;
     const position = { slot: 9n, followed: 7n };
-    const cover = createFollowedCover({ position, reached: () => reached, timeOf });
+    const cover = createFollowedCover({ position, core, reached: () => reached, timeOf });
     expect(cover.caughtUp()).toBeNull();
     reached = 9n;
     expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 9n, parent: 9n, blockTime: 90 });

@@ -1,0 +1,24 @@
+import { pause } from '../../../runtime/process/lifecycle.ts';
+
+const LOOK_MS = 20;
+/** While the stream comes no further in so many looks, a reading goes into the log before it. */
+const MOST_LOOKS = 100;
+
+/**
+ * Waits until the stream has brought a slot. What was read over RPC at that slot stands behind it in the log, then: a
+ * change that the stream is just about to bring would look like one that it never brought.
+ * @param brought the slot up to which the stream has brought everything; null before one.
+ */
+export async function behindStream(
+  slot: bigint,
+  brought: () => bigint | null,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = brought();
+  for (let looks = 0; !signal.aborted && (last === null || last < slot) && looks < MOST_LOOKS; looks += 1) {
+    await pause(LOOK_MS, signal);
+    const now = brought();
+    if (now !== last) looks = -1;
+    last = now;
+  }
+}

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { behindStream } from '../../../ingest/stream/following/behind-stream.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function waitingFor(slot: bigint, brought: () => bigint | null, signal = new AbortController().signal) {
+  const state = { isOver: false };
+  void behindStream(slot, brought, signal).then(() => {
+    state.isOver = true;
+  });
+  return state;
+}
+
+test('a reading waits until the stream has brought its slot, for as long as that goes on', async () => {
+  let last: bigint | null = null;
+  const waiting = waitingFor(12n, () => last);
+  for (last of [9n, 10n, 11n]) await vi.advanceTimersByTimeAsync(1_900);
+  expect(waiting.isOver).toBe(false);
+  last = 13n;
+  await vi.advanceTimersByTimeAsync(20);
+  expect(waiting.isOver).toBe(true);
+});
+
+test('it goes on where the stream comes no further, and when all ends', async () => {
+  const stuck = waitingFor(12n, () => 11n);
+  await vi.advanceTimersByTimeAsync(1_900);
+  expect(stuck.isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(stuck.isOver).toBe(true);
+  const ended = waitingFor(12n, () => null, AbortSignal.abort());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ended.isOver).toBe(true);
+});
