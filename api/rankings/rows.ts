@@ -1,17 +1,18 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
-import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { figure } from '../../schemas/figure.ts';
 import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
-import { marketCapOf, poolOf } from '../figures/market-cap.ts';
+import { marketCapOf } from '../figures/market-cap.ts';
 import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import { quoteAt } from '../figures/quotes.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
+import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
+import { factsAt, factsOf, type RowFacts } from './facts.ts';
 
 export interface RankingView {
   view: View;
@@ -22,47 +23,45 @@ export interface RankingView {
 /** A row before it is known where it stands. */
 type Unranked = Omit<RankingRow, 'rank'>;
 
-/** The rows of one page in the order of `addresses`, ranks counted from `firstRank`. */
-export function rankingRows(
-  ranking: RankingView,
-  addresses: readonly string[],
-  firstRank: number,
-): RankingRow[] {
-  return policiesAt(ranking, addresses).map(({ address }, at) => ({
-    rank: firstRank + at,
-    ...rowOf(address, ranking),
-  }));
+/** A policy with what its row shows, or its address where the engine says the order. */
+export type Place = RankedRow | string;
+
+/** The rows of one page in the order of their places, ranks counted from `firstRank`. */
+export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
+  return known(ranking, places).map((place, at) => ({ rank: firstRank + at, ...rowAt(place, ranking) }));
 }
 
-/** The same as they are printed inside of a page; one that would be printed the same is printed once. */
-export function rankingTexts(
-  ranking: RankingView,
-  addresses: readonly string[],
-  firstRank: number,
-): string[] {
+/** The same in pieces, as they are printed inside of a page; one that would be printed the same is printed once. */
+export function rankingTexts(ranking: RankingView, places: readonly Place[], firstRank: number): string[] {
   const { view, launchpad } = ranking;
-  return policiesAt(ranking, addresses).map(({ address }, at) => {
+  return known(ranking, places).flatMap((place, at) => {
+    const address = typeof place === 'string' ? place : place.address;
     const text = view.part(`row ${launchpad} ${address}`, () =>
-      JSON.stringify(rowOf(address, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
+      JSON.stringify(rowAt(place, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
     );
-    return `    {\n      "rank": ${firstRank + at},${text}`;
+    return [`${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},`, text];
   });
 }
 
-function policiesAt({ view }: RankingView, addresses: readonly string[]): StoredPolicy[] {
+/** Without policies that ended since the engine was asked. */
+function known({ view }: RankingView, places: readonly Place[]): readonly Place[] {
+  const addresses = places.filter((place) => typeof place === 'string');
+  if (addresses.length === 0) return places;
   const found = view.rows('policy', addresses);
-  return addresses.map((address) => found.get(address)).filter((policy) => policy !== undefined);
+  return addresses.filter((address) => found.has(address));
+}
+
+function rowAt(place: Place, ranking: RankingView): Unranked {
+  const { view, launchpad } = ranking;
+  if (typeof place !== 'string') return rowOf(factsOf(view, launchpad, place), ranking);
+  return rowOf(factsAt(view, launchpad, place) as RowFacts, ranking);
 }
 
 /** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
-function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingView): Unranked {
-  const policy = view.get('policy', address) as StoredPolicy;
+function rowOf(facts: RowFacts, { view, launchpadVenueId }: RankingView): Unranked {
+  const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
   const state = view.state();
   const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
-  const token = view.get('mint', policy.mint);
-  const totals = view.get('totals', policy.mint) ?? NO_TOTALS;
-  const count = view.get('eventsOfDay', policy.mint);
-  const pool = poolOf(launchpad, policy.mint, policy.quote_mint);
   const asOf = timeOf(policy.block_time);
   const own = ofShown((sort) => {
     const { column } = OWN_KEYS[sort];
@@ -70,7 +69,7 @@ function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingVi
   });
   const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
   const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
-  const bankroll = balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll));
+  const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
     mint: policy.mint,
@@ -91,7 +90,7 @@ function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingVi
     risk: policy.risk,
     locked: policy.locked === 1,
     paused: policy.paused === 1,
-    marketCap: marketCapOf(pool, view.get('pool', pool), quote),
+    marketCap: marketCapOf(pool, poolRow, quote),
     ...own,
     fees,
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
@@ -104,9 +103,9 @@ function rowOf(address: string, { view, launchpadVenueId, launchpad }: RankingVi
     eventsLast24h: eventSum(
       state,
       dayReason(view) ?? undatedLately(view, ({ mint }) => mint === policy.mint),
-      count.count,
+      events.count,
       'indexer:events',
-      count.last_time,
+      events.last_time,
     ),
     createdAt: timeOf(policy.created_at),
   };
