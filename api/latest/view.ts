@@ -26,7 +26,7 @@ export interface View {
   until(moment: number): void;
 }
 
-export type RankedOrders = Pick<Ranked, 'page' | 'quotes' | 'until'>;
+export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
 
 /** The kinds that have a row by key, or none. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];

@@ -22,10 +22,18 @@ export interface RowFacts {
 /** As they stand with the orders. */
 export function factsOf(view: View, launchpad: string, row: RankedRow): RowFacts {
   view.use(row);
-  const { pool: poolRow, ...facts } = shownOf(row);
-  const pool = row.pool ?? poolOf(launchpad, row.mint, row.quote);
+  const shown = shownOf(row);
   // The launchpad has one pool of a pair. What is closed, or was never seen, stands by its address alone.
-  return { ...facts, pool, poolRow: poolRow ?? view.get('pool', pool) };
+  const pool = row.pool ?? poolOf(launchpad, row.mint, row.quote);
+  return {
+    policy: shown.policy,
+    token: shown.token,
+    totals: shown.totals,
+    events: shown.events,
+    pool,
+    poolRow: shown.pool ?? view.get('pool', pool),
+    account: shown.account,
+  };
 }
 
 /** Each by its own key: where the engine says the order. Null where there is no such policy. */

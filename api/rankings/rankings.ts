@@ -20,6 +20,8 @@ import { type RankingParameters, readRankingParameters } from './parameters.ts';
 import { type Place, type RankingView, rankingRows, rankingTexts } from './rows.ts';
 
 const NONE = { total: 0, rows: [] };
+/** Rows that are kept as they are printed, 3 kB each; of more few would be asked for again before they are forgotten. */
+const MOST_KEPT = 20_000;
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
@@ -60,9 +62,10 @@ function pageOf(
     ranked === 'engine'
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
+  const keepsRows = ranked !== null && ranked !== 'engine' && ranked.size() <= MOST_KEPT;
   const hasMore = offset + places.length < total;
   const head = { sort, order, limit, offset, total, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad }, places };
+  return { head, ranking: { view, launchpadVenueId, launchpad, keepsRows }, places };
 }
 
 type Selected = { total: number; places: readonly Place[] };

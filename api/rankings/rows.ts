@@ -4,20 +4,22 @@ import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rank
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
-import { dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
+import { eventSum, incompleteReason } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
-import { quoteAt } from '../figures/quotes.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
+import { type Around, aroundOf } from './around.ts';
 import { factsAt, factsOf, type RowFacts } from './facts.ts';
 
 export interface RankingView {
   view: View;
   launchpadVenueId: string;
   launchpad: string;
+  /** Whether there is room for all rows as they are printed: one that would be printed the same is printed once then. */
+  keepsRows: boolean;
 }
 
 /** A row before it is known where it stands. */
@@ -28,20 +30,33 @@ export type Place = RankedRow | string;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
-  return known(ranking, places).map((place, at) => ({ rank: firstRank + at, ...rowAt(place, ranking) }));
+  const around = aroundOf(ranking.view, ranking.launchpadVenueId);
+  return known(ranking, places).map((place, at) => ({
+    rank: firstRank + at,
+    ...rowAt(place, ranking, around),
+  }));
 }
 
-/** The same in pieces, as they are printed inside of a page; one that would be printed the same is printed once. */
+/** The same in pieces, as they are printed inside of a page. */
 export function rankingTexts(ranking: RankingView, places: readonly Place[], firstRank: number): string[] {
-  const { view, launchpad } = ranking;
+  const { view, launchpad, launchpadVenueId, keepsRows } = ranking;
+  // A row that is kept by itself is made of all that it is made of.
+  const shared = keepsRows ? null : aroundOf(view, launchpadVenueId);
   return known(ranking, places).flatMap((place, at) => {
     const address = typeof place === 'string' ? place : place.address;
-    const text = view.part(`row ${launchpad} ${address}`, () =>
-      JSON.stringify(rowAt(place, ranking), null, 2).slice(1).replaceAll('\n', '\n    '),
-    );
+    const print = () => printedRow(rowAt(place, ranking, shared ?? aroundOf(view, launchpadVenueId)));
+    const text = keepsRows ? view.part(`row ${launchpad} ${address}`, print) : print();
     return [`${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},`, text];
   });
 }
+
+/** As it stands in a list of an answer, behind its first field. */
+function printedRow(row: Unranked): string {
+  const nested = JSON.stringify([[row]], null, 2);
+  return nested.slice(NESTED.length, -END.length);
+}
+const NESTED = '[\n  [\n    {';
+const END = '\n  ]\n]';
 
 /** Without policies that ended since the engine was asked. */
 function known({ view }: RankingView, places: readonly Place[]): readonly Place[] {
@@ -51,17 +66,16 @@ function known({ view }: RankingView, places: readonly Place[]): readonly Place[
   return addresses.filter((address) => found.has(address));
 }
 
-function rowAt(place: Place, ranking: RankingView): Unranked {
-  const { view, launchpad } = ranking;
-  if (typeof place !== 'string') return rowOf(factsOf(view, launchpad, place), ranking);
-  return rowOf(factsAt(view, launchpad, place) as RowFacts, ranking);
+function rowAt(place: Place, { view, launchpad }: RankingView, around: Around): Unranked {
+  if (typeof place !== 'string') return rowOf(factsOf(view, launchpad, place), view, around);
+  return rowOf(factsAt(view, launchpad, place) as RowFacts, view, around);
 }
 
 /** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
-function rowOf(facts: RowFacts, { view, launchpadVenueId }: RankingView): Unranked {
+function rowOf(facts: RowFacts, view: View, around: Around): Unranked {
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
-  const state = view.state();
-  const quote = quoteAt(view, launchpadVenueId, policy.quote_mint);
+  const { state } = around;
+  const quote = around.quote(policy.quote_mint);
   const asOf = timeOf(policy.block_time);
   const own = ofShown((sort) => {
     const { column } = OWN_KEYS[sort];
@@ -84,9 +98,9 @@ function rowOf(facts: RowFacts, { view, launchpadVenueId }: RankingView): Unrank
     mode: policy.mode,
     origin: {
       id: policy.origin_id,
-      name: view.one('origins').find((origin) => origin.address === policy.origin)?.name ?? null,
+      name: around.origins.find((origin) => origin.address === policy.origin)?.name ?? null,
     },
-    model: modelOf(policy, view.one('models')),
+    model: modelOf(policy, around.models),
     risk: policy.risk,
     locked: policy.locked === 1,
     paused: policy.paused === 1,
@@ -102,7 +116,7 @@ function rowOf(facts: RowFacts, { view, launchpadVenueId }: RankingView): Unrank
     },
     eventsLast24h: eventSum(
       state,
-      dayReason(view) ?? undatedLately(view, ({ mint }) => mint === policy.mint),
+      around.dayReason ?? undatedLately(view, ({ mint }) => mint === policy.mint),
       events.count,
       'indexer:events',
       events.last_time,

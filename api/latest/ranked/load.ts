@@ -126,22 +126,23 @@ export async function loadRanked(
   return { policies, pools: pooled, accounts, fees, tokens, events };
 }
 
-/** All that the policies of a stretch of addresses have; one question after the other: others have their turn between two. */
+/** All that the policies of a stretch of addresses have. */
 export async function loadStretch(
   store: Store,
   stretch: Stretch,
   { launchpad, now }: { launchpad: string; now: number },
 ): Promise<Omit<RankedLoad, 'policies'>> {
-  const part = async <Found>(found: Promise<readonly Found[]>): Promise<Part<Found>> => ({
-    keys: [],
-    found: await found,
-  });
+  const [pools, accounts, fees, tokens, events] = await Promise.all([
+    rankedPools(store, launchpad, [], stretch),
+    rankedAccounts(store, stretch),
+    rankedFees(store, stretch),
+    rankedTokens(store, stretch),
+    windowsOf(store, stretch, now),
+  ]);
+  const part = <Found>(found: readonly Found[]): Part<Found> => ({ keys: [], found });
   return {
-    pools: await part(rankedPools(store, launchpad, [], stretch)),
-    accounts: await part(rankedAccounts(store, stretch)),
-    fees: await part(rankedFees(store, stretch)),
-    tokens: await part(rankedTokens(store, stretch)),
-    events: await part(windowsOf(store, stretch, now)),
+    ...{ pools: part(pools), accounts: part(accounts), fees: part(fees) },
+    ...{ tokens: part(tokens), events: part(events) },
   };
 }
 

@@ -12,6 +12,8 @@ export interface Ranked {
   /** Whether it can answer; where it lacks something it reads that in the next turn. `engine`: there are too many. */
   look(need: RankedNeed, now: number): 'ready' | 'lacking' | 'engine';
   page(selection: RankedSelection): RowsPage;
+  /** Policies. */
+  size(): number;
   /** Quote assets that policies have. */
   quotes(): readonly string[];
   /** Unix milliseconds from which on the first count of 24 hours is another. */
@@ -79,6 +81,7 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       return 'lacking';
     },
     page: (selection) => orders.page(rows.byAddress, selection),
+    size: () => rows.byAddress.size,
     quotes: () => quotes,
     until: () => until,
     version: () => version,

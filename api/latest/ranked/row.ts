@@ -13,6 +13,7 @@ import type {
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
 import type { Source } from '../cells.ts';
+import { type Packed, packing } from './packed.ts';
 
 /** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
 export interface RankedRow extends Record<OwnSort, bigint>, Source {
@@ -42,25 +43,26 @@ export interface RankedRow extends Record<OwnSort, bigint>, Source {
   shown: Shown;
 }
 
-/** What was read of a policy, each as text; null where nothing was found. */
+const POLICY = packing<RankedPolicy, 'address' | 'mint' | 'quote_mint' | 'bankroll'>(
+  ...(['address', 'mint', 'quote_mint', 'bankroll'] as const),
+);
+const POOL = packing<RankedPool, 'address' | 'base_mint' | 'quote_mint'>(
+  ...(['address', 'base_mint', 'quote_mint'] as const),
+);
+const FEES = packing<RankedFees, 'mint'>('mint');
+const ACCOUNT = packing<TokenAccountRow, 'address'>('address');
+const TOKEN = packing<RankedToken, 'address'>('address');
+
+/** What was read of a policy beside what stands in its row; null where nothing was found. */
 interface Shown {
-  policy: Packed<RankedPolicy>;
+  policy: Packed<RankedPolicy> | null;
   pool: Packed<RankedPool> | null;
   totals: Packed<RankedFees> | null;
   /** Of its bankroll. */
   account: Packed<TokenAccountRow> | null;
   token: Packed<RankedToken> | null;
-  window: Packed<EventWindow> | null;
+  window: EventWindow | null;
 }
-
-declare const OF: unique symbol;
-/** A value as text: a collection of garbage passes by one thing, not by thirty for each policy. */
-type Packed<T> = string & { readonly [OF]: T };
-
-const pack = <T>(value: T | undefined): Packed<T> | null =>
-  value === undefined ? null : (JSON.stringify(value) as Packed<T>);
-const unpacked = <T>(text: Packed<T> | null): T | undefined =>
-  text === null ? undefined : (JSON.parse(text) as T);
 
 const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as Record<OwnSort, bigint>;
 const EVER = Number.POSITIVE_INFINITY;
@@ -74,17 +76,14 @@ export function rankedRow(policy: RankedPolicy, texts: Map<string, string>): Ran
     ...NOTHING_OWN,
     ...{ cap: null, routed: 0n, balance: null, events: 0, toldUntil: EVER },
     ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0 },
-    shown: {
-      policy: '' as Packed<RankedPolicy>,
-      ...{ pool: null, totals: null, account: null, token: null, window: null },
-    },
+    shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
   setPolicy(row, policy, texts);
   return row;
 }
 
 export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<string, string>): void {
-  row.shown.policy = pack(policy) as Packed<RankedPolicy>;
+  row.shown.policy = POLICY.pack(policy);
   row.quote = shared(policy.quote_mint, texts);
   row.mode = shared(policy.mode, texts);
   row.origin = policy.origin_id;
@@ -95,23 +94,23 @@ export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<strin
 }
 
 export function setPool(row: RankedRow, pool: RankedPool | undefined): void {
-  row.shown.pool = pack(pool);
+  row.shown.pool = POOL.pack(pool);
   row.pool = pool?.address ?? null;
   row.cap = pool?.cap == null ? null : BigInt(pool.cap);
 }
 
 export function setAccount(row: RankedRow, account: TokenAccountRow | undefined): void {
-  row.shown.account = pack(account);
+  row.shown.account = ACCOUNT.pack(account);
   row.balance = account?.exists === 1 ? BigInt(account.amount) : null;
 }
 
 export function setFees(row: RankedRow, totals: RankedFees | undefined): void {
-  row.shown.totals = pack(totals);
+  row.shown.totals = FEES.pack(totals);
   row.routed = BigInt(totals?.routed ?? 0);
 }
 
 export function setToken(row: RankedRow, token: RankedToken | undefined): void {
-  row.shown.token = pack(token);
+  row.shown.token = TOKEN.pack(token);
   const there = token?.exists === 1 ? token : undefined;
   row.name = there?.name?.toLowerCase() ?? '';
   row.symbol = there?.symbol?.toLowerCase() ?? '';
@@ -119,7 +118,7 @@ export function setToken(row: RankedRow, token: RankedToken | undefined): void {
 
 /** @param now unix milliseconds */
 export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): void {
-  row.shown.window = pack(window?.row);
+  row.shown.window = window?.row ?? null;
   row.toldUntil = window === undefined ? EVER : window.until * 1000;
   moveOn(row, now);
 }
@@ -127,8 +126,8 @@ export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undef
 /** Whether its window can be told at this moment. */
 export function moveOn(row: RankedRow, now: number): boolean {
   const told = row.toldUntil > now;
-  const window = unpacked(row.shown.window);
-  const at = window === undefined ? undefined : eventsAt(window, Math.floor(now / 1000));
+  const { window } = row.shown;
+  const at = window === null ? undefined : eventsAt(window, Math.floor(now / 1000));
   row.events = at?.row.count ?? 0;
   row.until = told ? Math.min((at?.until ?? EVER) * 1000, row.toldUntil) : 0;
   return told;
@@ -144,17 +143,15 @@ export interface ShownFacts {
   events: EventsOfDay;
 }
 
-export function shownOf({ shown, events }: RankedRow): ShownFacts {
+export function shownOf(row: RankedRow): ShownFacts {
+  const { address, mint, quote, bankroll, pool, shown, events } = row;
   return {
-    policy: unpacked(shown.policy) as RankedPolicy,
-    pool: unpacked(shown.pool),
-    totals: unpacked(shown.totals),
-    account: unpacked(shown.account),
-    token: unpacked(shown.token),
-    events: {
-      count: events,
-      last_time: events === 0 ? null : (unpacked(shown.window)?.row.last_time ?? null),
-    },
+    policy: POLICY.unpack(shown.policy, { address, mint, quote_mint: quote, bankroll }) as RankedPolicy,
+    pool: POOL.unpack(shown.pool, { address: pool ?? '', base_mint: mint, quote_mint: quote }),
+    totals: FEES.unpack(shown.totals, { mint }),
+    account: ACCOUNT.unpack(shown.account, { address: bankroll }),
+    token: TOKEN.unpack(shown.token, { address: mint }),
+    events: { count: events, last_time: events === 0 ? null : (shown.window?.row.last_time ?? null) },
   };
 }
 

@@ -30,7 +30,7 @@ export interface Leaving<Row, Left> {
   leaving: readonly Left[];
 }
 
-export type EventWindow = Leaving<EventsOfDay, { time: number }>;
+export type EventWindow = Leaving<EventsOfDay, number>;
 export type ClaimWindow = Leaving<ClaimsOfDay, { time: number; quote: string; base: string }>;
 
 export const NO_EVENTS: EventWindow = { row: { count: 0, last_time: null }, leaving: [] };
@@ -65,8 +65,11 @@ export async function eventsOfDay(
   );
   return new Map(
     rows.map(({ mint, count, last_time, leaving, next_time }) => {
-      const window = { row: { count, last_time }, leaving: leaving.map((time) => ({ time: Number(time) })) };
-      return [mint, { row: window, until: toldUntil(window.leaving, count, next_time) }];
+      const window = { row: { count, last_time }, leaving: leaving.map(Number) };
+      return [
+        mint,
+        { row: window, until: toldUntil(window.leaving.at(-1), window.leaving.length === count, next_time) },
+      ];
     }),
   );
 }
@@ -96,28 +99,30 @@ export async function claimsOfDay(
     rows.map(({ mint, quote_amount, base_amount, count, last_time, leaving, next_time }) => {
       const first = leaving.map(([time, quote, base]) => ({ time: Number(time), quote, base }));
       const window = { row: { quote_amount, base_amount, count, last_time }, leaving: first };
-      return [mint, { row: window, until: toldUntil(first, Number(count), next_time) }];
+      return [
+        mint,
+        { row: window, until: toldUntil(first.at(-1)?.time, first.length === Number(count), next_time) },
+      ];
     }),
   );
 }
 
 /** Unix seconds until which a window can be told from what is known of it: of the last second there may be more. */
-function toldUntil(leaving: readonly { time: number }[], count: number, next: string | null): number {
-  const last = leaving.at(-1);
-  const known = last === undefined || leaving.length === count ? Number.POSITIVE_INFINITY : last.time + DAY_S;
+function toldUntil(last: number | undefined, all: boolean, next: string | null): number {
+  const known = last === undefined || all ? Number.POSITIVE_INFINITY : last + DAY_S;
   return Math.min(known, next === null ? Number.POSITIVE_INFINITY : Number(next));
 }
 
 /** What is left of a window at a later moment that it can be told of, in unix seconds. */
 export function eventsAt({ row, leaving }: EventWindow, now: number): DayWindow<EventsOfDay> {
-  const { left, until } = leftAt(leaving, now);
+  const { left, until } = leftAt(leaving, (time) => time, now);
   if (left.length === 0) return { row, until };
   const count = row.count - left.length;
   return { row: { count, last_time: count === 0 ? null : row.last_time }, until };
 }
 
 export function claimsAt({ row, leaving }: ClaimWindow, now: number): DayWindow<ClaimsOfDay> {
-  const { left, until } = leftAt(leaving, now);
+  const { left, until } = leftAt(leaving, ({ time }) => time, now);
   if (left.length === 0) return { row, until };
   const less = (whole: string, parts: readonly string[]) =>
     parts.reduce((rest, part) => rest - BigInt(part), BigInt(whole)).toString();
@@ -139,15 +144,16 @@ export function claimsAt({ row, leaving }: ClaimWindow, now: number): DayWindow<
   };
 }
 
-function leftAt<Left extends { time: number }>(
+function leftAt<Left>(
   leaving: readonly Left[],
+  timeOf: (one: Left) => number,
   now: number,
 ): { left: readonly Left[]; until: number } {
-  const first = leaving.findIndex(({ time }) => time + DAY_S > now);
+  const first = leaving.findIndex((one) => timeOf(one) + DAY_S > now);
   const next = leaving[first];
   return {
     left: first < 0 ? leaving : leaving.slice(0, first),
-    until: next === undefined ? Number.POSITIVE_INFINITY : next.time + DAY_S,
+    until: next === undefined ? Number.POSITIVE_INFINITY : timeOf(next) + DAY_S,
   };
 }
 
