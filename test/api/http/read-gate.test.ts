@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BusyError } from '../../../api/http/turns/lines.ts';
 import { createReadGate } from '../../../api/http/turns/read-gate.ts';
+import { BusyError } from '../../../runtime/errors.ts';
 import { awaited } from '../../support/awaited.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
