@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import { BusyError } from '../../runtime/errors.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
 import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
@@ -11,7 +12,6 @@ import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import type { Route } from './route.ts';
-import { BusyError } from './turns/lines.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
+import { awaited } from '../support/awaited.ts';
 import { createHarness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';
@@ -79,7 +80,7 @@ test(`every route equals the ledger after ${KILLS} kills of the whole group (SCE
   }
   const last = launch();
   const url = await last.serving;
-  await expect.poll(async () => (await statusAt(url)).history.complete, { timeout: 60_000 }).toBe(true);
+  await awaited(async () => expect((await statusAt(url)).history.complete).toBe(true), 200);
   last.child.kill('SIGTERM');
   expect(await last.ended).toBe(0);
 
@@ -93,7 +94,7 @@ test(`every route equals the ledger after ${KILLS} kills of the whole group (SCE
     await harness.close();
     chain.close();
   }
-}, 600_000);
+});
 
 test('a second system on the same directory stops with a sentence that says so', async () => {
   const first = launch();
@@ -103,4 +104,4 @@ test('a second system on the same directory stops with a sentence that says so',
   await expect(second.serving).rejects.toThrow('ended with 1 before it served');
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
-}, 120_000);
+});

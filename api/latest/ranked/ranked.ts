@@ -81,8 +81,11 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     load: async (store, changes, now, clock) => {
       const need = wanted ?? loaded;
       const later = () => {
+        const some = concerning(changes ?? new Map());
         if (changes === null) loaded = null;
-        else addChanges(pending, concerning(changes));
+        else addChanges(pending, some);
+        // What was made of the orders as they stand is kept no longer.
+        if (changes === null || some.size > 0) version += 1;
       };
       // What was written meanwhile is not known.
       if (changes === null) build = null;

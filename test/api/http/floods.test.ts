@@ -11,6 +11,7 @@ import { serveRpc } from '../../../devnet/rpc/server.ts';
 import { serveVenues } from '../../../devnet/venues/server.ts';
 import { createRegistry, serveMetrics } from '../../../runtime/process/metrics.ts';
 import { openStage } from '../../devnet/stage.ts';
+import { awaited } from '../../support/awaited.ts';
 import { SETTINGS } from '../support/api.ts';
 
 const echo: Route = {
@@ -179,9 +180,9 @@ test('reads that may be long have a few places of their own, and take none of th
   const many = (path: string) =>
     Array.from({ length: 20 }, (_, n) => fetch(`http://127.0.0.1:${port}${path}?n=${n}`));
   const long = many('/long');
-  await vi.waitFor(() => expect(underWay).toBe(2));
+  await awaited(() => expect(underWay).toBe(2));
   const short = many('/short');
-  await vi.waitFor(() => expect(underWay).toBe(6));
+  await awaited(() => expect(underWay).toBe(6));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
   await close();
@@ -219,7 +220,7 @@ test('of a connection that does not read one request is answered at a time, what
   const request = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
   const socket = connect(port, '127.0.0.1', () => socket.pause().write(request.repeat(3)));
   socket.on('error', () => undefined);
-  await vi.waitFor(() => expect(answered).toBeGreaterThan(0));
+  await awaited(() => expect(answered).toBeGreaterThan(0));
   // What came with it has been looked at by the time that another connection is answered.
   expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
   expect(answered).toBe(1);
@@ -228,7 +229,7 @@ test('of a connection that does not read one request is answered at a time, what
     heard += chunk.length;
   });
   socket.resume();
-  await vi.waitFor(() => expect(heard).toBeGreaterThan(3 * LARGE), { timeout: 60_000 });
+  await awaited(() => expect(heard).toBeGreaterThan(3 * LARGE));
   expect(answered).toBe(3);
   socket.destroy();
   await close();
