@@ -71,20 +71,20 @@ describe('reads that take turns', () => {
     const floods = ['f', 'g', 'h', 'i'];
     const { gate, pass } = await gateThatKnows([...floods, 'modest'], { atOnce: 12 });
     const all: Promise<unknown>[] = floods.map((name) => gate(name, work(name)));
-    await vi.waitFor(() => expect(begun).toHaveLength(4));
+    await awaited(() => expect(begun).toHaveLength(4));
     pass(3_000);
     for (const { end } of begun) end();
     await Promise.all(all);
     all.push(gate('modest', work('modest')), ...floods.map((name) => gate(name, work(`${name}2`))));
     all.push(gate('modest', work('modest too')));
-    await vi.waitFor(() => expect(names().slice(4)).toEqual(['modest', 'f2', 'g2', 'modest too']));
+    await awaited(() => expect(names().slice(4)).toEqual(['modest', 'f2', 'g2', 'modest too']));
     // One for one.
     begun[5]?.end();
-    await vi.waitFor(() => expect(names().slice(8)).toEqual(['h2']));
+    await awaited(() => expect(names().slice(8)).toEqual(['h2']));
     // Nobody else is about any more: whoever ends makes room for all that wait.
     pass(1_001);
     begun[6]?.end();
-    await vi.waitFor(() => expect(names().slice(9)).toEqual(['i2']));
+    await awaited(() => expect(names().slice(9)).toEqual(['i2']));
     for (const { end } of begun) end();
     await Promise.all(all);
   });

@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells.ts';
 import { pageKey } from '../../../api/latest/kind.ts';
 import type { KindName } from '../../../api/latest/kinds.ts';
 import { createSlowReads } from '../../../api/latest/slow-reads.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { awaited } from '../../support/awaited.ts';
 
 /** A store that answers nothing yet, and counts what it is asked. */
 function silent(): { store: Store; asked(): number } {
@@ -31,8 +32,8 @@ test('a page of activity waits for no history: these have connections of their o
     ...{ clock: () => 0, mark: () => null },
   }).forReader();
   for (const [kind, key] of HISTORIES) void reads.load(new Map([[kind, new Set([key])]]));
-  await vi.waitFor(() => expect(histories.asked()).toBeGreaterThanOrEqual(HISTORIES.length));
+  await awaited(() => expect(histories.asked()).toBeGreaterThanOrEqual(HISTORIES.length));
   expect(others.asked()).toBe(0);
   void reads.load(new Map([['activity', new Set([pageKey('mint', 50, 0)])]]));
-  await vi.waitFor(() => expect(others.asked()).toBe(1));
+  await awaited(() => expect(others.asked()).toBe(1));
 });
