@@ -8,7 +8,7 @@ interface Line {
 }
 
 /** Each that waits is kept, and the one before them may be a stream that has no end. */
-const MOST_WAITING = 100;
+const MOST_WAITING = 32;
 
 /**
  * Begins a request once the answer of the one before it has left the connection. Whoever sends a thousand at once and
@@ -34,7 +34,8 @@ export function oneAtATime(answer: RequestListener): RequestListener {
     line.waiting += 1;
     before.once('close', () => {
       line.waiting -= 1;
-      answer(request, response);
+      // Of a connection that is gone nothing is begun, however much waits.
+      if (!socket.destroyed) answer(request, response);
     });
   };
 }
