@@ -89,6 +89,7 @@ describe('requests that are broken off, and floods', () => {
     ['a target that is no path', get('?x'), [400]],
     ['a star', get('*'), [404]],
     ['two slashes', get('//health'), [404]],
+    ['a target that is no address', get('http://[::1'), [404]],
     ['a head of 17 kB', get('/health', `X: ${'a'.repeat(17_000)}\r\n`), [431]],
     ['a folded header', get('/health', 'X: a\r\n b\r\n'), [400]],
     ['another protocol', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), [200]],
