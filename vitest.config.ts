@@ -51,7 +51,7 @@ export default defineConfig({
       NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile'),
     },
     // Nothing here is timed: only a test that would never end is ended, on the slowest of machines too.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
   },
 });

@@ -3,7 +3,7 @@ import type { Chain } from '../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { PATIENCE_MS } from '../support/awaited.ts';
-import { compare, type Extent, type Get } from './compare.ts';
+import { compare, type Extent, type Get, UNPACKED } from './compare.ts';
 import { inTime } from './late.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, startProduct } from './product.ts';
@@ -62,7 +62,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
 
   const get: Get = async (route) => {
     const { status, body } = await inTime(async () => {
-      const response = await fetch(`http://127.0.0.1:${product?.port}${route}`);
+      const response = await fetch(`http://127.0.0.1:${product?.port}${route}`, { headers: UNPACKED });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     });
     if (status !== 200) throw new Error(`${route} answers ${status}: ${JSON.stringify(body)}`);

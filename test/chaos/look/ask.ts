@@ -1,4 +1,4 @@
-import type { Get } from '../../scenarios/compare.ts';
+import { type Get, UNPACKED } from '../../scenarios/compare.ts';
 import { inTime } from '../../scenarios/late.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import type { Actor } from '../system/actor.ts';
@@ -16,7 +16,7 @@ export interface Answer {
 export async function ask(api: Actor, route: string, withinMs = ANSWER_WITHIN_MS): Promise<Answer | null> {
   try {
     const signal = AbortSignal.timeout(withinMs);
-    const response = await fetch(`http://127.0.0.1:${portOf(api)}${route}`, { signal });
+    const response = await fetch(`http://127.0.0.1:${portOf(api)}${route}`, { signal, headers: UNPACKED });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   } catch {
     return null;
