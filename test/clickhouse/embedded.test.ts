@@ -5,10 +5,11 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import { awaited } from '../support/awaited.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -69,10 +70,7 @@ describe('a question that the engine does not answer', () => {
     expect(await sessions.run(asked, 'TSV')).toBe('bankroll\t60\n');
     await sessions.close();
     // A process opens another directory once no session is left on this one.
-    const next = await vi.waitFor(() => open(path.join(directory, 'another')), {
-      timeout: 60_000,
-      interval: 100,
-    });
+    const next = await awaited(() => open(path.join(directory, 'another')), 100);
     await next.close();
   });
 

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { watchStateAge } from '../../../api/serve.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { awaited } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { appliedRow, key, policyRow } from '../support/rows.ts';
 
-const WAIT = { timeout: 30_000, interval: 5 };
 const LOST_MS = 1_500;
 
 let store: Store;
@@ -44,11 +44,11 @@ test('while the store is silent an answer from memory says how old it is, then t
   const first = await ask();
   expect([first.status, first.headers.get('age')]).toEqual([200, null]);
   isDown = true;
-  await vi.waitFor(async () => expect((await ask()).headers.get('age')).toBe('1'), WAIT);
-  await vi.waitFor(async () => expect((await ask()).status).toBe(500), WAIT);
+  await awaited(async () => expect((await ask()).headers.get('age')).toBe('1'), 5);
+  await awaited(async () => expect((await ask()).status).toBe(500), 5);
   expect((await api.get('/health')).status).toBe(200);
   isDown = false;
-  await vi.waitFor(async () => expect((await ask()).status).toBe(200), WAIT);
+  await awaited(async () => expect((await ask()).status).toBe(200), 5);
   expect((await ask()).text).toBe(first.text);
 });
 
@@ -74,12 +74,12 @@ test('while the store takes questions and answers none nobody waits for ever; he
       500,
       'RetryableError: the store has not answered for 1.5 s',
     ]);
-  await vi.waitFor(async () => expect((await ask()).status).toBe(500), WAIT);
+  await awaited(async () => expect((await ask()).status).toBe(500), 5);
   expect(await watched()).toBeGreaterThan(LOST_MS / 1000);
   const questions = hanging;
   hanging = null;
   for (const timeOut of questions) timeOut();
-  await vi.waitFor(async () => expect((await api.get('/status')).status).toBe(200), WAIT);
-  await vi.waitFor(async () => expect(await watched()).toBeLessThan(1), WAIT);
+  await awaited(async () => expect((await api.get('/status')).status).toBe(200), 5);
+  await awaited(async () => expect(await watched()).toBeLessThan(1), 5);
   expect((await ask()).status).toBe(200);
 });

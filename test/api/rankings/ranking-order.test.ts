@@ -317,4 +317,4 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
     for (const [query, ours, theirs] of pages) expect(ours, `${query} in round ${round}`).toEqual(theirs);
     expect(pages.some(([, { items }]) => items.length > 5)).toBe(true);
   }
-}, 120_000);
+});

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readServing } from '../../../clickhouse/serving.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';
-import { type Broker, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+import { type Broker, openBroker, openStage, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-3';
@@ -76,7 +77,7 @@ describe.skipIf(missing !== null)(
       const before = await readTables(home);
 
       const killed = start('replay');
-      await vi.waitFor(() => expect(killed.out()).toContain(`filling ${first}`), WAIT);
+      await awaited(() => expect(killed.out()).toContain(`filling ${first}`), 100);
       killed.child.kill('SIGKILL');
       expect(await killed.ended).toBe(null);
       expect((await readServing(home)).database).toBe(home.database);
@@ -106,7 +107,7 @@ describe.skipIf(missing !== null)(
       const { home } = stage.databases;
       await stage.log.append(history.beginning);
       const replay = start('replay');
-      await vi.waitFor(() => expect(replay.out()).toContain('going on until npm run materialise'), WAIT);
+      await awaited(() => expect(replay.out()).toContain('going on until npm run materialise'), 100);
       replay.child.kill('SIGTERM');
       expect([await replay.ended, (await readServing(home)).database]).toEqual([0, `${home.database}_r1`]);
       await stage.applied(await stage.databases.open(`${home.database}_r1`));
