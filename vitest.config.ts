@@ -12,9 +12,10 @@ const LONGEST = ['scenarios/exact', 'kafka/frozen', 'chaos/flaws', 'scenarios/ki
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
+  'test/api/agent/suspects.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods|read-gate|turns).test.ts',
-  'test/api/latest/{change-feed,index-reads,tallies}.test.ts',
+  'test/api/latest/{change-feed,index-reads,slow-reads,tallies}.test.ts',
   'test/explorer/!(browser).test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',
@@ -50,7 +51,7 @@ export default defineConfig({
       NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile'),
     },
     // Nothing here is timed: only a test that would never end is ended, on the slowest of machines too.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
   },
 });

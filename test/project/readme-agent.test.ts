@@ -8,6 +8,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
 import { awaited } from '../support/awaited.ts';
 import { freePort } from '../support/free-port.ts';
+import { placeEmbedded } from '../support/pglite.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -60,6 +61,7 @@ describe('what README says of agents', () => {
         : { status: 500, body: `${MARK} at http://user:${MARK}@upstream` },
     );
     metricsPort = await freePort();
+    await placeEmbedded(path.join(directory, 'data/postgres'));
     const marked = upstream.url.replace('http://', `http://user:${MARK}@`);
     const env = {
       ...process.env,

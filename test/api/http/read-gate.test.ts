@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BusyError } from '../../../api/http/turns/lines.ts';
 import { createReadGate } from '../../../api/http/turns/read-gate.ts';
+import { BusyError } from '../../../runtime/errors.ts';
 import { awaited } from '../../support/awaited.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
@@ -64,6 +64,29 @@ describe('reads that take turns', () => {
       begun[n]?.end();
     }
     await Promise.all(reads);
+  });
+
+  test('while somebody who has had little is about, those who have had much have a sixth of the places together', async () => {
+    const { begun, names, work } = works();
+    const floods = ['f', 'g', 'h', 'i'];
+    const { gate, pass } = await gateThatKnows([...floods, 'modest'], { atOnce: 12 });
+    const all: Promise<unknown>[] = floods.map((name) => gate(name, work(name)));
+    await awaited(() => expect(begun).toHaveLength(4));
+    pass(3_000);
+    for (const { end } of begun) end();
+    await Promise.all(all);
+    all.push(gate('modest', work('modest')), ...floods.map((name) => gate(name, work(`${name}2`))));
+    all.push(gate('modest', work('modest too')));
+    await awaited(() => expect(names().slice(4)).toEqual(['modest', 'f2', 'g2', 'modest too']));
+    // One for one.
+    begun[5]?.end();
+    await awaited(() => expect(names().slice(8)).toEqual(['h2']));
+    // Nobody else is about any more: whoever ends makes room for all that wait.
+    pass(1_001);
+    begun[6]?.end();
+    await awaited(() => expect(names().slice(9)).toEqual(['i2']));
+    for (const { end } of begun) end();
+    await Promise.all(all);
   });
 
   test('who is alone leaves room for whoever comes', async () => {

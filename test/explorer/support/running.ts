@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { type Agent, createAgent } from '../../../api/client/entry.ts';
 import type { StatusResponse } from '../../../schemas/responses/status.ts';
 import { awaited } from '../../support/awaited.ts';
+import { placeEmbedded } from '../../support/pglite.ts';
 
 /** `npm start` on a small local chain, as somebody who tries it has it once the past of that chain is lived. */
 export interface Running {
@@ -32,7 +33,9 @@ async function pastLived(url: string): Promise<void> {
 
 export async function startRunning(): Promise<Running> {
   const directory = mkdtempSync(path.join(tmpdir(), 'explorer-'));
-  const env = { ...process.env, DATA_DIR: path.join(directory, 'data'), PORT: '0' };
+  const data = path.join(directory, 'data');
+  await placeEmbedded(path.join(data, 'postgres'));
+  const env = { ...process.env, DATA_DIR: data, PORT: '0' };
   const quiet = ['--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...quiet, MAIN, ...FLAGS], {
     ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] },
@@ -60,7 +63,7 @@ export async function startRunning(): Promise<Running> {
   const mint = /MINT=(\w+)/.exec(screen)?.[1] as string;
   const speaker = /coins\/(\w+)/.exec(screen)?.[1] as string;
   const key = Uint8Array.from(
-    JSON.parse(readFileSync(path.join(directory, 'data/devnet/agent.json'), 'utf8')) as number[],
+    JSON.parse(readFileSync(path.join(data, 'devnet/agent.json'), 'utf8')) as number[],
   );
   return { url, mint, speaker, agent: createAgent({ url, mint, key }), stop };
 }
