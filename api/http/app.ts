@@ -54,6 +54,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.silent = true;
   app.use(measured(options));
   app.use(openToAllOrigins);
+  app.use(unreadableTargets);
   app.use(failuresAsJson(options));
   app.use(inTurn(options));
   app.use(methods);
@@ -75,6 +76,20 @@ async function openToAllOrigins(ctx: Context, next: Next): Promise<void> {
   ctx.set('Access-Control-Allow-Origin', '*');
   ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
   await next();
+}
+
+/** What follows asks for the path, and some targets are no address that could have one. */
+async function unreadableTargets(ctx: Context, next: Next): Promise<void> {
+  if (hasPath(ctx)) return next();
+  sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
+}
+
+function hasPath(ctx: Context): boolean {
+  try {
+    return typeof ctx.path === 'string';
+  } catch {
+    return false;
+  }
 }
 
 function failuresAsJson(options: HttpOptions) {
