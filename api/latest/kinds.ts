@@ -20,7 +20,12 @@ import {
   protocolNow,
   type QuoteSumsAt,
 } from '../../clickhouse/queries/history/protocol.ts';
-import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
+import {
+  claimsOfDay,
+  eventsOfDay,
+  NO_CLAIMS,
+  NO_EVENTS,
+} from '../../clickhouse/queries/ranking/day-windows.ts';
 import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
 import {
   hasCatalogue,
@@ -113,13 +118,8 @@ export const KINDS = {
   /** By mint, as the four after it. */
   totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { ...STEADY, sums: true }),
   claims: list<ClaimRow>({ events: 'key' }, recentClaims),
-  claimsOfDay: ofDay(
-    { events: 'key' },
-    { quote_amount: '0', base_amount: '0', count: '0', last_time: null },
-    claimsOfDay,
-    STEADY,
-  ),
-  eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay, STEADY),
+  claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, STEADY),
+  eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, STEADY),
   activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
     activityPage(store, mint, Number(limit), Number(offset)),
   ),

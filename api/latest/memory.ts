@@ -135,7 +135,6 @@ export function createMemory(options: MemoryOptions): Memory {
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
-    ranked.addRowKeys(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;

@@ -28,7 +28,7 @@ const RICHEST: RankedSelection = {
 };
 
 const richest = (view: View): string | undefined => {
-  const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD), events: false });
+  const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
   return ranked === null || ranked === 'engine' ? undefined : ranked.page(RICHEST).addresses[0];
 };
 
