@@ -60,7 +60,9 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   process.stdout.write(`${JSON.stringify({ devnet })}\n`);
   if (past !== null && chain.tip().slot < pastEnd(chain, past, Date.now())) {
     await Promise.race([geyser.followed, aborted(signal)]);
-    await livePast(chain, life, past, signal, (slot) => told('hour', hours)(slot / BigInt(SLOTS_AN_HOUR)));
+    // Who started it tells it beside the rest.
+    const tell = options.parentPid === null ? told('hour', hours) : () => {};
+    await livePast(chain, life, past, signal, (slot) => tell(slot / BigInt(SLOTS_AN_HOUR)));
   }
   const { api, publicUrl } = options;
   const posting =
@@ -74,7 +76,7 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
 }
 
 const told = (what: string, all: number) => (reached: bigint) =>
-  void process.stderr.write(`devnet: history up to ${what} ${reached} of ${all}\n`);
+  void process.stderr.write(`devnet: past lived up to ${what} ${reached} of ${all}\n`);
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

@@ -8,6 +8,11 @@ export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
+/** More wait than may, or for longer than they may: nothing was done, and it is to be asked again soon. */
+export class BusyError extends Error {
+  override name = 'BusyError';
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -14,7 +14,7 @@ export function isoMillis(millis: number): string {
 
 /** ISO 8601 of unix seconds as the store gives them; null stays null. */
 export function timeOf(unixSeconds: string | null): string | null {
-  return unixSeconds === null ? null : isoTime(BigInt(unixSeconds));
+  return unixSeconds === null ? null : isoTime(Number(unixSeconds));
 }
 
 /** ISO 8601 of unix milliseconds as the store gives them; null stays null. */

@@ -7,6 +7,8 @@ export interface Counters {
   /** Highest slot heard of, and last slot that is in every figure. */
   tipSlot: bigint;
   appliedSlot: bigint;
+  /** When that slot was, unix seconds, where that is known. */
+  appliedTime: number | null;
   updates: number;
   stream: Standing;
   /** Open gaps by their first slot, with the slot that history has come down to. */
@@ -20,6 +22,7 @@ export function createCounters(): Counters {
   const counters: Counters = {
     tipSlot: 0n,
     appliedSlot: 0n,
+    appliedTime: null,
     updates: 0,
     stream: unconnected(Date.now()),
     gaps: new Map(),
@@ -35,8 +38,9 @@ export function createCounters(): Counters {
     applied: (batch) => {
       if (batch.topic !== 'transactions') return;
       for (const { record } of batch.entries) {
-        if (record.kind === 'marker' && record.slot > counters.appliedSlot)
-          counters.appliedSlot = record.slot;
+        if (record.kind !== 'marker' || record.slot <= counters.appliedSlot) continue;
+        counters.appliedSlot = record.slot;
+        counters.appliedTime = record.blockTime;
       }
     },
   };

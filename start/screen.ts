@@ -3,7 +3,6 @@ import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { shownHost } from '../runtime/config/secrets.ts';
 import { pause } from '../runtime/process/lifecycle.ts';
-import type { StatusResponse } from '../schemas/responses/status.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
 import type { System } from './system.ts';
@@ -14,7 +13,9 @@ const LINES_EVERY_MS = 10_000;
 /** How long the screen waits for what it names. */
 const SERVED_MS = 20_000;
 const ASK_MS = 250;
+/** A local chain that is further back lives through its past. */
 const OF_NOW_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 /** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
 export async function showProgress(
@@ -25,27 +26,39 @@ export async function showProgress(
 ): Promise<void> {
   const base = localUrl(config.host, system.api.port);
   process.stdout.write(`\nThe explorer:  ${base}/explorer/\n`);
-  const mint =
-    devnet === null ? await firstMint(system, signal) : await castServed(base, devnet.addresses, signal);
-  process.stdout.write(firstScreen(base, config, mint, devnet?.addresses ?? null));
-  const terminal = process.stdout.isTTY === true;
-  let before = { updates: system.counters.updates, at: performance.now() };
   const ended = Promise.race([
     system.failed,
     (devnet?.ended ?? new Promise<void>(() => {})).then(() => {
       if (!signal.aborted) throw new Error('the local chain ended');
     }),
   ]);
+  let before = { updates: system.counters.updates, at: performance.now() };
+  const awaiting = new AbortController();
+  const mint = await Promise.race([
+    named(system, base, devnet, AbortSignal.any([signal, awaiting.signal])),
+    ended.then(() => null),
+  ]).finally(() => awaiting.abort());
+  process.stdout.write(firstScreen(base, config, mint, devnet?.addresses ?? null));
+  const terminal = process.stdout.isTTY === true;
   while (!signal.aborted) {
-    await Promise.race([pause(terminal ? EVERY_MS : LINES_EVERY_MS, signal), ended]);
     const now = { updates: system.counters.updates, at: performance.now() };
     const perSecond = ((now.updates - before.updates) * 1000) / (now.at - before.at);
     before = now;
-    const line = progressLine(system, perSecond);
+    const line = progressLine(system, perSecond, devnet !== null);
     process.stdout.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+    await Promise.race([pause(terminal ? EVERY_MS : LINES_EVERY_MS, signal), ended]);
   }
   if (terminal) process.stdout.write('\n');
 }
+
+/** The policy that the screen shows, waited for a short while. */
+const named = (
+  system: System,
+  base: string,
+  devnet: DevnetChild | null,
+  signal: AbortSignal,
+): Promise<string | null> =>
+  devnet === null ? firstMint(system, signal) : castServed(base, devnet.addresses, signal);
 
 /** The mint of an indexed policy of a chain that is not ours, waited for a short while. */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
@@ -59,36 +72,20 @@ async function firstMint({ store }: System, signal: AbortSignal): Promise<string
   return null;
 }
 
-/**
- * The policy to look at on a local chain, once what the screen names is served and the chain's past is: a fresh chain
- * lives through it while it is followed.
- */
+/** The policy to look at on a local chain, once the two that the screen names are served. */
 async function castServed(
   base: string,
   { agent, speaker }: DevnetAddresses,
   signal: AbortSignal,
 ): Promise<string> {
-  const until = performance.now() + SERVED_MS;
-  const asked = async (path: string, so: (body: unknown) => boolean) => {
-    while (!signal.aborted && performance.now() < until) {
-      const answer = await fetch(`${base}${path}`, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]),
-      }).catch(() => null);
-      const body: unknown = await answer?.json().catch(() => null);
-      if (answer?.ok === true && so(body)) return;
-      await pause(ASK_MS, signal);
-    }
-  };
-  for (const mint of [agent.mint, ...(speaker === null ? [] : [speaker])])
-    await asked(`/coins/${mint}`, () => true);
-  await asked('/status', isOfNow);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]);
+  for (const mint of [agent.mint, ...(speaker === null ? [] : [speaker])]) {
+    const served = async () =>
+      (await fetch(`${base}/coins/${mint}`, { signal: until }).catch(() => null))?.ok === true;
+    while (!until.aborted && !(await served())) await pause(ASK_MS, until);
+  }
   return speaker ?? agent.mint;
 }
-
-const isOfNow = (status: unknown): boolean => {
-  const { lastProcessedBlockTime: time } = (status as StatusResponse).indexer;
-  return time !== null && Date.now() - Date.parse(time) < OF_NOW_MS;
-};
 
 function firstScreen(
   base: string,
@@ -123,8 +120,8 @@ Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
   `\n  an agent to post as: MINT=${mint}, its key in ${path.relative('', keyFile)}\n`;
 
-function progressLine({ counters }: System, perSecond: number): string {
-  const { tipSlot, appliedSlot, gaps } = counters;
+function progressLine({ counters }: System, perSecond: number, isLocal: boolean): string {
+  const { tipSlot, appliedSlot, appliedTime, gaps } = counters;
   const { connected } = counters.stream;
   const lag = tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n;
   const behind = appliedSlot === 0n || !connected ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
@@ -137,5 +134,15 @@ function progressLine({ counters }: System, perSecond: number): string {
       : `history: ${open.join(', ')}`;
   const words = streamWords(counters.stream);
   const stream = words === null ? '' : ` · stream ${words}`;
-  return `slot ${appliedSlot} · ${behind} behind · ${perSecond.toFixed(0)} updates/s · ${history}${stream}`;
+  const past = isLocal ? pastWords(appliedTime, Date.now()) : '';
+  return `slot ${appliedSlot} · ${behind} behind · ${perSecond.toFixed(0)} updates/s · ${history}${past}${stream}`;
+}
+
+/** A fresh local chain lives through its past while one looks. */
+function pastWords(appliedTime: number | null, nowMs: number): string {
+  if (appliedTime === null) return '';
+  const left = nowMs - appliedTime * 1000;
+  if (left < OF_NOW_MS) return '';
+  const hours = Math.ceil(left / HOUR_MS);
+  return ` · the local chain lives through its past: ${hours} ${hours === 1 ? 'hour' : 'hours'} to go`;
 }

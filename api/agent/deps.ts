@@ -3,6 +3,7 @@ import type { ChainReader } from './chain/chain.ts';
 import type { CountAttempt } from './limits/limits.ts';
 import type { Queue } from './limits/queue.ts';
 import type { RequestBudget } from './limits/request-budget.ts';
+import type { Admit } from './limits/suspects.ts';
 import type { OptionsVenue } from './options/venue.ts';
 
 /** What the agent routes work with. */
@@ -17,6 +18,8 @@ export interface AgentParts {
   optionsVenueId: string;
   nonceKey(): Promise<Uint8Array>;
   countAttempt: CountAttempt;
+  /** Before anything is looked up for somebody who may be nobody. */
+  admit: Admit;
   budget: RequestBudget;
   /** One after another for each policy: of many alike one asks the venue, and none waits with a connection in hand. */
   inTurn: Queue;

@@ -1,9 +1,10 @@
 import type { Db } from '../postgres/port.ts';
 import { type ChainOptions, createChainReader } from './chain/chain.ts';
 import type { AgentParts } from './deps.ts';
-import { attemptCounter } from './limits/limits.ts';
+import { attemptCounter, failedOf } from './limits/limits.ts';
 import { createQueue } from './limits/queue.ts';
 import { createRequestBudget } from './limits/request-budget.ts';
+import { createSuspects } from './limits/suspects.ts';
 import { createOptionsVenue, type VenueOptions } from './options/venue.ts';
 import { nonceKeyOf } from './session/nonce.ts';
 
@@ -19,6 +20,7 @@ export interface AgentOptions extends ChainOptions {
 export function createAgentParts(options: AgentOptions): AgentParts {
   const { db, serviceName, publicUrl, optionsVenueId, venue } = options;
   const inTurn = createQueue();
+  const attempts = attemptCounter(db, inTurn, Date.now);
   return {
     db,
     inTurn,
@@ -29,6 +31,7 @@ export function createAgentParts(options: AgentOptions): AgentParts {
     venue: venue === null ? null : createOptionsVenue(venue),
     nonceKey: nonceKeyOf(db),
     budget: createRequestBudget(),
-    countAttempt: attemptCounter(db, inTurn, Date.now),
+    countAttempt: attempts.count,
+    admit: createSuspects({ isSuspect: (address) => attempts.areUsedUp(failedOf(address)) }),
   };
 }

@@ -2,6 +2,7 @@ import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
 import { timeOf } from '../../schemas/units.ts';
+import { claimsOfDay } from '../figures/day-windows.ts';
 import { type Amount, dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { Coin } from './find.ts';
@@ -11,7 +12,7 @@ export const CLAIMS_SOURCE = 'indexer:fee_claims events';
 /** `GET /coins/:mint/fees` */
 export function fees({ mint, policy, view }: Coin): FeesResponse {
   const state = view.state();
-  const day = view.get('claimsOfDay', mint);
+  const day = claimsOfDay(view, mint);
   const all = view.get('totals', mint) ?? NO_TOTALS;
   const uncovered =
     dayReason(view) ?? undatedLately(view, ({ mint: of, kind }) => of === mint && kind === 'FeesClaimed');

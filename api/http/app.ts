@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
+import { BusyError } from '../../runtime/errors.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
 import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
@@ -11,7 +12,6 @@ import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import type { Route } from './route.ts';
-import { BusyError } from './turns/lines.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 
@@ -54,6 +54,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.silent = true;
   app.use(measured(options));
   app.use(openToAllOrigins);
+  app.use(unreadableTargets);
   app.use(failuresAsJson(options));
   app.use(inTurn(options));
   app.use(methods);
@@ -75,6 +76,20 @@ async function openToAllOrigins(ctx: Context, next: Next): Promise<void> {
   ctx.set('Access-Control-Allow-Origin', '*');
   ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
   await next();
+}
+
+/** What follows asks for the path, and some targets are no address that could have one. */
+async function unreadableTargets(ctx: Context, next: Next): Promise<void> {
+  if (hasPath(ctx)) return next();
+  sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
+}
+
+function hasPath(ctx: Context): boolean {
+  try {
+    return typeof ctx.path === 'string';
+  } catch {
+    return false;
+  }
 }
 
 function failuresAsJson(options: HttpOptions) {

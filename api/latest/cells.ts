@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { KINDS, type KindName } from './kinds.ts';
 
-/** A value in memory. Who made something of it keeps the stamp: it is another where the value has changed or is gone. */
-export interface Cell {
-  value: unknown;
+/** What something can be made of. Who did keeps the stamp: it is another where this has changed or is gone. */
+export interface Source {
   stamp: number;
   /** Unix milliseconds from which on it is another. */
   until: number;
@@ -11,11 +10,17 @@ export interface Cell {
   usedAt: number;
 }
 
+/** A value in memory. */
+export interface Cell extends Source {
+  value: unknown;
+}
+
 export type Keys = Map<KindName, Set<string>>;
 
 /** Since somebody asked for a kind. */
 const IN_USE_MS = 60_000;
-const GONE = Number.NaN;
+/** No stamp that somebody keeps is this one. */
+export const GONE = Number.NaN;
 const OVERHEAD = 200;
 const NAMES = Object.keys(KINDS) as KindName[];
 

@@ -21,13 +21,15 @@ export interface Kind<Value> {
   sums: boolean;
   /** Read by whoever asks, beside the turns that keep the rest warm; dropped where it is old. */
   slow: boolean;
+  /** Such a one over so much that the others wait for none of it. */
+  long: boolean;
   /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
   steady: boolean;
   /** The key of the table that a key belongs to. */
   subject(key: string): string;
 }
 
-type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'steady'>>;
+type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady'>>;
 type Touched = Kind<unknown>['touchedBy'];
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -44,6 +46,7 @@ function kindOf<Value>(
     load,
     sums: false,
     slow: false,
+    long: false,
     steady: false,
     subject: (key) => key,
     ...options,

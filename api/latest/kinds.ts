@@ -20,7 +20,12 @@ import {
   protocolNow,
   type QuoteSumsAt,
 } from '../../clickhouse/queries/history/protocol.ts';
-import { claimsOfDay, eventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
+import {
+  claimsOfDay,
+  eventsOfDay,
+  NO_CLAIMS,
+  NO_EVENTS,
+} from '../../clickhouse/queries/ranking/day-windows.ts';
 import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
 import {
   hasCatalogue,
@@ -75,6 +80,7 @@ import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from '
 
 const SLOW = { slow: true } as const;
 const STEADY = { steady: true } as const;
+const LONG = { long: true } as const;
 const SECOND = 1_000;
 const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
 
@@ -112,13 +118,8 @@ export const KINDS = {
   /** By mint, as the four after it. */
   totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { ...STEADY, sums: true }),
   claims: list<ClaimRow>({ events: 'key' }, recentClaims),
-  claimsOfDay: ofDay(
-    { events: 'key' },
-    { quote_amount: '0', base_amount: '0', count: '0', last_time: null },
-    claimsOfDay,
-    STEADY,
-  ),
-  eventsOfDay: ofDay({ events: 'key' }, { count: 0, last_time: null }, eventsOfDay, STEADY),
+  claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, STEADY),
+  eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, STEADY),
   activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
     activityPage(store, mint, Number(limit), Number(offset)),
   ),
@@ -132,7 +133,7 @@ export const KINDS = {
         ...{ mint, policy, bankroll, pool, quoteMint },
         ...{ from: Number(from), to: Number(to) },
       }),
-    { sums: true },
+    { ...LONG, sums: true },
   ),
   /** By the ends of steps (the first, the last, how far they are apart, in hours), and how many of them are passed. */
   protocolHistory: page<ProtocolHistoryRows>(
@@ -140,23 +141,28 @@ export const KINDS = {
     NO_PROTOCOL_HISTORY,
     (store, [, first, last, each, passed]) =>
       protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
+    LONG,
   ),
   /** By the same ends. */
-  protocolBegun: page<readonly BegunPolicies[]>({ policies: 'any' }, [], (store, [, first, last, each]) =>
-    begunPolicies(store, endsBetween(Number(first), Number(last), Number(each))),
+  protocolBegun: page<readonly BegunPolicies[]>(
+    { policies: 'any' },
+    [],
+    (store, [, first, last, each]) =>
+      begunPolicies(store, endsBetween(Number(first), Number(last), Number(each))),
+    LONG,
   ),
   /** By the hours from one up to another. */
   protocolEvents: page<readonly QuoteHourSums[]>(
     { events_by_slot: 'any' },
     [],
     (store, [, from, to]) => quoteHourSums(store, HISTORY_KINDS, Number(from), Number(to)),
-    { sums: true },
+    { ...LONG, sums: true },
   ),
   protocolNow: one<readonly QuoteSumsAt[]>(
     { policies: 'any', venue_accounts: 'any', token_accounts: 'any' },
     [],
     protocolNow,
-    SLOW,
+    { ...SLOW, ...LONG },
   ),
 
   config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),

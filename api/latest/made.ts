@@ -1,9 +1,9 @@
-import type { Cell } from './cells.ts';
+import type { Source } from './cells.ts';
 
 /** What was made of memory, and what it was made of. */
 export interface Made<T> {
   value: T;
-  cells: readonly Cell[];
+  cells: readonly Source[];
   stamps: readonly number[];
   until: number;
 }
@@ -13,7 +13,7 @@ export function holds(made: Made<unknown>, now: number, clock: number): boolean 
   if (made.until <= now) return false;
   const { cells, stamps } = made;
   for (let at = 0; at < cells.length; at += 1) {
-    const cell = cells[at] as Cell;
+    const cell = cells[at] as Source;
     if (cell.stamp !== stamps[at]) return false;
     cell.usedAt = clock;
   }

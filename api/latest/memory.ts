@@ -52,7 +52,10 @@ export interface Memory {
 const MOST_LOOKS = 3;
 /** Rounds in which an answer learns what it needs. */
 const MOST_ROUNDS = 16;
-const SLOW_CONNECTIONS = 3;
+/** More than those who have had much may use: see the gate of reads. */
+const SLOW_CONNECTIONS = 4;
+/** A history asks several questions at once, and each takes the engine long: nobody who asks for less waits for them. */
+const LONG_CONNECTIONS = 2;
 const PARTS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
@@ -132,7 +135,6 @@ export function createMemory(options: MemoryOptions): Memory {
     const startedAt = monotonic();
     const wanted = wants;
     wants = new Map();
-    ranked.addRowKeys(wanted, cells, memory.clock);
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
@@ -177,8 +179,13 @@ export function createMemory(options: MemoryOptions): Memory {
   });
   const turn = () => together(null);
   // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
-  const beside = asideOf(options.store, 'slow reads', SLOW_CONNECTIONS);
-  const slow = createSlowReads({ store: beside, cells, clock, mark: () => missing?.mark ?? null });
+  const slow = createSlowReads({
+    store: asideOf(options.store, 'slow reads', SLOW_CONNECTIONS),
+    longStore: asideOf(options.store, 'long reads', LONG_CONNECTIONS),
+    cells,
+    clock,
+    mark: () => missing?.mark ?? null,
+  });
 
   return {
     turn,

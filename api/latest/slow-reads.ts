@@ -42,12 +42,14 @@ interface Flight {
  */
 export function createSlowReads(options: {
   store: Store;
+  /** Where what is long is asked. */
+  longStore: Store;
   cells: Cells;
   clock(): number;
   /** Mark of what memory says is missing; null where it does not know. */
   mark(): string | null;
 }): SlowReads {
-  const { store, cells, clock, mark } = options;
+  const { cells, clock, mark } = options;
   let turn = 0;
   /** The turn that last touched a kind. */
   const touchedIn = new Map<KindName, number>();
@@ -55,6 +57,7 @@ export function createSlowReads(options: {
 
   const ask = async (kind: KindName, key: string): Promise<Answered> => {
     const begun = turn;
+    const store = KINDS[kind].long ? options.longStore : options.store;
     const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
     const { sums, none } = KINDS[kind];
     const at = sums ? await missingMark(store) : null;

@@ -1,4 +1,4 @@
-import { addKey, type Cell, type Cells, type Keys } from './cells.ts';
+import { addKey, type Cell, type Cells, type Keys, type Source } from './cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds.ts';
 import { holds, type Made } from './made.ts';
@@ -19,10 +19,14 @@ export interface View {
   /** What `make` makes of this view, or has made before of the same: of what it is made the name has to say the rest. */
   part<T>(name: string, make: () => T): T;
   /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
-  ranked(need: RankedNeed): Pick<Ranked, 'page' | 'quotes'> | 'engine' | null;
+  ranked(need: RankedNeed): RankedOrders | 'engine' | null;
+  /** It is made of this, too: a row of those. */
+  use(source: Source): void;
   /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
   until(moment: number): void;
 }
+
+export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
 
 /** The kinds that have a row by key, or none. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
@@ -51,13 +55,13 @@ export function openView(
   overlay: Overlay,
 ): Reading {
   const lacks: Keys = new Map();
-  const cells: Cell[] = [];
+  const cells: Source[] = [];
   const stamps: number[] = [];
   let lacksRanked = false;
   /** How often something was not there. */
   let lacking = 0;
   let until = Number.POSITIVE_INFINITY;
-  const use = (cell: Cell) => {
+  const use = (cell: Source) => {
     cell.usedAt = memory.clock;
     cells.push(cell);
     stamps.push(cell.stamp);
@@ -113,6 +117,7 @@ export function openView(
       },
       state: () => tracked(memory.state, use),
       part,
+      use,
       ranked: (need) => {
         const { ranked, state } = memory;
         ranked.used(memory.clock);
@@ -121,7 +126,6 @@ export function openView(
         lacksRanked ||= found === 'lacking';
         if (found !== 'ready') return found === 'engine' ? found : null;
         use(state.ranked);
-        if (need.events) until = Math.min(until, ranked.until());
         return ranked;
       },
       until: (moment) => {
@@ -133,7 +137,7 @@ export function openView(
 }
 
 /** The state, each part of it noted as used where it is looked at. */
-function tracked({ progress, missing }: StateCells, use: (cell: Cell) => void): IndexState {
+function tracked({ progress, missing }: StateCells, use: (cell: Source) => void): IndexState {
   const state = missing.value as IndexState;
   const newest = progress.value as IndexState;
   let usesMissing = false;

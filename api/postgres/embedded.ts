@@ -1,5 +1,6 @@
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
+import { createSlices } from './slices.ts';
 
 /**
  * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows.
@@ -13,16 +14,19 @@ export async function openEmbedded(directory: string): Promise<Db> {
     );
   });
   const engine = await PGlite.create(directory);
+  const inSlices = createSlices();
   return {
-    query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
-      (await engine.query<Row>(sql, [...params])).rows,
+    query: <Row>(sql: string, params: readonly SqlValue[] = []) =>
+      inSlices(async () => (await engine.query<Row>(sql, [...params])).rows),
     transaction: (work) =>
-      engine.transaction((tx) =>
-        work({
-          query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
-            (await tx.query<Row>(sql, [...params])).rows,
-          run: async (sql) => void (await tx.exec(sql)),
-        }),
+      inSlices(() =>
+        engine.transaction((tx) =>
+          work({
+            query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
+              (await tx.query<Row>(sql, [...params])).rows,
+            run: async (sql) => void (await tx.exec(sql)),
+          }),
+        ),
       ),
     close: () => engine.close(),
   };

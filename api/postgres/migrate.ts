@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/errors.ts';
-import type { Db } from './port.ts';
+import type { Db, Queries } from './port.ts';
 
 const DIRECTORY = path.resolve(import.meta.dirname, '../agent/migrations');
 /** Any number, as long as nothing else in the database uses it. */
 const LOCK = 7_221_035_001;
+const LOOK_EVERY_MS = 50;
 
 /**
  * Brings the agents' tables to the current schema and makes the key that challenges are signed under, once. Safe to
@@ -20,7 +22,8 @@ export async function migratePostgres(db: Db): Promise<string[]> {
     names.map(async (name) => ({ name, sql: await readFile(path.join(DIRECTORY, name), 'utf8') })),
   );
   return db.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1::text::bigint)', [String(LOCK)]);
+    // A wait inside the server would end with the time that a statement has.
+    while (!(await tryLock(tx))) await pause(LOOK_EVERY_MS);
     const [encoding] = await tx.query<{ name: string }>(`SELECT current_setting('server_encoding') AS name`);
     if (encoding?.name !== 'UTF8')
       throw new ConfigError(`POSTGRES_URL names a database in ${encoding?.name}: it must be in UTF8`);
@@ -49,4 +52,12 @@ export async function migratePostgres(db: Db): Promise<string[]> {
     );
     return applied;
   });
+}
+
+async function tryLock(tx: Queries): Promise<boolean> {
+  const [row] = await tx.query<{ mine: boolean }>(
+    'SELECT pg_try_advisory_xact_lock($1::text::bigint) AS mine',
+    [String(LOCK)],
+  );
+  return row?.mine === true;
 }

@@ -1,6 +1,5 @@
 import {
   type QuoteRate,
-  type RankedPage,
   type RankingSelection,
   writeSelection,
 } from '../../clickhouse/queries/ranking/ranking.ts';
@@ -14,19 +13,22 @@ import { undatedMints } from '../figures/undated.ts';
 import { printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kind.ts';
+import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
-import type { View } from '../latest/view.ts';
+import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type RankingView, rankingRows, rankingTexts } from './rows.ts';
+import { type Place, type RankingView, rankingRows, rankingTexts } from './rows.ts';
 
-const NONE: RankedPage = { total: 0, addresses: [] };
+const NONE = { total: 0, rows: [] };
+/** Rows that are kept as they are printed, 3 kB each; of more few would be asked for again before they are forgotten. */
+const MOST_KEPT = 20_000;
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
-  const { head, ranking, addresses } = pageOf(view, settings, request);
-  const items = rankingTexts(ranking, addresses, request.offset + 1).join(',\n');
+  const { head, ranking, places } = pageOf(view, settings, request);
+  const items = rankingTexts(ranking, places, request.offset + 1);
   return { status: 200, body: printedAnswer(head, 'items', items) };
 }
 
@@ -34,8 +36,8 @@ export function rankings(view: View, settings: ReadSettings, context: SharedCont
 export function rankingPage(view: View, settings: ReadSettings, query: URLSearchParams): RankingsResponse {
   const request = readRankingParameters(query);
   if ('error' in request) throw new RangeError(request.error);
-  const { head, ranking, addresses } = pageOf(view, settings, request);
-  return { ...head, items: rankingRows(ranking, addresses, request.offset + 1) };
+  const { head, ranking, places } = pageOf(view, settings, request);
+  return { ...head, items: rankingRows(ranking, places, request.offset + 1) };
 }
 
 type Head = Omit<RankingsResponse, 'items'>;
@@ -44,11 +46,11 @@ function pageOf(
   view: View,
   settings: ReadSettings,
   request: RankingParameters,
-): { head: Head; ranking: RankingView; addresses: readonly string[] } {
+): { head: Head; ranking: RankingView; places: readonly Place[] } {
   const { sort, order, limit, offset, filters } = request;
   const { launchpadVenueId } = settings;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
-  const ranked = view.ranked({ launchpad, events: sort === 'activity' });
+  const ranked = view.ranked({ launchpad });
   const selection: RankingSelection = {
     ...{ sort, order, limit, offset, ...filters, launchpad },
     rates: ratesOf(view, launchpadVenueId, launchpad),
@@ -56,19 +58,34 @@ function pageOf(
     undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
   };
-  const { total, addresses } =
+  const { total, places } =
     ranked === 'engine'
-      ? view.get('ranked', pageKey(writeSelection(selection)))
-      : (ranked?.page({ ...selection, withoutFees: withoutFees(view) }) ?? NONE);
-  const hasMore = offset + addresses.length < total;
+      ? selectedBy(view, selection)
+      : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
+  const keepsRows = ranked !== null && ranked !== 'engine' && ranked.size() <= MOST_KEPT;
+  const hasMore = offset + places.length < total;
   const head = { sort, order, limit, offset, total, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad }, addresses };
+  return { head, ranking: { view, launchpadVenueId, launchpad, keepsRows }, places };
+}
+
+type Selected = { total: number; places: readonly Place[] };
+
+function selectedBy(view: View, selection: RankingSelection): Selected {
+  const { total, addresses } = view.get('ranked', pageKey(writeSelection(selection)));
+  return { total, places: addresses };
+}
+
+/** @param orders null where they are to be loaded first */
+function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
+  const { total, rows } = orders?.page(selection) ?? NONE;
+  if (orders !== null && selection.sort === 'activity') view.until(orders.until());
+  return { total, places: rows };
 }
 
 /** What each quote asset is worth, where that is known. */
 function ratesOf(view: View, launchpadVenueId: string, launchpad: string): QuoteRate[] {
   return view.part(`rates ${launchpad}`, () => {
-    const ranked = view.ranked({ launchpad, events: false });
+    const ranked = view.ranked({ launchpad });
     const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
     return [...quotesAt(view, launchpadVenueId, mints).values()]
       .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))

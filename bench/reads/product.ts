@@ -4,7 +4,7 @@ import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
-import { asideOf, openEmbedded } from '../../clickhouse/client.ts';
+import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
@@ -15,11 +15,11 @@ const SLOT_MS = 400;
 const CHANGED = ['policies', 'token_accounts'];
 
 /**
- * The API over a store that was filled before, and a writer that gives so many policies a second a new state: a
+ * The API over a store that was filled before (a directory, or a server's address), and a writer that gives so many policies a second a new state: a
  * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on.
  */
-const [directory = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
-const store = await openEmbedded(directory);
+const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
+const store = await (place.startsWith('http') ? openServer(place) : openEmbedded(place));
 const handOver = createHandOver();
 const reads = asideOf(store, 'reads', 4);
 const clock = Date.now;

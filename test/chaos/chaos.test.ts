@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)(
         }
         if (kept === undefined) rmSync(directory, { recursive: true, force: true });
       },
-      ((MINUTES ?? 1) + 10) * 60_000,
+      ((MINUTES ?? 1) + 30) * 60_000,
     );
   },
 );

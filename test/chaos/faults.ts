@@ -13,9 +13,6 @@ export type Heal = () => Promise<void>;
 type Begin<K extends Fault['kind']> = (stage: Stage, fault: Extract<Fault, { kind: K }>) => Promise<Heal>;
 
 const MATERIALISE = 'ingest/commands/materialise.ts';
-/** A process may wait for servers that are away when it is asked to stop, but not for ever. */
-const ENDED_WITHIN_MS = 15_000;
-const BEGUN_WITHIN_MS = 60_000;
 const nothing: Heal = async () => {};
 
 const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
@@ -33,13 +30,13 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
     const third = stage.actors.get('materialise-3');
     if (third === undefined) await stage.add('materialise-3', MATERIALISE);
     else {
-      await eventually('materialise-3 has ended', ENDED_WITHIN_MS, () => !third.running());
+      await eventually('materialise-3 has ended', () => !third.running());
       third.start();
     }
     return async () => {
       const added = stage.actor('materialise-3');
       // Before it has begun to run nothing of it can end in order.
-      await eventually('materialise-3 runs', BEGUN_WITHIN_MS, async () => (await missingOf(added)) !== null);
+      await eventually('materialise-3 runs', async () => (await missingOf(added)) !== null);
       await added.stop();
     };
   },
@@ -96,13 +93,13 @@ export const beginFault = (stage: Stage, fault: Fault): Promise<Heal> =>
 const TOLD_WITHIN_MS = 6_000;
 
 /**
- * While ClickHouse is away the processes say so under `/ready`.
- * @throws Error where none does while the fault lasts, and it lasts long enough
+ * While ClickHouse is away the processes say so under `/ready`: a fault that lasts long enough for that lasts until then.
+ * @throws Error where none ever does
  */
 export async function expectTold(stage: Stage, fault: Fault, forMs: number): Promise<void> {
   const isAway = fault.kind === 'kill-clickhouse' || fault.kind === 'refuse-clickhouse';
   if (!isAway || forMs < TOLD_WITHIN_MS) return;
-  await eventually('a process says under /ready that ClickHouse is missing', forMs, async () => {
+  await eventually('a process says under /ready that ClickHouse is missing', async () => {
     const missing = await Promise.all([...stage.actors.values()].map(missingOf));
     return missing.some((names) => names?.includes('ClickHouse'));
   });

@@ -31,11 +31,9 @@ export interface ChaosResult {
   memory: Map<string, number>;
 }
 
-const FIRST_ANSWERS_MS = 120_000;
 /** Of which a reader knows the value before the first fault. */
 const FIGURES = 20;
-const READY_AGAIN_MS = 90_000;
-const EXACT = { settleMs: 180_000, exactMs: 60_000 };
+const EXACT_MS = 60_000;
 
 /**
  * The whole system on real servers while a plan of faults is carried out; then the faults are over, the chain rests,
@@ -52,22 +50,22 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await stage.add('materialise-1', 'ingest/commands/materialise.ts');
     await stage.add('materialise-2', 'ingest/commands/materialise.ts');
     const rest = world.live();
-    await everyoneReady(stage, FIRST_ANSWERS_MS);
+    await everyoneReady(stage);
     say('everything is ready');
     const stop = new AbortController();
     const memory = createMemory();
     const observing = observe(stage, memory, stop.signal);
-    await eventually('figures are served', FIRST_ANSWERS_MS, () => memory.figures() >= FIGURES);
+    await eventually('figures are served', () => memory.figures() >= FIGURES);
     say('figures are served');
     const comparedBefore = memory.compared();
     const problems = await carryOut(stage, plan, say);
     say('the faults are over');
-    await everyoneReady(stage, READY_AGAIN_MS).catch((error: Error) => problems.push(error.message));
+    await everyoneReady(stage).catch((error: Error) => problems.push(error.message));
     say('everything is ready again');
     await rest();
     stop.abort();
     problems.push(...(await observing));
-    await expectExact(stage, EXACT);
+    await expectExact(stage, EXACT_MS);
     say('every answer is exact');
     problems.push(...(await deadLetters(stage)));
     for (const { crashes } of stage.actors.values()) problems.push(...crashes);
@@ -109,7 +107,7 @@ async function carryOut(
   return problems;
 }
 
-async function everyoneReady({ actors }: Stage, limitMs: number): Promise<void> {
+async function everyoneReady({ actors }: Stage): Promise<void> {
   const running = [...actors.values()].filter((actor) => actor.running());
   let states: string[] = [];
   const allReady = async () => {
@@ -119,7 +117,7 @@ async function everyoneReady({ actors }: Stage, limitMs: number): Promise<void> 
     );
     return states.length === 0;
   };
-  await eventually('every process is ready', limitMs, allReady).catch((error: Error) => {
+  await eventually('every process is ready', allReady).catch((error: Error) => {
     throw new Error(`${error.message} (${states.join('; ')})`);
   });
 }

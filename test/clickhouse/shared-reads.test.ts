@@ -2,6 +2,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { sharedLookup, sharedRead, sharedRows } from '../../clickhouse/shared-reads.ts';
+import { awaited } from '../support/awaited.ts';
 
 interface Row {
   key: string;
@@ -126,7 +127,7 @@ test('a question that is not answered holds up no other, and is told what it ask
   const hung = read(store);
   await turn();
   const others = [read(store), read(store)];
-  await expect.poll(() => asked.length).toBe(2);
+  await awaited(() => expect(asked).toHaveLength(2));
   asked[1]?.answer.resolve([row('others')]);
   await expect(Promise.all(others)).resolves.toEqual([[row('others')], [row('others')]]);
   const later = read(store);

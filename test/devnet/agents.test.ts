@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { letAgentsPost } from '../../devnet/agents/agents.ts';
 import { hear } from '../../devnet/agents/hearing.ts';
 import { amountText, percentText } from '../../devnet/agents/scene.ts';
@@ -11,6 +11,7 @@ import { launchMint } from '../../devnet/life/profile.ts';
 import { AGENT } from '../../devnet/program/state/state.ts';
 import { POST_KINDS } from '../../schemas/responses/coin/posts.ts';
 import { serveAnswers } from '../support/answering.ts';
+import { awaited } from '../support/awaited.ts';
 
 const SEED = process.env.SEED ?? 'agents';
 const POLICIES = 4;
@@ -79,7 +80,7 @@ describe('they post as any agent would', () => {
       ...{ optionsVenue: `${api.url}/options`, signal: stop.signal },
     });
     const { asked } = api;
-    await vi.waitFor(() => expect(asked.map(({ path }) => path)).toContain('/api/agent/posts'), 60_000);
+    await awaited(() => expect(asked.map(({ path }) => path)).toContain('/api/agent/posts'));
     stop.abort();
     await posting;
     await api.close();

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import type { CoinHistoryResponse } from '../../schemas/responses/history.ts';
+import { awaited } from '../support/awaited.ts';
 import {
   answerOnly,
   harm,
@@ -20,7 +21,6 @@ import {
   openBrowser,
   openTab,
   overflow,
-  PATIENCE_MS,
   PHONE,
   picture,
   type Tab,
@@ -57,8 +57,10 @@ const MOST_REQUESTS = 3;
 const LONG = 10_000;
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
-
-const AWAITED = { timeout: PATIENCE_MS, interval: 200 };
+/** Longer than any page waits before it asks again. */
+const A_MINUTE_MS = 60_000;
+/** A key that no token has. */
+const NO_POLICY = '11111111111111111111111111111111';
 
 describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
   let running: Running;
@@ -105,6 +107,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { counters } = (await (await fetch(`${running.url}/coins/${running.mint}`)).json()) as CoinResponse;
     expect(await panel.locator('dd.source').textContent()).toBe(counters.profitSwept.source);
     expect(await panel.textContent()).toMatch(/base units, \d+ decimals.*As of.*UTC/);
+    expect(await panel.getByRole('link').getAttribute('href')).toBe(`/coins/${running.mint}`);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
   });
@@ -126,18 +129,18 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
 
   test('equity is drawn with its past, and a pin where its agent posted by itself', async () => {
     await open(`/explorer/coins/${running.speaker}`);
-    await vi.waitFor(async () => {
+    await awaited(async () => {
       const past = await fetch(`${running.url}/coins/${running.speaker}/history`);
       const { items } = (await past.json()) as CoinHistoryResponse;
       expect(items.filter(({ bankroll }) => !bankroll.absent).length).toBeGreaterThan(A_PAST);
-    }, AWAITED);
+    }, 200);
     const pin = page.locator('.pins button.pin').first();
     await pin.waitFor();
-    await vi.waitFor(async () => {
+    await awaited(async () => {
       const [equity] = await drawings(page, { Equity: '--purse-bankroll' });
       expect(equity).toMatchObject({ name: 'Equity', hasAmounts: true });
       expect(equity?.pixels).toBeGreaterThan(LEAST_PIXELS);
-    }, AWAITED);
+    }, 200);
     await pin.focus();
     const { posts } = (await (
       await fetch(`${running.url}/coins/${running.speaker}/posts?limit=100`)
@@ -150,12 +153,12 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await open('/explorer/protocol');
     await page.locator('.small-chart').first().waitFor();
     // A chart whose numbers have changed is drawn anew.
-    await vi.waitFor(async () => {
+    await awaited(async () => {
       const drawn = await drawings(page, CHARTS);
       expect(drawn.map(({ name }) => name)).toEqual(Object.keys(CHARTS));
       expect(drawn.filter(({ hasAmounts }) => hasAmounts)).not.toEqual([]);
       expect(drawn.filter(({ hasAmounts, pixels }) => hasAmounts !== pixels > LEAST_PIXELS)).toEqual([]);
-    }, AWAITED);
+    }, 200);
   });
 
   test('filters and sorts are in the address: they survive a reload and the way back', async () => {
@@ -204,9 +207,9 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       await picture(page, `${name}-desktop`);
       await page.setViewportSize(PHONE);
       // Charts are drawn anew for another width.
-      await vi
-        .waitFor(async () => expect(await overflow(page)).toBe(0), AWAITED)
-        .catch(async () => found.push(`${path} is ${await overflow(page)} pixels wider than a phone`));
+      await awaited(async () => expect(await overflow(page)).toBe(0), 200).catch(async () =>
+        found.push(`${path} is ${await overflow(page)} pixels wider than a phone`),
+      );
       await picture(page, `${name}-phone`);
       await page.setViewportSize(DESKTOP);
     }
@@ -235,11 +238,11 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await lengthenActivity(long, LONG);
     await open(pages.policy as string, long);
     const rows = long.locator('.activity li');
-    await vi.waitFor(async () => {
+    await awaited(async () => {
       expect(await rows.count()).toBeLessThan(MOST_ROWS);
       await long.evaluate("document.querySelector('.activity').scrollTo(0, 1e9)");
       expect(Number(await rows.first().getAttribute('aria-setsize'))).toBe(LONG);
-    }, AWAITED);
+    }, 200);
     await long.locator(`.activity li[aria-posinset="${LONG}"]`).waitFor();
     expect(await rows.count()).toBeLessThan(MOST_ROWS);
   });
@@ -266,6 +269,36 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       .locator(USEFUL.registries as string)
       .first()
       .waitFor();
+  });
+
+  test('a page that stays open over a store that goes down keeps what it has and says how old it is', async () => {
+    for (const [name, path] of Object.entries(pages)) {
+      const { page: left } = await another();
+      await left.clock.install();
+      await open(path, left);
+      await loseStore(left);
+      await left.clock.fastForward(A_MINUTE_MS);
+      await left.getByText('Not up to date.').first().waitFor();
+      await left
+        .locator(USEFUL[name] as string)
+        .first()
+        .waitFor();
+      await picture(left, `stale-${name}`);
+    }
+  });
+
+  test('a mint without a policy, and a browser without scripts, are told where to go on', async () => {
+    const { page: none } = await another();
+    await none.goto(`/explorer/coins/${NO_POLICY}`);
+    await none.getByRole('heading', { name: 'No policy here' }).waitFor();
+    expect(await none.getByRole('link', { name: 'All policies' }).getAttribute('href')).toBe('/explorer/');
+    await picture(none, 'no-policy');
+    const bare = await browser.newPage({ baseURL: running.url, javaScriptEnabled: false });
+    onTestFinished(() => bare.close());
+    await bare.goto('/explorer/');
+    expect(await bare.getByText('Loading the explorer').isVisible()).toBe(false);
+    expect(await bare.getByRole('link').allTextContents()).toEqual(['/rankings', '/analytics', '/status']);
+    await picture(bare, 'no-scripts');
   });
 
   test('what strangers wrote takes effect on no page', async () => {

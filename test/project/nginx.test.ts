@@ -5,11 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Type } from 'typebox';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHttp } from '../../api/http/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
 import type { OwnRoute } from '../../api/http/route.ts';
 import type { Latest } from '../../api/latest/latest.ts';
+import { awaited } from '../support/awaited.ts';
 import { freePort } from '../support/free-port.ts';
 import { readCompose, textOf } from './support/compose.ts';
 
@@ -64,13 +65,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
       child.kill('SIGTERM');
       await ended;
     };
-    await vi.waitFor(
-      () => fetch(`http://127.0.0.1:${port}/who`).catch(() => Promise.reject(new Error(said))),
-      {
-        timeout: 10_000,
-        interval: 50,
-      },
-    );
+    await awaited(() => fetch(`http://127.0.0.1:${port}/who`).catch(() => Promise.reject(new Error(said))));
   });
   afterAll(async () => {
     await stop?.();
@@ -105,7 +100,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
       socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n');
       slow.push(socket);
     }
-    await vi.waitFor(() => expect(answers).toHaveLength(130), { timeout: 20_000 });
+    await awaited(() => expect(answers).toHaveLength(130));
     const refused = answers.filter((line) => line.endsWith('429')).length;
     expect(refused).toBe(30);
     const honest = await fetch(`http://127.0.0.1:${port}/large`, {

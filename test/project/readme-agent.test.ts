@@ -3,10 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
+import { awaited } from '../support/awaited.ts';
 import { freePort } from '../support/free-port.ts';
+import { placeEmbedded } from '../support/pglite.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -59,6 +61,7 @@ describe('what README says of agents', () => {
         : { status: 500, body: `${MARK} at http://user:${MARK}@upstream` },
     );
     metricsPort = await freePort();
+    await placeEmbedded(path.join(directory, 'data/postgres'));
     const marked = upstream.url.replace('http://', `http://user:${MARK}@`);
     const env = {
       ...process.env,
@@ -87,7 +90,7 @@ describe('what README says of agents', () => {
       const { status } = await fetch(`${url}/coins/${mint}`);
       if (status !== 200) throw new Error(`the policy of ${mint} is not indexed: ${status}`);
     };
-    await vi.waitFor(isIndexed, { timeout: 60_000, interval: 100 });
+    await awaited(isIndexed, 100);
   });
   afterAll(async () => {
     const gone = new Promise((resolve) => system.once('exit', resolve));
@@ -101,16 +104,13 @@ describe('what README says of agents', () => {
 
   test('what is set is used, its failures are told in words of ours, and no login of it shows anywhere', async () => {
     const read = async (address: string) => (await fetch(address)).text();
-    await vi.waitFor(
-      async () => {
-        const { venues } = JSON.parse(await read(`${url}/status`)) as { venues: Record<string, object> };
-        expect(venues.perp_venue).toMatchObject({ absent: true, reason: 'never answered: answered 500' });
-        expect(await read(`${url}/quotes`)).toContain('/logo.png');
-        const ready = await read(`http://127.0.0.1:${metricsPort}/ready`);
-        expect(JSON.parse(ready)).toEqual({ ready: true, missing: [] });
-      },
-      { timeout: 60_000, interval: 200 },
-    );
+    await awaited(async () => {
+      const { venues } = JSON.parse(await read(`${url}/status`)) as { venues: Record<string, object> };
+      expect(venues.perp_venue).toMatchObject({ absent: true, reason: 'never answered: answered 500' });
+      expect(await read(`${url}/quotes`)).toContain('/logo.png');
+      const ready = await read(`http://127.0.0.1:${metricsPort}/ready`);
+      expect(JSON.parse(ready)).toEqual({ ready: true, missing: [] });
+    }, 200);
     const coin = ['', '/positions', '/activity', '/loop', '/fees', '/holders', '/posts'];
     const routes = ['/status', '/quotes', '/rankings', '/analytics', '/openapi.json', '/nowhere'];
     const shown = await Promise.all([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migratePostgres } from '../../api/postgres/migrate.ts';
 import { openPool } from '../../api/postgres/pool.ts';
 import type { Store } from '../../clickhouse/client.ts';
@@ -12,6 +12,7 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { perVenue, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { key, mintRow, PROGRAM, policyRow, venueAccountRow } from '../api/support/rows.ts';
+import { awaited } from '../support/awaited.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshPostgresUrl } from '../support/servers-of-run.ts';
@@ -117,13 +118,10 @@ test.each([
   const one = run(script, everySecret({ PORT: '0' }));
   const lines = () => one.said().split('\n').length - 1;
   const isEnded = one.ended.then(() => true);
-  await vi.waitFor(
-    async () => {
-      const ended = await Promise.race([isEnded, new Promise((resolve) => setImmediate(resolve, false))]);
-      expect(ended === true || lines() >= 6, one.said()).toBe(true);
-    },
-    { timeout: 120_000, interval: 50 },
-  );
+  await awaited(async () => {
+    const ended = await Promise.race([isEnded, new Promise((resolve) => setImmediate(resolve, false))]);
+    expect(ended === true || lines() >= 6, one.said()).toBe(true);
+  });
   one.child.kill('SIGTERM');
   await one.ended;
   expect(lines()).toBeGreaterThan(0);
@@ -169,10 +167,7 @@ describe('the whole system amid broken upstreams', () => {
         POSTGRES_URL: postgresUrl.replace(/\/\/.*@/, `//marked:${MARK}@`),
       }),
     );
-    await vi.waitFor(() => expect(system.said()).toMatch(/is serving \S+/), {
-      timeout: 120_000,
-      interval: 50,
-    });
+    await awaited(() => expect(system.said()).toMatch(/is serving \S+/));
     url = /is serving (\S+)/.exec(system.said())?.[1] as string;
   });
   afterAll(async () => {
@@ -192,20 +187,17 @@ describe('the whole system amid broken upstreams', () => {
       body: JSON.stringify(challenge),
       headers: { 'content-type': 'application/json' },
     };
-    await vi.waitFor(
-      async () => {
-        for (const name of VENUES) expect(broken.met(name).size, name).toBeGreaterThanOrEqual(6);
-        expect(broken.met('rpc').size + broken.met('second').size).toBeGreaterThanOrEqual(6);
-        expect(broken.refused()).toBeGreaterThanOrEqual(3);
-        const { imageReason } = (await (await fetch(`${url}/coins/${key('coin')}`)).json()) as {
-          imageReason: string;
-        };
-        expect(imageReason).toMatch(
-          /^(no answer|connection lost|refused|timed out|its certificate is not valid)$/,
-        );
-      },
-      { timeout: 120_000, interval: 200 },
-    );
+    await awaited(async () => {
+      for (const name of VENUES) expect(broken.met(name).size, name).toBeGreaterThanOrEqual(6);
+      expect(broken.met('rpc').size + broken.met('second').size).toBeGreaterThanOrEqual(6);
+      expect(broken.refused()).toBeGreaterThanOrEqual(3);
+      const { imageReason } = (await (await fetch(`${url}/coins/${key('coin')}`)).json()) as {
+        imageReason: string;
+      };
+      expect(imageReason).toMatch(
+        /^(no answer|connection lost|refused|timed out|its certificate is not valid)$/,
+      );
+    }, 200);
     const coin = ['', '/positions', '/activity', '/loop', '/fees', '/holders', '/posts'];
     const routes = [
       '/status',

@@ -5,8 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devnetPortBase } from '../../start/ports.ts';
+import { awaited } from '../support/awaited.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { brokerMissing } from '../support/kafka.ts';
@@ -95,8 +96,8 @@ async function start(name: string, extra: string[] = [], port?: number): Promise
 }
 
 async function healthy({ answers, check }: Running): Promise<void> {
-  await vi.waitFor(answers, { timeout: 90_000, interval: 100 });
-  await vi.waitFor(check, { timeout: 30_000, interval: 300 });
+  await awaited(answers, 100);
+  await awaited(check, 300);
 }
 
 describe.skipIf(missing !== null)(
@@ -165,32 +166,26 @@ describe.skipIf(missing !== null)(
 
     test('together they serve the local chain', async () => {
       for (const { port } of running.filter(({ name }) => name === 'api')) {
-        await vi.waitFor(
-          async () => {
-            const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
-            const text = await answer.text();
-            expect((JSON.parse(text) as { total?: number }).total ?? 0, text).toBeGreaterThan(0);
-          },
-          { timeout: 90_000, interval: 200 },
-        );
+        await awaited(async () => {
+          const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
+          const text = await answer.text();
+          expect((JSON.parse(text) as { total?: number }).total ?? 0, text).toBeGreaterThan(0);
+        }, 200);
       }
     });
 
     test('an agent of the local chain has posted', async () => {
-      await vi.waitFor(
-        async () => {
-          const rows = await fetch(`http://127.0.0.1:${apiPort}/rankings?mode=Agent&sort=activity`);
-          const { items } = (await rows.json()) as { items: { mint: string }[] };
-          const feeds = await Promise.all(
-            items.map(async ({ mint }) => {
-              const feed = await fetch(`http://127.0.0.1:${apiPort}/coins/${mint}/posts?limit=1`);
-              return ((await feed.json()) as { total: number }).total;
-            }),
-          );
-          expect(feeds.some((total) => total > 0)).toBe(true);
-        },
-        { timeout: 90_000, interval: 1_000 },
-      );
+      await awaited(async () => {
+        const rows = await fetch(`http://127.0.0.1:${apiPort}/rankings?mode=Agent&sort=activity`);
+        const { items } = (await rows.json()) as { items: { mint: string }[] };
+        const feeds = await Promise.all(
+          items.map(async ({ mint }) => {
+            const feed = await fetch(`http://127.0.0.1:${apiPort}/coins/${mint}/posts?limit=1`);
+            return ((await feed.json()) as { total: number }).total;
+          }),
+        );
+        expect(feeds.some((total) => total > 0)).toBe(true);
+      }, 1_000);
     });
 
     test('SIGTERM ends each of them with 0', async () => {

@@ -22,7 +22,7 @@ const PAUSE_SLOTS = 150_000n;
 const HOUR_SLOTS = 9_000n;
 /** Before the last comparison, which is of all policies, one in so many is compared by its own routes. */
 const ONE_IN = FULL ? 1 : 15;
-const LIMIT_MS = FULL ? 1_800_000 : 600_000;
+const LIMIT_MS = FULL ? 1_800_000 : 1_200_000;
 
 const random = createRandom(`faults:${SEED}`);
 const directory = mkdtempSync(path.join(tmpdir(), 'scenario-'));

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
-import { compare, type Extent, type Get } from './compare.ts';
+import { PATIENCE_MS } from '../support/awaited.ts';
+import { compare, type Extent, type Get, UNPACKED } from './compare.ts';
 import { inTime } from './late.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, startProduct } from './product.ts';
@@ -47,7 +48,6 @@ export interface HarnessOptions {
 }
 
 const SILENCE_MS = 2_000;
-const SETTLE_LIMIT_MS = 240_000;
 const EXACT_LIMIT_MS = 30_000;
 const POLL_MS = 250;
 /** A node's list of a gap is whole 32 slots behind it. */
@@ -64,7 +64,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
 
   const get: Get = async (route) => {
     const { status, body } = await inTime(async () => {
-      const response = await fetch(`http://127.0.0.1:${product?.port}${route}`);
+      const response = await fetch(`http://127.0.0.1:${product?.port}${route}`, { headers: UNPACKED });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     });
     if (status !== 200) throw new Error(`${route} answers ${status}: ${JSON.stringify(body)}`);
@@ -76,7 +76,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     let produced = started;
     while (!(await condition())) {
       const now = performance.now();
-      if (now - started > SETTLE_LIMIT_MS) throw new Error(`waited too long until ${what}`);
+      if (now - started > PATIENCE_MS) throw new Error(`waited too long until ${what}`);
       if (now - produced > SLOT_EVERY_MS) {
         await chain.produce([]);
         produced = performance.now();

@@ -59,17 +59,27 @@ const ATTEMPTS = 'SELECT at FROM attempts WHERE subject = $1';
  */
 export type CountAttempt = (subject: string, most: number, what: string) => Promise<void>;
 
+export interface Attempts {
+  count: CountAttempt;
+  /** Whether the database has said that no more of the subject fit now. */
+  areUsedUp(subject: string): boolean;
+}
+
+/** Of attempts that do not authenticate. */
+export const failedOf = (address: string): string => `failed:${address}`;
+
 const REMEMBERED = 100_000;
 
 /** What the database has refused is refused without asking it again: a flood costs it `most` rows a minute. */
-export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): CountAttempt {
+export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Attempts {
   const refusedUntil = new Map<string, number>();
+  const leftOf = (subject: string) => (refusedUntil.get(subject) ?? 0) - clock();
   const mustNotBeRefused = (subject: string, what: string) => {
-    const left = (refusedUntil.get(subject) ?? 0) - clock();
+    const left = leftOf(subject);
     if (left > 0) throw rateLimited(what, Math.ceil(left / 1000));
     refusedUntil.delete(subject);
   };
-  return async (subject, most, what) => {
+  const count: CountAttempt = async (subject, most, what) => {
     mustNotBeRefused(subject, what);
     await inTurn(`attempt ${subject}`, async () => {
       // Those before in the queue may have used up what was left.
@@ -81,6 +91,7 @@ export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Coun
       throw rateLimited(what, wait);
     });
   };
+  return { count, areUsedUp: (subject) => leftOf(subject) > 0 };
 }
 
 /** @returns null where it was counted, else the seconds until one more can be. */

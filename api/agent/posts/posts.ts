@@ -15,6 +15,13 @@ interface PostBody {
   ref: string | null;
 }
 
+/** A name as it is read on a page: marks that nobody sees left out, letters of another width as the plain ones. */
+const asRead = (name: string) =>
+  name
+    .normalize('NFKC')
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\s]/gu, '')
+    .toLowerCase();
+
 /** An option exposure has no order id: it is never a trade. */
 function readPost(body: unknown, optionsVenueId: string): PostBody {
   const kind = oneOf(body, 'kind', POST_KINDS);
@@ -25,7 +32,7 @@ function readPost(body: unknown, optionsVenueId: string): PostBody {
     throw new Refusal('invalid_request', 'a trade names the venue and, as ref, its order or fill id');
   if (kind !== 'trade' && (venue !== null || ref !== null))
     throw new Refusal('invalid_request', `only a trade has venue and ref, not ${kind}`);
-  if (venue?.trim().toLowerCase() === optionsVenueId.toLowerCase())
+  if (venue !== null && asRead(venue) === asRead(optionsVenueId))
     throw new Refusal(
       'invalid_request',
       `a trade is never at ${optionsVenueId}: its exposures have routes of their own`,

@@ -2,7 +2,7 @@ import type { RouteContext, RouteReply } from '../../http/route.ts';
 import { type LivePolicy, notTheAgent } from '../chain/chain.ts';
 import { policyOfSession } from '../chain/reading.ts';
 import type { AgentParts } from '../deps.ts';
-import { FAILED, noteRefused, REFUSED } from '../limits/limits.ts';
+import { FAILED, failedOf, noteRefused, REFUSED } from '../limits/limits.ts';
 import { Refusal, rateLimited, replyOf } from '../refusal.ts';
 import { endRotatedOut, type LiveSession, sessionOf } from './sessions.ts';
 
@@ -66,6 +66,7 @@ export function authenticated(
 }
 
 async function authenticate(parts: AgentParts, context: RouteContext): Promise<LiveSession> {
+  await parts.admit(context.clientAddress);
   try {
     return await sessionOf(parts.db, context.headers.authorization);
   } catch (error) {
@@ -76,7 +77,7 @@ async function authenticate(parts: AgentParts, context: RouteContext): Promise<L
 
 function countFailure(parts: AgentParts, context: RouteContext): Promise<void> {
   return parts.countAttempt(
-    `failed:${context.clientAddress}`,
+    failedOf(context.clientAddress),
     FAILED,
     `${FAILED} attempts a minute that do not authenticate are the most for an address`,
   );

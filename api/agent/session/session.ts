@@ -17,8 +17,9 @@ const dead = () =>
   );
 
 /** `POST /api/agent/session`: a bearer token for a signed challenge, whose nonce is spent whatever the answer is. */
-export async function session(parts: AgentParts, { body }: RouteContext): Promise<RouteReply> {
+export async function session(parts: AgentParts, { body, clientAddress }: RouteContext): Promise<RouteReply> {
   const { db, serviceName, publicUrl } = parts;
+  await parts.admit(clientAddress);
   const mint = keyOf(body, 'mint').text;
   const agent = keyOf(body, 'agent');
   const nonce = stringOf(body, 'nonce');

@@ -3,11 +3,20 @@ export const printedItem = (item: unknown): string =>
   `    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`;
 
 /**
- * An answer whose last field is a list that is printed already: its items by `printedItem`, a comma and a newline between
- * them, nothing where there are none. @param head its other fields, at least one
+ * An answer whose last field is a list that is printed already. @param head its other fields, at least one
+ * @param items pieces of them, as by `printedItem`, with a comma and a newline between two items
  */
-export function printedAnswer(head: object, list: string, items: string): Buffer {
-  return Buffer.from(printedHead(head, list) + printedList(items));
+export function printedAnswer(head: object, list: string, items: readonly string[]): Buffer {
+  const [begin, end] = items.length === 0 ? ['[]', ''] : ['[\n', '\n  ]'];
+  return bytesOf([`${printedHead(head, list)}${begin}`, ...items, `${end}\n}\n`]);
+}
+
+/** Their bytes one after the other: a text that is joined first is copied three times. */
+function bytesOf(pieces: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  let at = 0;
+  for (const text of pieces) at += bytes.write(text, at);
+  return bytes;
 }
 
 /** Such an answer up to its list. */

@@ -1,9 +1,5 @@
+import { BusyError } from '../../../runtime/errors.ts';
 import type { Account, Accounts } from './accounts.ts';
-
-/** More wait than may, or for longer than they may: to be told as 503 `busy`. */
-export class BusyError extends Error {
-  override name = 'BusyError';
-}
 
 /** Who waits for his turn. */
 export interface Waiting {

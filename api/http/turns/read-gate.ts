@@ -19,10 +19,17 @@ const WAIT_MS = 5_000;
 /** What one may have of the places while others are about, and while nobody is: who comes then finds room. */
 const BESIDE_OTHERS = 1 / 4;
 const ALONE = 3 / 4;
+/** What all who have had much may have of them together while somebody who has had little is about. */
+const GREEDY = 1 / 6;
+/** Of what halves with each second: less than one read after the other. */
+const LITTLE_MS = 1_000;
+/** Since somebody who has had little asked. */
+const ABOUT_MS = 1_000;
 
 /**
  * Reads wait in a line for each client, and whoever has kept the store busy least is next. Nobody has more than a part of
- * the places: behind what is under way already everybody waits.
+ * the places, and those who have had much have a smaller one together while somebody who has had little is about: behind
+ * what is under way already everybody waits.
  */
 export function createReadGate(options: ReadGateOptions): ReadGate {
   const { atOnce, most = MOST, waitMs = WAIT_MS, now = () => performance.now() } = options;
@@ -30,15 +37,27 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const lines = createLines(accounts, most, waitMs);
   const underWay = new Map<Account, number>();
   let all = 0;
+  /** Of those under way, begun by who had had much by then. */
+  let greedy = 0;
+  let modestAt = Number.NEGATIVE_INFINITY;
 
+  const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
   const mayBegin = (account: Account): boolean => {
     const part = accounts.isOtherAbout(account) ? BESIDE_OTHERS : ALONE;
-    return all < atOnce && (underWay.get(account) ?? 0) < placesOf(part);
+    if (all >= atOnce || (underWay.get(account) ?? 0) >= placesOf(part)) return false;
+    return hasHadLittle(account) || now() - modestAt > ABOUT_MS || greedy < placesOf(GREEDY);
   };
-  const begin = (account: Account) => {
+  /** Ends it; whoever may begin then begins. */
+  const begin = (account: Account): (() => void) => {
+    const isGreedy = !hasHadLittle(account);
     all += 1;
+    if (isGreedy) greedy += 1;
     underWay.set(account, (underWay.get(account) ?? 0) + 1);
+    return () => {
+      if (isGreedy) greedy -= 1;
+      end(account);
+    };
   };
   const end = (account: Account) => {
     all -= 1;
@@ -47,25 +66,23 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
     else underWay.delete(account);
     while (lines.call(mayBegin));
   };
-  const turn = (account: Account): Promise<void> =>
+  const turn = (account: Account): Promise<() => void> =>
     new Promise((resolve, refuse) => {
-      const itsTurn = () => {
-        begin(account);
-        resolve();
-      };
+      const itsTurn = () => resolve(begin(account));
+      if (hasHadLittle(account)) modestAt = now();
       if (mayBegin(account) && !lines.has(account)) itsTurn();
       else lines.add(account, { begin: itsTurn, refuse });
     });
 
   return async (address, work) => {
     const account = accounts.of(address);
-    await turn(account);
+    const over = await turn(account);
     const startedAt = now();
     try {
       return await work();
     } finally {
       accounts.charge(account, now() - startedAt);
-      end(account);
+      over();
     }
   };
 }

@@ -1,8 +1,20 @@
+import type { RankedPool } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
-import type { RankedLoad, RowIndex } from './load.ts';
-import { type RankedRow, rankedRow, setPolicy } from './row.ts';
+import { GONE } from '../cells.ts';
+import type { Part, RankedLoad, RowIndex } from './load.ts';
+import {
+  type RankedRow,
+  rankedRow,
+  setAccount,
+  setFees,
+  setPolicy,
+  setPool,
+  setToken,
+  setWindow,
+} from './row.ts';
 
-export type Touched = Record<Sort, Set<RankedRow>>;
+/** Rows by the sort whose key may be another, and those of which a filter may say something else. */
+export type Touched = Record<Sort | 'attributes', Set<RankedRow>>;
 
 /** The rows, found by whatever a change is told by. */
 export interface Rows extends RowIndex {
@@ -10,7 +22,8 @@ export interface Rows extends RowIndex {
   byMint: Map<string, RankedRow>;
   byBankroll: Map<string, RankedRow>;
   byPool: Map<string, RankedRow>;
-  quotes: Map<string, string>;
+  /** Each once: what many of them have in common. */
+  texts: Map<string, string>;
 }
 
 export function noRows(): Rows {
@@ -19,72 +32,78 @@ export function noRows(): Rows {
     byMint: new Map(),
     byBankroll: new Map(),
     byPool: new Map(),
-    quotes: new Map(),
+    texts: new Map(),
   };
 }
 
-const touchedNothing = () => Object.fromEntries(SORTS.map((sort) => [sort, new Set()])) as Touched;
+export const touchedNothing = () =>
+  Object.fromEntries([...SORTS, 'attributes'].map((name) => [name, new Set()])) as Touched;
 
 export interface Applied {
-  /** Rows whose keys may have changed, by what they rank. */
   touched: Touched;
   /** Whether there are other policies than before. */
   members: boolean;
 }
 
-/** Puts what was read in its place, without waiting. */
-export function applyLoad(rows: Rows, load: RankedLoad): Applied {
+/** Puts what was read in its place, without waiting. @param now unix milliseconds at which the windows were read */
+export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const touched = touchedNothing();
   const members = applyPolicies(rows, load.policies, touched);
-  const { byMint, byBankroll, byPool } = rows;
-
-  const caps = new Map<RankedRow, bigint | null>();
-  for (const key of load.caps.keys ?? byPool.keys()) {
-    const row = byPool.get(key);
-    if (row !== undefined) caps.set(row, null);
-  }
-  for (const { address, base_mint, quote_mint, cap } of load.caps.found) {
-    const row = byMint.get(base_mint);
-    if (row === undefined || row.quote !== quote_mint) continue;
-    row.pool = address;
-    byPool.set(address, row);
-    caps.set(row, cap === null ? null : BigInt(cap));
-  }
-  for (const [row, cap] of caps) {
-    row.cap = cap;
-    touched.marketCap.add(row);
-  }
-  const balances = new Map(load.balances.found.map(({ address, amount }) => [address, BigInt(amount)]));
-  for (const key of load.balances.keys ?? byBankroll.keys())
-    set(byBankroll.get(key), touched.bankroll, (row) => {
-      row.balance = balances.get(key) ?? null;
-    });
-  const fees = new Map(load.fees.found.map(({ mint, routed }) => [mint, BigInt(routed)]));
-  for (const key of load.fees.keys ?? byMint.keys())
-    set(byMint.get(key), touched.fees, (row) => {
-      row.routed = fees.get(key) ?? 0n;
-    });
-  const names = new Map(load.names.found.map((name) => [name.address, name]));
-  for (const key of load.names.keys ?? byMint.keys())
-    set(byMint.get(key), new Set(), (row) => {
-      row.name = names.get(key)?.name.toLowerCase() ?? '';
-      row.symbol = names.get(key)?.symbol.toLowerCase() ?? '';
-    });
-  if (load.events !== null)
-    for (const key of load.events.keys ?? byMint.keys()) {
-      const found = load.events.found.get(key);
-      set(byMint.get(key), touched.activity, (row) => {
-        row.events = found?.row.count ?? 0;
-        row.eventsUntil = (found?.until ?? Number.POSITIVE_INFINITY) * 1000;
-      });
-    }
+  const { byMint, byBankroll } = rows;
+  applyPools(rows, load.pools, touched.marketCap);
+  put(load.accounts, byBankroll, ({ address }) => address, touched.bankroll, setAccount);
+  put(load.fees, byMint, ({ mint }) => mint, touched.fees, setFees);
+  put(load.tokens, byMint, ({ address }) => address, touched.attributes, setToken);
+  put(
+    load.events,
+    byMint,
+    ([mint]) => mint,
+    touched.activity,
+    (row, found) => setWindow(row, found?.[1], now),
+  );
   return { touched, members };
 }
 
-function set(row: RankedRow | undefined, touched: Set<RankedRow>, change: (row: RankedRow) => void): void {
-  if (row === undefined) return;
-  change(row);
-  touched.add(row);
+/** @param set what a row has of it; undefined where nothing was found */
+function put<Found>(
+  { keys, found }: Part<Found>,
+  rows: ReadonlyMap<string, RankedRow>,
+  keyOf: (one: Found) => string,
+  touched: Set<RankedRow>,
+  set: (row: RankedRow, one: Found | undefined) => void,
+): void {
+  const there = new Map(found.map((one) => [keyOf(one), one]));
+  const change = (key: string, one: Found | undefined) => {
+    const row = rows.get(key);
+    if (row === undefined) return;
+    set(row, one);
+    row.stamp += 1;
+    touched.add(row);
+  };
+  for (const key of keys ?? rows.keys()) if (!there.has(key)) change(key, undefined);
+  for (const [key, one] of there) change(key, one);
+}
+
+function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Set<RankedRow>): void {
+  const { byMint, byPool } = rows;
+  const there = new Set(found.map(({ address }) => address));
+  const change = (row: RankedRow, pool: RankedPool | undefined) => {
+    setPool(row, pool);
+    row.stamp += 1;
+    touched.add(row);
+  };
+  for (const key of keys ?? [...byPool.keys()]) {
+    const row = byPool.get(key);
+    if (row === undefined || there.has(key)) continue;
+    byPool.delete(key);
+    change(row, undefined);
+  }
+  for (const pool of found) {
+    const row = byMint.get(pool.base_mint);
+    if (row === undefined || row.quote !== pool.quote_mint) continue;
+    byPool.set(pool.address, row);
+    change(row, pool);
+  }
 }
 
 function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touched: Touched): boolean {
@@ -97,6 +116,7 @@ function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touc
     const row = rows.byAddress.get(key);
     if (row === undefined || there.has(key)) continue;
     row.gone = true;
+    row.stamp = GONE;
     members = true;
     rows.byAddress.delete(key);
     rows.byMint.delete(row.mint);
@@ -107,12 +127,13 @@ function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touc
   for (const policy of found) {
     const known = rows.byAddress.get(policy.address);
     if (known !== undefined) {
-      setPolicy(known, policy);
-      for (const sort of OWN_SORTS) touched[sort].add(known);
+      setPolicy(known, policy, rows.texts);
+      known.stamp += 1;
+      for (const of of [...OWN_SORTS, 'attributes'] as const) touched[of].add(known);
       continue;
     }
     members = true;
-    const row = rankedRow(policy, rows.quotes);
+    const row = rankedRow(policy, rows.texts);
     rows.byAddress.set(row.address, row);
     rows.byMint.set(row.mint, row);
     rows.byBankroll.set(row.bankroll, row);

@@ -1,15 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
-import {
-  rankedBalances,
-  rankedCaps,
-  rankedFees,
-  rankedNames,
-  rankedPolicyKeysAfter,
-} from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { rankedPolicyKeysAfter } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { applyLoad, noRows, type Rows } from './apply.ts';
-import type { RankedLoad, RankedNeed } from './load.ts';
+import { loadStretch, PIECE, type RankedNeed } from './load.ts';
 
 /** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
 export interface Build {
@@ -19,18 +12,6 @@ export interface Build {
   /** Never fails. */
   done: Promise<void>;
 }
-
-/** Policies whose rows are made without a pause. */
-const PIECE = 10_000;
-
-const NOTHING: RankedLoad = {
-  policies: { keys: [], found: [] },
-  caps: { keys: [], found: [] },
-  balances: { keys: [], found: [] },
-  fees: { keys: [], found: [] },
-  names: { keys: [], found: [] },
-  events: null,
-};
 
 /** @param most of more policies none are read */
 export function startBuild(store: Store, need: RankedNeed, now: number, most: number): Build {
@@ -46,25 +27,21 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
-/** One question after the other: others have their turn between two of them. */
+/** Policy by policy in the order of their addresses, a piece of them at a time. */
 async function read(
   store: Store,
-  { launchpad, events }: RankedNeed,
+  { launchpad }: RankedNeed,
   now: number,
   most: number,
 ): Promise<{ rows: Rows } | 'too many'> {
   if ((await policyCount(store)) > most) return 'too many';
   const rows = noRows();
-  const put = (part: Partial<RankedLoad>) => void applyLoad(rows, { ...NOTHING, ...part });
-  for (let after: string | undefined = ''; after !== undefined; ) {
+  for (let after = ''; ; ) {
     const found = await rankedPolicyKeysAfter(store, after, PIECE);
-    put({ policies: { keys: [], found } });
-    after = found.length < PIECE ? undefined : found.at(-1)?.address;
+    const last = found.at(-1)?.address;
+    if (last === undefined) return { rows };
+    const policies = { keys: [], found };
+    applyLoad(rows, { policies, ...(await loadStretch(store, { after, last }, { launchpad, now })) }, now);
+    after = last;
   }
-  put({ caps: { keys: [], found: await rankedCaps(store, launchpad, null, []) } });
-  put({ balances: { keys: null, found: await rankedBalances(store, null) } });
-  put({ fees: { keys: null, found: await rankedFees(store, null) } });
-  put({ names: { keys: null, found: await rankedNames(store, null) } });
-  if (events) put({ events: { keys: null, found: await eventsOfDay(store, null, Math.floor(now / 1000)) } });
-  return { rows };
 }

@@ -2,26 +2,31 @@ import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/change
 import type { Store } from '../../../clickhouse/client.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import {
-  type KeyList,
+  type RankedFees,
   type RankedPolicy,
-  rankedBalances,
-  rankedCaps,
+  type RankedPool,
+  type RankedToken,
+  rankedAccounts,
   rankedFees,
-  rankedNames,
   rankedPolicyKeys,
+  rankedPolicyKeysAfter,
+  rankedPools,
+  rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { type Stretch, stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
+import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import type { RankedRow } from './row.ts';
 
 /** What a reader needs of the orders. */
 export interface RankedNeed {
   /** Program that owns the pools. */
   launchpad: string;
-  /** Whether events of the last 24 hours are ranked by. */
-  events: boolean;
 }
 
 /** They travel as a bound parameter in the address of the request; of more all are read. */
 const MOST_KEYS = 1_000;
+/** Policies of which all is read with one question, where all are read: what it answers is held whole for a moment. */
+export const PIECE = 10_000;
 
 /** The rows as they are, by each thing that changes are told by. */
 export interface RowIndex {
@@ -32,18 +37,22 @@ export interface RowIndex {
 
 /** What was read: the keys that were asked for, null for all, and what was found of them. */
 export interface Part<Found> {
-  keys: KeyList;
-  found: Found;
+  keys: readonly string[] | null;
+  found: readonly Found[];
 }
 
+export type EventsFound =
+  Awaited<ReturnType<typeof eventsOfDay>> extends Map<string, infer Window>
+    ? readonly [mint: string, window: Window]
+    : never;
+
 export interface RankedLoad {
-  policies: Part<RankedPolicy[]>;
-  caps: Part<Awaited<ReturnType<typeof rankedCaps>>>;
-  balances: Part<Awaited<ReturnType<typeof rankedBalances>>>;
-  fees: Part<Awaited<ReturnType<typeof rankedFees>>>;
-  names: Part<Awaited<ReturnType<typeof rankedNames>>>;
-  /** Null where nobody ranks by them. */
-  events: Part<Awaited<ReturnType<typeof eventsOfDay>>> | null;
+  policies: Part<RankedPolicy>;
+  pools: Part<RankedPool>;
+  accounts: Part<TokenAccountRow>;
+  fees: Part<RankedFees>;
+  tokens: Part<RankedToken>;
+  events: Part<EventsFound>;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -53,71 +62,105 @@ function keysIn(changes: Changes, ...tables: readonly ChangedTable[]): ReadonlyS
   return sets.some((set) => set.has(ANY)) ? null : new Set(sets.flatMap((set) => [...set]));
 }
 
-/** Those of the keys that a policy has, and those of new policies. */
+/** Those of the keys that a policy has, and those of new policies; null where they are too many. */
 function listOf(
   keys: ReadonlySet<string> | null,
   known: ReadonlyMap<string, unknown>,
   fresh: readonly string[],
-): KeyList {
+): readonly string[] | null {
   if (keys === null) return null;
   const list = [...new Set([...[...keys].filter((key) => known.has(key)), ...fresh])];
   return list.length > MOST_KEYS ? null : list;
 }
 
-const part = async <Found>(
-  keys: KeyList,
-  none: Found,
-  read: (keys: KeyList) => Promise<Found>,
-): Promise<Part<Found>> => ({ keys, found: keys?.length === 0 ? none : await read(keys) });
-
-/** Reads what changed. @param expired mints whose window of 24 hours is another by now */
+/** Reads what changed. @param expired mints whose window of 24 hours cannot be told any longer */
 export async function loadRanked(
   store: Store,
   index: RowIndex,
   changes: Changes,
-  options: { launchpad: string; until: number; withEvents: boolean; allEvents: boolean; expired: string[] },
+  options: { launchpad: string; now: number; expired: readonly string[] },
 ): Promise<RankedLoad> {
-  const { launchpad, until, withEvents, allEvents, expired } = options;
+  const { launchpad, now, expired } = options;
   const changed = keysIn(changes, 'policies');
   const addresses = changed === null || changed.size > MOST_KEYS ? null : [...changed];
-  const policies = await part(addresses, [], (keys) => rankedPolicyKeys(store, keys));
+  const policies = {
+    keys: addresses,
+    found: addresses === null ? await allPolicies(store) : await some(addresses, rankedPolicyKeys, store),
+  };
   const fresh = policies.found.filter(({ address }) => !index.byAddress.has(address));
   const mints = fresh.map(({ mint }) => mint);
   const of = (tables: ChangedTable[]) => keysIn(changes, ...tables);
-  const curves = changes.has('curve_configs');
-  const pools = curves || mints.length > MOST_KEYS ? null : of(['pools']);
-  const eventMints = allEvents ? null : of(['events']);
-  const [caps, balances, fees, names, events] = await Promise.all([
-    readCaps(store, launchpad, pools, mints),
-    part(
-      listOf(
-        of(['token_accounts']),
-        index.byBankroll,
-        fresh.map(({ bankroll }) => bankroll),
-      ),
-      [],
-      (keys) => rankedBalances(store, keys),
-    ),
-    part(listOf(of(['policy_totals']), index.byMint, mints), [], (keys) => rankedFees(store, keys)),
-    part(listOf(of(['mints', 'metadata_accounts']), index.byMint, mints), [], (keys) =>
-      rankedNames(store, keys),
-    ),
-    withEvents
-      ? part(listOf(eventMints, index.byMint, [...mints, ...expired]), new Map(), (keys) =>
-          eventsOfDay(store, keys, until),
+  const stretches = () =>
+    stretchesOf([...index.byAddress.keys(), ...fresh.map(({ address }) => address)], PIECE);
+  const part = async <Found>(
+    keys: readonly string[] | null,
+    read: (which: Which) => Promise<readonly Found[]>,
+  ): Promise<Part<Found>> => {
+    if (keys !== null) return { keys, found: keys.length === 0 ? [] : await read(keys) };
+    const found: Found[] = [];
+    for (const stretch of stretches()) for (const one of await read(stretch)) found.push(one);
+    return { keys, found };
+  };
+  const pools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
+  const poolKeys = pools === null || pools.size > MOST_KEYS ? null : [...pools];
+  const bankrolls = fresh.map(({ bankroll }) => bankroll);
+  const [pooled, accounts, fees, tokens, events] = await Promise.all([
+    poolKeys === null || poolKeys.length + mints.length > 0
+      ? part<RankedPool>(poolKeys === null ? null : [...poolKeys, ...mints], (which) =>
+          'after' in which
+            ? rankedPools(store, launchpad, [], which)
+            : rankedPools(store, launchpad, poolKeys ?? [], mints),
         )
-      : null,
+      : { keys: [], found: [] },
+    part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (which) =>
+      rankedAccounts(store, which),
+    ),
+    part(listOf(of(['policy_totals']), index.byMint, mints), (which) => rankedFees(store, which)),
+    part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (which) =>
+      rankedTokens(store, which),
+    ),
+    part(listOf(of(['events']), index.byMint, [...mints, ...expired]), (which) =>
+      windowsOf(store, which, now),
+    ),
   ]);
-  return { policies, caps, balances, fees, names, events };
+  return { policies, pools: pooled, accounts, fees, tokens, events };
 }
 
-async function readCaps(
+/** All that the policies of a stretch of addresses have. */
+export async function loadStretch(
   store: Store,
-  launchpad: string,
-  pools: ReadonlySet<string> | null,
-  mints: readonly string[],
-): Promise<RankedLoad['caps']> {
-  const keys = pools === null || pools.size > MOST_KEYS ? null : [...pools];
-  if (keys?.length === 0 && mints.length === 0) return { keys, found: [] };
-  return { keys, found: await rankedCaps(store, launchpad, keys, keys === null ? [] : mints) };
+  stretch: Stretch,
+  { launchpad, now }: { launchpad: string; now: number },
+): Promise<Omit<RankedLoad, 'policies'>> {
+  const [pools, accounts, fees, tokens, events] = await Promise.all([
+    rankedPools(store, launchpad, [], stretch),
+    rankedAccounts(store, stretch),
+    rankedFees(store, stretch),
+    rankedTokens(store, stretch),
+    windowsOf(store, stretch, now),
+  ]);
+  const part = <Found>(found: readonly Found[]): Part<Found> => ({ keys: [], found });
+  return {
+    ...{ pools: part(pools), accounts: part(accounts), fees: part(fees) },
+    ...{ tokens: part(tokens), events: part(events) },
+  };
 }
+
+async function windowsOf(store: Store, which: Which, now: number): Promise<EventsFound[]> {
+  return [...(await eventsOfDay(store, which, Math.floor(now / 1000)))];
+}
+
+async function allPolicies(store: Store): Promise<RankedPolicy[]> {
+  const all: RankedPolicy[] = [];
+  for (let page: RankedPolicy[] | null = null; page === null || page.length === PIECE; ) {
+    page = await rankedPolicyKeysAfter(store, all.at(-1)?.address ?? '', PIECE);
+    for (const policy of page) all.push(policy);
+  }
+  return all;
+}
+
+const some = async <Found>(
+  keys: readonly string[],
+  read: (store: Store, keys: readonly string[]) => Promise<Found[]>,
+  store: Store,
+): Promise<Found[]> => (keys.length === 0 ? [] : read(store, keys));

@@ -9,21 +9,36 @@ export interface Order {
   touch(rows: Iterable<RankedRow>): void;
   size(): number;
   slice(from: number, to: number): RankedRow[];
-  filter(passes: (row: RankedRow) => boolean): RankedRow[];
-  /** Changes with every change of the order. */
-  version(): number;
+  /** The rows of which something holds. @param before the same as it was, which is brought up in place */
+  filter(passes: (row: RankedRow) => boolean, before?: Filtered): Filtered;
+}
+
+/** Places of an order of which something holds, as they stood at a version of it. */
+export interface Filtered {
+  version: number;
+  places: Place[];
 }
 
 /** A row with the key that it stands by. */
-interface Place {
-  row: RankedRow;
-  key: bigint | null;
+export interface Place {
+  readonly row: RankedRow;
+  readonly key: bigint | null;
+}
+
+/** What changed from one version to the next. */
+interface Step {
+  left: readonly Place[];
+  /** They stand where they stood, and other things of theirs may have changed. */
+  stayed: readonly Place[];
+  moved: readonly Place[];
 }
 
 /** Places that stand together: what moves shifts no more than these. */
 const CHUNK = 512;
 /** Over this part of them changed, all are sorted anew: what is nearly sorted costs little. */
 const MANY = 8;
+/** Places in the steps that are remembered: to look through all rows costs more than to follow so many. */
+const MOST_STEPPED = 1_000;
 
 export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: boolean): Order {
   const places = new Map<RankedRow, Place>();
@@ -31,6 +46,8 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
   let chunks: Place[][] = [];
   let touched = new Set<RankedRow>(all);
   let version = 0;
+  /** The last of them led to this version. */
+  let steps: Step[] = [];
 
   const compare = (one: Place, other: Place): number => {
     const a = one.key;
@@ -42,6 +59,8 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
     }
     return one.row.mint < other.row.mint ? -1 : one.row.mint > other.row.mint ? 1 : 0;
   };
+  const atOf = (list: readonly Place[], place: Place): number =>
+    firstNot(list, (other) => compare(other, place) < 0);
   /** The chunk that holds the first place not before this one; the last where there is none. */
   const chunkOf = (place: Place): number => {
     const at = firstNot(chunks, (chunk) => compare(chunk.at(-1) as Place, place) < 0);
@@ -50,21 +69,14 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
   const remove = (place: Place) => {
     const at = chunkOf(place);
     const chunk = chunks[at] as Place[];
-    chunk.splice(
-      firstNot(chunk, (other) => compare(other, place) < 0),
-      1,
-    );
+    chunk.splice(atOf(chunk, place), 1);
     if (chunk.length === 0) chunks.splice(at, 1);
   };
   const add = (place: Place) => {
     if (chunks.length === 0) chunks.push([]);
     const at = chunkOf(place);
     const chunk = chunks[at] as Place[];
-    chunk.splice(
-      firstNot(chunk, (other) => compare(other, place) < 0),
-      0,
-      place,
-    );
+    chunk.splice(atOf(chunk, place), 0, place);
     if (chunk.length > 2 * CHUNK) chunks.splice(at, 1, chunk.slice(0, CHUNK), chunk.slice(CHUNK));
   };
   const sortAnew = (moved: readonly Place[], left: ReadonlySet<Place>) => {
@@ -77,12 +89,16 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
   const settle = () => {
     if (touched.size === 0) return;
     const moved: Place[] = [];
+    const stayed: Place[] = [];
     const left = new Set<Place>();
     for (const row of touched) {
       const known = places.get(row);
       const key = row.gone ? null : keyOf(row);
       // One whose key is the same stays where it is.
-      if (known !== undefined && !row.gone && known.key === key) continue;
+      if (known !== undefined && !row.gone && known.key === key) {
+        stayed.push(known);
+        continue;
+      }
       if (known !== undefined) left.add(known);
       places.delete(row);
       if (row.gone) continue;
@@ -91,11 +107,33 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
       moved.push(place);
     }
     touched = new Set();
-    if (moved.length === 0 && left.size === 0) return;
     version += 1;
+    remember({ left: [...left], stayed, moved });
     if (moved.length * MANY > places.size) return sortAnew(moved, left);
     for (const place of left) remove(place);
     for (const place of moved) add(place);
+  };
+  const remember = (step: Step) => {
+    steps.push(step);
+    let stepped = 0;
+    const from = steps.findLastIndex(({ left, stayed, moved }) => {
+      stepped += left.length + stayed.length + moved.length;
+      return stepped > MOST_STEPPED;
+    });
+    if (from >= 0) steps = steps.slice(from + 1);
+  };
+  /** Brings what is filtered up by a step. */
+  const follow = (list: Place[], { left, stayed, moved }: Step, passes: (row: RankedRow) => boolean) => {
+    const put = (place: Place, is: boolean) => {
+      const at = atOf(list, place);
+      const was = list[at] === place;
+      if (was && !is) list.splice(at, 1);
+      if (!was && is) list.splice(at, 0, place);
+    };
+    for (const place of left) put(place, false);
+    // What a later step moves, that step puts in.
+    for (const place of [...stayed, ...moved])
+      put(place, places.get(place.row) === place && passes(place.row));
   };
 
   return {
@@ -119,15 +157,18 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
       }
       return rows;
     },
-    filter: (passes) => {
+    filter: (passes, before) => {
       settle();
-      const rows: RankedRow[] = [];
-      for (const chunk of chunks) for (const { row } of chunk) if (passes(row)) rows.push(row);
-      return rows;
-    },
-    version: () => {
-      settle();
-      return version;
+      if (before?.version === version) return before;
+      const behind = before === undefined ? Number.POSITIVE_INFINITY : version - before.version;
+      if (before !== undefined && behind <= steps.length) {
+        for (const step of steps.slice(-behind)) follow(before.places, step, passes);
+        before.version = version;
+        return before;
+      }
+      const through: Place[] = [];
+      for (const chunk of chunks) for (const place of chunk) if (passes(place.row)) through.push(place);
+      return { version, places: through };
     },
   };
 }

@@ -1,26 +1,25 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import type { RankedPage } from '../../../clickhouse/queries/ranking/ranking.ts';
-import type { Cells, Keys } from '../cells.ts';
-import { applyLoad, noRows, type Rows } from './apply.ts';
+import { GONE } from '../cells.ts';
+import { applyLoad, noRows, type Rows, touchedNothing } from './apply.ts';
 import { type Build, startBuild } from './build.ts';
 import { loadRanked, type RankedLoad, type RankedNeed } from './load.ts';
-import { createOrders, type RankedSelection } from './ranking.ts';
-import { addRowKeys } from './row-keys.ts';
+import { createOrders, type RankedSelection, type RowsPage } from './ranking.ts';
+import { moveOn, type RankedRow } from './row.ts';
 
-/** The orders of all policies, in memory. */
+/** The orders of all policies, and what their rows show, in memory. */
 export interface Ranked {
   /** Whether it can answer; where it lacks something it reads that in the next turn. `engine`: there are too many. */
   look(need: RankedNeed, now: number): 'ready' | 'lacking' | 'engine';
-  page(selection: RankedSelection): RankedPage;
+  page(selection: RankedSelection): RowsPage;
+  /** Policies. */
+  size(): number;
   /** Quote assets that policies have. */
   quotes(): readonly string[];
   /** Unix milliseconds from which on the first count of 24 hours is another. */
   until(): number;
   /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
   load(store: Store, changes: Changes | null, now: number, clock: number): Promise<() => void>;
-  /** Adds to the policies that are to be read what else a row of a page is made of. */
-  addRowKeys(wanted: Keys, cells: Cells, clock: number): void;
   /** Where all of it is being read: its end, for who needs it. */
   built(): Promise<void>;
   /** Why the last turn could not bring it up. */
@@ -35,10 +34,12 @@ export interface Ranked {
 const MOST_POLICIES = 500_000;
 /** Nobody asked for so long: what changes is gathered and read when somebody does. */
 const WARM_MS = 10_000;
+/** Windows that can be told no longer than this are read with one that cannot be told now. */
+const SOON_MS = 10_000;
 
 const TABLES: ReadonlySet<ChangedTable> = new Set([
   ...(['policies', 'pools', 'curve_configs', 'token_accounts', 'policy_totals'] as const),
-  ...(['events', 'mints', 'metadata_accounts'] as const),
+  ...(['events', 'mints', 'metadata_accounts', 'metadata_documents'] as const),
 ]);
 
 export function createRanked(most = MOST_POLICIES): Ranked {
@@ -55,17 +56,32 @@ export function createRanked(most = MOST_POLICIES): Ranked {
   let version = 0;
   let failure: unknown;
 
-  const serves = (need: RankedNeed) =>
-    loaded !== null && loaded.launchpad === need.launchpad && (loaded.events || !need.events);
+  const serves = (need: RankedNeed) => loaded !== null && loaded.launchpad === need.launchpad;
+  /** Brings the windows of 24 hours to this moment. @returns whether all of them can be told */
+  const movedOn = (now: number): boolean => {
+    if (now < until) return true;
+    const touched = touchedNothing();
+    let all = true;
+    for (const row of rows.byMint.values()) {
+      if (row.until > now) continue;
+      all = moveOn(row, now) && all;
+      row.stamp += 1;
+      touched.activity.add(row);
+    }
+    orders.touch(touched);
+    until = leastUntil(rows.byMint.values());
+    return all;
+  };
 
   return {
     look: (need, now) => {
       if (tooMany) return 'engine';
-      if (serves(need) && pending.size === 0 && (!need.events || now < until)) return 'ready';
-      wanted = { launchpad: need.launchpad, events: need.events || loaded?.events === true };
+      if (serves(need) && pending.size === 0 && movedOn(now)) return 'ready';
+      wanted = need;
       return 'lacking';
     },
     page: (selection) => orders.page(rows.byAddress, selection),
+    size: () => rows.byAddress.size,
     quotes: () => quotes,
     until: () => until,
     version: () => version,
@@ -74,20 +90,19 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     },
     built: async () => build?.done,
     failure: () => failure,
-    addRowKeys: (wanted, cells, clock) => {
-      if (loaded !== null && wanted.has('policy') && clock - usedAt <= WARM_MS)
-        addRowKeys(wanted, rows.byAddress, cells);
-    },
     load: async (store, changes, now, clock) => {
       const need = wanted ?? loaded;
       const later = () => {
+        const some = concerning(changes ?? new Map());
         if (changes === null) loaded = null;
-        else addChanges(pending, concerning(changes));
+        else addChanges(pending, some);
+        // What was made of the orders as they stand is kept no longer.
+        if (changes === null || some.size > 0) version += 1;
       };
       // What was written meanwhile is not known.
       if (changes === null) build = null;
       if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
-      const anew = changes === null || !serves({ ...need, events: false });
+      const anew = changes === null || !serves(need);
       if (anew && build?.need.launchpad !== need.launchpad) {
         build = startBuild(store, need, now, most);
         // What stood before is told of no change from here on.
@@ -95,27 +110,22 @@ export function createRanked(most = MOST_POLICIES): Ranked {
         pending = new Map();
         failure = undefined;
       }
-      const base = anew ? build : { result: { rows }, need: loaded };
+      const base = anew ? build : { result: { rows } };
       if (base === null || base.result === null) return later;
       if (base.result === 'too many' || 'error' in base.result) return () => giveUp(base.result);
       const all: Changes = new Map();
       addChanges(all, pending);
       addChanges(all, concerning(changes ?? new Map()));
-      const allEvents = need.events && base.need?.events !== true;
-      const expired = need.events && (anew || until <= now) ? expiredAt(base.result.rows, now) : [];
-      if (!anew && !allEvents && expired.length === 0 && all.size === 0) return () => {};
+      const expired = anew || until <= now ? expiredAt(base.result.rows, now) : [];
+      if (!anew && expired.length === 0 && all.size === 0) return () => {};
       try {
-        const seconds = Math.floor(now / 1000);
-        const options = {
+        const load = await loadRanked(store, base.result.rows, all, {
           launchpad: need.launchpad,
-          until: seconds,
-          withEvents: need.events,
-          allEvents,
+          now,
           expired,
-        };
-        const load = await loadRanked(store, base.result.rows, all, options);
+        });
         const of = base.result.rows;
-        return () => publish(need, of, load);
+        return () => publish(need, of, load, now);
       } catch (error) {
         return () => {
           failure = error;
@@ -131,17 +141,18 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     build = null;
   }
 
-  function publish(need: RankedNeed, of: Rows, load: RankedLoad): void {
+  function publish(need: RankedNeed, of: Rows, load: RankedLoad, now: number): void {
     const anew = of !== rows;
     build = null;
     if (anew) {
       orders.clear();
+      for (const row of rows.byAddress.values()) row.stamp = GONE;
       rows = of;
     }
-    const { touched, members } = applyLoad(rows, load);
+    const { touched, members } = applyLoad(rows, load, now);
     orders.touch(touched);
     if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
-    if (need.events) until = leastUntil(rows.byMint.values());
+    until = leastUntil(rows.byMint.values());
     pending = new Map();
     loaded = need;
     wanted = null;
@@ -151,15 +162,19 @@ export function createRanked(most = MOST_POLICIES): Ranked {
   }
 }
 
-const expiredAt = ({ byMint }: Rows, now: number): string[] =>
-  [...byMint.values()].filter((row) => row.eventsUntil <= now).map((row) => row.mint);
+/** Those whose windows have to be read again, and where there is one those that will have to be soon. */
+function expiredAt({ byMint }: Rows, now: number): string[] {
+  const before = (moment: number) => [...byMint.values()].filter(({ toldUntil }) => toldUntil <= moment);
+  const expired = before(now).length === 0 ? [] : before(now + SOON_MS);
+  return expired.map((row) => row.mint);
+}
 
 function concerning(changes: Changes): Changes {
   return new Map([...changes].filter(([table]) => TABLES.has(table)));
 }
 
-function leastUntil(rows: Iterable<{ eventsUntil: number }>): number {
+function leastUntil(rows: Iterable<RankedRow>): number {
   let least = Number.POSITIVE_INFINITY;
-  for (const { eventsUntil } of rows) if (eventsUntil < least) least = eventsUntil;
+  for (const { until } of rows) if (until < least) least = until;
   return least;
 }

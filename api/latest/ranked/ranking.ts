@@ -3,7 +3,7 @@ import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/r
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import type { Touched } from './apply.ts';
-import { createOrder, type KeyOf, type Order } from './order.ts';
+import { createOrder, type Filtered, type KeyOf, type Order, type Place } from './order.ts';
 import type { RankedRow } from './row.ts';
 
 /** A selection, with the policies whose fees cannot be told. */
@@ -11,12 +11,17 @@ export interface RankedSelection extends RankingSelection {
   withoutFees: ReadonlySet<string>;
 }
 
+/** A page with the rows of its addresses. */
+export interface RowsPage extends RankedPage {
+  rows: readonly RankedRow[];
+}
+
 /** Orders of the policies, each made when it is first asked for and kept in place from then on. */
 export interface Orders {
   touch(touched: Touched): void;
   /** Forgets all: the rows are others. */
   clear(): void;
-  page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RankedPage;
+  page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RowsPage;
 }
 
 /** Every sort both ways, most of them in dollars too. */
@@ -48,14 +53,12 @@ interface Kept {
 
 export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTERED): Orders {
   const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
-  const filtered = new LRUCache<string, { version: string; rows: RankedRow[] }>({
+  const filtered = new LRUCache<string, { order: Order; found: Filtered }>({
     maxSize: mostFiltered,
     // The name holds the text that was searched for.
-    sizeCalculation: ({ rows }, name) =>
-      rows.length + Math.ceil((2 * name.length + FILTERED_BYTES) / PLACE_BYTES),
+    sizeCalculation: ({ found }, name) =>
+      found.places.length + Math.ceil((2 * name.length + FILTERED_BYTES) / PLACE_BYTES),
   });
-  /** Changes with anything that a filter looks at. */
-  let version = 0;
 
   const make = (rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): Kept => {
     const { sort, order } = selection;
@@ -103,8 +106,10 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       filtered.clear();
     },
     touch: (touched) => {
-      version += 1;
-      for (const kept of orders.values()) kept.order.touch(touched[kept.sort]);
+      for (const { sort, order } of orders.values()) {
+        order.touch(touched[sort]);
+        order.touch(touched.attributes);
+      }
     },
     page: (all, selection) => {
       const { sort, order, quote, offset, limit } = selection;
@@ -115,18 +120,23 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       kept.useRates(selection.rates);
       const through = filtersOf(selection);
       const rows = through && rowsThrough(selection, JSON.stringify([name, through]), kept.order);
-      const page = (rows ?? kept.order).slice(offset, offset + limit);
-      return { total: rows?.length ?? kept.order.size(), addresses: page.map((row) => row.address) };
+      const page =
+        rows === null
+          ? kept.order.slice(offset, offset + limit)
+          : rows.slice(offset, offset + limit).map(({ row }) => row);
+      const total = rows?.length ?? kept.order.size();
+      return { total, addresses: page.map((row) => row.address), rows: page };
     },
   };
 
-  function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly RankedRow[] {
-    const at = `${version} ${order.version()}`;
+  function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly Place[] {
     const known = filtered.get(name);
-    if (known?.version === at) return known.rows;
-    const rows = order.filter(filterOf(selection));
-    filtered.set(name, { version: at, rows });
-    return rows;
+    // Of an order that was dropped and made anew, another.
+    const before = known?.order === order ? known.found : undefined;
+    const size = before?.places.length;
+    const found = order.filter(filterOf(selection), before);
+    if (found !== before || found.places.length !== size) filtered.set(name, { order, found });
+    return found.places;
   }
 }
 
@@ -140,7 +150,7 @@ function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
   const { mode, origin, model, quote, locked, paused, search } = selection;
   const text = search?.toLowerCase() ?? '';
   return (row) =>
-    (mode === null || row.agent === (mode === 'Agent')) &&
+    (mode === null || row.mode === mode) &&
     (origin === null || row.origin === origin) &&
     (model === null || row.model === model) &&
     (quote === null || row.quote === quote) &&

@@ -1,55 +1,162 @@
-import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
+import {
+  type DayWindow,
+  type EventsOfDay,
+  type EventWindow,
+  eventsAt,
+} from '../../../clickhouse/queries/ranking/day-windows.ts';
+import type {
+  RankedFees,
+  RankedPolicy,
+  RankedPool,
+  RankedToken,
+} from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
+import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
+import type { Source } from '../cells.ts';
+import { type Packed, packing } from './packed.ts';
 
-/** What of a policy it is found and ranked by, and nothing else. */
-export interface RankedRow extends Record<OwnSort, bigint> {
+/** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
+export interface RankedRow extends Record<OwnSort, bigint>, Source {
   address: string;
   mint: string;
   quote: string;
   bankroll: string;
-  /** Address of its pool, once that was seen. */
+  /** Address of its pool of the launchpad, once that was seen and as long as it is there. */
   pool: string | null;
-  agent: boolean;
+  mode: string;
   origin: number;
+  /** 0 for every Passive policy. */
   model: number;
   locked: boolean;
   paused: boolean;
   cap: bigint | null;
   routed: bigint;
   balance: bigint | null;
-  /** Events of the last 24 hours, and the unix milliseconds until which that holds. */
+  /** Events of the last 24 hours, up to `until`, and the unix milliseconds up to which that can be told. */
   events: number;
-  eventsUntil: number;
+  toldUntil: number;
   /** Lower case, to search in. */
   name: string;
   symbol: string;
   /** There is no such policy any more. */
   gone: boolean;
+  shown: Shown;
+}
+
+const POLICY = packing<RankedPolicy, 'address' | 'mint' | 'quote_mint' | 'bankroll'>(
+  ...(['address', 'mint', 'quote_mint', 'bankroll'] as const),
+);
+const POOL = packing<RankedPool, 'address' | 'base_mint' | 'quote_mint'>(
+  ...(['address', 'base_mint', 'quote_mint'] as const),
+);
+const FEES = packing<RankedFees, 'mint'>('mint');
+const ACCOUNT = packing<TokenAccountRow, 'address'>('address');
+const TOKEN = packing<RankedToken, 'address'>('address');
+
+/** What was read of a policy beside what stands in its row; null where nothing was found. */
+interface Shown {
+  policy: Packed<RankedPolicy> | null;
+  pool: Packed<RankedPool> | null;
+  totals: Packed<RankedFees> | null;
+  /** Of its bankroll. */
+  account: Packed<TokenAccountRow> | null;
+  token: Packed<RankedToken> | null;
+  window: EventWindow | null;
 }
 
 const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as Record<OwnSort, bigint>;
+const EVER = Number.POSITIVE_INFINITY;
 
-export function rankedRow(policy: RankedPolicy, quotes: Map<string, string>): RankedRow {
-  const { address, mint, bankroll, quote_mint } = policy;
-  // One text for all policies of a quote asset.
-  const quote = quotes.get(quote_mint) ?? quote_mint;
-  quotes.set(quote, quote);
+/** @param texts what many policies have in common is one text for all of them */
+export function rankedRow(policy: RankedPolicy, texts: Map<string, string>): RankedRow {
+  const { address, mint, bankroll } = policy;
   const row: RankedRow = {
-    ...{ address, mint, quote, bankroll, pool: null },
-    ...{ agent: false, origin: 0, model: 0, locked: false, paused: false },
+    ...{ address, mint, quote: '', bankroll, pool: null },
+    ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
-    ...{ cap: null, routed: 0n, balance: null },
-    ...{ events: 0, eventsUntil: Number.POSITIVE_INFINITY, name: '', symbol: '', gone: false },
+    ...{ cap: null, routed: 0n, balance: null, events: 0, toldUntil: EVER },
+    ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0 },
+    shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
-  setPolicy(row, policy);
+  setPolicy(row, policy, texts);
   return row;
 }
 
-export function setPolicy(row: RankedRow, policy: RankedPolicy): void {
-  row.agent = policy.mode === 'Agent';
+export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<string, string>): void {
+  row.shown.policy = POLICY.pack(policy);
+  row.quote = shared(policy.quote_mint, texts);
+  row.mode = shared(policy.mode, texts);
   row.origin = policy.origin_id;
-  row.model = policy.model;
+  row.model = policy.mode === 'Passive' ? 0 : policy.model_id;
   row.locked = policy.locked === 1;
   row.paused = policy.paused === 1;
-  for (const sort of OWN_SORTS) row[sort] = BigInt(policy[sort]);
+  for (const sort of OWN_SORTS) row[sort] = BigInt(policy[OWN_KEYS[sort].column]);
+}
+
+export function setPool(row: RankedRow, pool: RankedPool | undefined): void {
+  row.shown.pool = POOL.pack(pool);
+  row.pool = pool?.address ?? null;
+  row.cap = pool?.cap == null ? null : BigInt(pool.cap);
+}
+
+export function setAccount(row: RankedRow, account: TokenAccountRow | undefined): void {
+  row.shown.account = ACCOUNT.pack(account);
+  row.balance = account?.exists === 1 ? BigInt(account.amount) : null;
+}
+
+export function setFees(row: RankedRow, totals: RankedFees | undefined): void {
+  row.shown.totals = FEES.pack(totals);
+  row.routed = BigInt(totals?.routed ?? 0);
+}
+
+export function setToken(row: RankedRow, token: RankedToken | undefined): void {
+  row.shown.token = TOKEN.pack(token);
+  const there = token?.exists === 1 ? token : undefined;
+  row.name = there?.name?.toLowerCase() ?? '';
+  row.symbol = there?.symbol?.toLowerCase() ?? '';
+}
+
+/** @param now unix milliseconds */
+export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): void {
+  row.shown.window = window?.row ?? null;
+  row.toldUntil = window === undefined ? EVER : window.until * 1000;
+  moveOn(row, now);
+}
+
+/** Whether its window can be told at this moment. */
+export function moveOn(row: RankedRow, now: number): boolean {
+  const told = row.toldUntil > now;
+  const { window } = row.shown;
+  const at = window === null ? undefined : eventsAt(window, Math.floor(now / 1000));
+  row.events = at?.row.count ?? 0;
+  row.until = told ? Math.min((at?.until ?? EVER) * 1000, row.toldUntil) : 0;
+  return told;
+}
+
+/** What a row shows, as it was read. */
+export interface ShownFacts {
+  policy: RankedPolicy;
+  pool: RankedPool | undefined;
+  totals: RankedFees | undefined;
+  account: TokenAccountRow | undefined;
+  token: RankedToken | undefined;
+  events: EventsOfDay;
+}
+
+export function shownOf(row: RankedRow): ShownFacts {
+  const { address, mint, quote, bankroll, pool, shown, events } = row;
+  return {
+    policy: POLICY.unpack(shown.policy, { address, mint, quote_mint: quote, bankroll }) as RankedPolicy,
+    pool: POOL.unpack(shown.pool, { address: pool ?? '', base_mint: mint, quote_mint: quote }),
+    totals: FEES.unpack(shown.totals, { mint }),
+    account: ACCOUNT.unpack(shown.account, { address: bankroll }),
+    token: TOKEN.unpack(shown.token, { address: mint }),
+    events: { count: events, last_time: events === 0 ? null : (shown.window?.row.last_time ?? null) },
+  };
+}
+
+function shared(text: string, texts: Map<string, string>): string {
+  const known = texts.get(text);
+  if (known === undefined) texts.set(text, text);
+  return known ?? text;
 }

@@ -1,5 +1,10 @@
 import type { Store } from '../../client.ts';
-import { among, type KeyList } from '../ranking/ranked-keys.ts';
+
+/** Null: all there are. */
+type KeyList = readonly string[] | null;
+
+const among = (column: string, name: string, keys: KeyList): string =>
+  keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
 
 /** What of a policy sums over all of them are made of. */
 export interface TalliedPolicy {

@@ -1,36 +1,27 @@
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
 import type { Store } from '../../client.ts';
+import type { PolicyTotalsRow } from '../analytics/policy-totals.ts';
+import type { MintRow } from '../states/mints.ts';
+import type { StoredPolicy } from '../states/policy.ts';
+import { POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
+import type { TokenAccountRow } from '../states/token-accounts.ts';
 import { CAP } from './ranking-keys.ts';
+import { amongBankrolls, amongMints, type Which } from './which.ts';
 
-/** What a policy is found and ranked by, of its own account. */
-export type RankedPolicy = Record<OwnSort, string> & {
-  address: string;
-  mint: string;
-  quote_mint: string;
-  bankroll: string;
-  mode: string;
-  origin_id: number;
-  /** 0 for every Passive policy. */
-  model: number;
-  locked: number;
-  paused: number;
-};
+const SHOWN = [
+  ...(['address', 'block_time', 'mint', 'quote_mint', 'bankroll', 'mode', 'origin', 'origin_id'] as const),
+  ...(['model_id', 'risk', 'locked', 'paused', 'tokens_burned', 'created_at'] as const),
+] as const;
+const OWN = OWN_SORTS.map((sort) => OWN_KEYS[sort].column);
 
-const OWN = OWN_SORTS.map((sort) => `${OWN_KEYS[sort].column} AS ${sort}`).join(', ');
+/** What a policy is found and ranked by, and what a row of a ranking shows, of its own account. */
+export type RankedPolicy = Pick<StoredPolicy, (typeof SHOWN)[number] | (typeof OWN_KEYS)[OwnSort]['column']>;
 
-/** Null: all there are. */
-export type KeyList = readonly string[] | null;
+const POLICIES = `SELECT ${[...new Set<string>([...SHOWN, ...OWN])].join(', ')} FROM policies FINAL`;
 
-export const among = (column: string, name: string, keys: KeyList): string =>
-  keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
-
-const POLICIES = `SELECT address, mint, quote_mint, bankroll, mode, origin_id, if(mode = 'Passive', 0, model_id) AS model,
-       locked, paused, ${OWN}
-     FROM policies FINAL`;
-
-export function rankedPolicyKeys(store: Store, addresses: KeyList): Promise<RankedPolicy[]> {
-  return store.query(`${POLICIES} WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`, {
-    addresses: addresses ?? [],
+export function rankedPolicyKeys(store: Store, addresses: readonly string[]): Promise<RankedPolicy[]> {
+  return store.query(`${POLICIES} WHERE exists = 1 AND address IN {addresses:Array(String)}`, {
+    addresses: [...addresses],
   });
 }
 
@@ -42,64 +33,68 @@ export function rankedPolicyKeysAfter(store: Store, after: string, most: number)
   );
 }
 
-/** The caps of pools of a program, by their addresses or by base mint; of a pool without a cap there is no row. */
-export function rankedCaps(
+/** A pool of the launchpad that is there, and its cap; null where it has none. */
+export type RankedPool = PoolRow & { base_mint: string; quote_mint: string; cap: string | null };
+
+/** The pools of a program, by their addresses or by base mint. */
+export function rankedPools(
   store: Store,
   launchpad: string,
-  addresses: KeyList,
-  mints: readonly string[],
-): Promise<{ address: string; base_mint: string; quote_mint: string; cap: string | null }[]> {
+  addresses: readonly string[],
+  mints: Which,
+): Promise<RankedPool[]> {
+  const { sql, params } = amongMints('base_mint', mints);
   return store.query(
-    `SELECT l.address AS address, l.base_mint AS base_mint, l.quote_mint AS quote_mint, toString(${CAP}) AS cap
-     FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND status = 0 AND program = {launchpad:String}
-       AND (${among('address', 'addresses', addresses)} OR base_mint IN {mints:Array(String)})) AS l
-     INNER JOIN (SELECT address, curve_type FROM curve_configs FINAL WHERE exists = 1) AS c
+    `SELECT ${POOL_COLUMNS.map((name) => `l.${name} AS ${name}`).join(', ')},
+       l.base_mint AS base_mint, l.quote_mint AS quote_mint, if(c.found, c.curve_type, NULL) AS curve_type,
+       if(c.found AND l.status = 0, toString(${CAP}), NULL) AS cap
+     FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND program = {launchpad:String}
+       AND (address IN {addresses:Array(String)} OR ${sql})) AS l
+     LEFT JOIN (SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1) AS c
        ON c.address = l.global_config`,
-    { launchpad, addresses: addresses ?? [], mints },
+    { launchpad, addresses: [...addresses], ...params },
   );
 }
 
-/** What these token accounts hold, those of all policies' bankrolls where null. */
-export function rankedBalances(
-  store: Store,
-  addresses: KeyList,
-): Promise<{ address: string; amount: string }[]> {
-  const which =
-    addresses === null
-      ? 'address IN (SELECT bankroll FROM policies)'
-      : among('address', 'addresses', addresses);
-  return store.query(`SELECT address, amount FROM token_accounts FINAL WHERE exists = 1 AND ${which}`, {
-    addresses: addresses ?? [],
-  });
+/** What was read of these token accounts; exists 0: there is none. */
+export function rankedAccounts(store: Store, addresses: Which): Promise<TokenAccountRow[]> {
+  const { sql, params } = amongBankrolls('address', addresses);
+  return store.query(
+    `SELECT address, exists, amount, block_time FROM token_accounts FINAL WHERE ${sql}`,
+    params,
+  );
 }
 
-export function rankedFees(store: Store, mints: KeyList): Promise<{ mint: string; routed: string }[]> {
+export type RankedFees = Pick<PolicyTotalsRow, 'mint' | 'routed' | 'last_routed'>;
+
+export function rankedFees(store: Store, mints: Which): Promise<RankedFees[]> {
+  const { sql, params } = amongMints('t.mint', mints);
   return store.query(
-    `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed
+    `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
      FROM policy_totals AS t FINAL
-     WHERE ${among('t.mint', 'mints', mints)}
+     WHERE ${sql}
      GROUP BY t.mint`,
-    { mints: mints ?? [] },
+    params,
   );
 }
 
-/** Names and symbols of mints, those of all policies where null; of the account that a mint points at where it does. */
-export function rankedNames(
-  store: Store,
-  mints: KeyList,
-): Promise<{ address: string; name: string; symbol: string }[]> {
-  const which =
-    mints === null ? 'm.address IN (SELECT mint FROM policies)' : among('m.address', 'mints', mints);
+export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
+
+/** Names, symbols and images of mints as answers tell them: of the account that a mint points at where it does. */
+export function rankedTokens(store: Store, mints: Which): Promise<RankedToken[]> {
+  const of = (column: string) => amongMints(column, mints);
   return store.query(
-    `SELECT n.address AS address, if(x.found, x.name, n.name) AS name, if(x.found, x.symbol, n.symbol) AS symbol
-     FROM (
-       SELECT m.address AS address, ifNull(m.name, '') AS name, ifNull(m.symbol, '') AS symbol,
-         ifNull(m.metadata_pointer, '') AS pointer
-       FROM mints AS m FINAL WHERE m.exists = 1 AND ${which}
-     ) AS n
+    `SELECT m.address AS address, m.exists AS exists,
+       if(x.found, x.name, m.name) AS name, if(x.found, x.symbol, m.symbol) AS symbol,
+       if(d.found AND ifNull(d.uri = if(x.found, x.uri, m.uri), 0), d.image_url, NULL) AS image_url
+     FROM (SELECT * FROM mints FINAL WHERE ${of('address').sql}) AS m
      LEFT JOIN (
-       SELECT address, mint, name, symbol, toUInt8(1) AS found FROM metadata_accounts FINAL WHERE exists = 1
-     ) AS x ON x.address = n.pointer AND x.mint = n.address`,
-    { mints: mints ?? [] },
+       SELECT address, mint, name, symbol, uri, toUInt8(1) AS found
+       FROM metadata_accounts FINAL WHERE exists = 1 AND ${of('mint').sql}
+     ) AS x ON x.address = ifNull(m.metadata_pointer, '') AND x.mint = m.address
+     LEFT JOIN (
+       SELECT mint, uri, image_url, toUInt8(1) AS found FROM metadata_documents FINAL WHERE ${of('mint').sql}
+     ) AS d ON d.mint = m.address`,
+    of('address').params,
   );
 }

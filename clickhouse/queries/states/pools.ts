@@ -1,7 +1,7 @@
 import { sharedRows } from '../../shared-reads.ts';
 import { type LatestColumns, type ReadState, readColumns } from '../../tables.ts';
 
-const COLUMNS = readColumns('pools', [
+export const POOL_COLUMNS = readColumns('pools', [
   'address',
   'exists',
   'block_time',
@@ -17,7 +17,7 @@ const COLUMNS = readColumns('pools', [
 ]);
 
 /** A launchpad pool with the curve of its config; exists 0: there is no account at the address. */
-export type PoolRow = Pick<ReadState<'pools'>, (typeof COLUMNS)[number]> & {
+export type PoolRow = Pick<ReadState<'pools'>, (typeof POOL_COLUMNS)[number]> & {
   /** Null where the config was not read or no account is there. */
   [Column in keyof LatestColumns['curve_configs']]: LatestColumns['curve_configs'][Column] | null;
 };
@@ -25,7 +25,7 @@ export type PoolRow = Pick<ReadState<'pools'>, (typeof COLUMNS)[number]> & {
 /** The pools at these addresses that were read, by address. */
 export const poolsAt = sharedRows<PoolRow>('address', (store, addresses) =>
   store.query(
-    `SELECT ${COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
+    `SELECT ${POOL_COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
        if(c.found, c.curve_type, NULL) AS curve_type
      FROM (SELECT * FROM pools FINAL WHERE address IN {addresses:Array(String)}) AS p
      LEFT JOIN (

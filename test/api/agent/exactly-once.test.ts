@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { awaited } from '../../support/awaited.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { type CommitProxy, type Moment, startCommitProxy } from './support/commit-proxy.ts';
@@ -76,7 +77,7 @@ describe('kill -9 between request and answer', () => {
     Postgres: async () => {
       const url = await serving;
       await server.crash();
-      await vi.waitFor(() => db.query('SELECT 1'), { timeout: 30_000, interval: 20 });
+      await awaited(() => db.query('SELECT 1'));
       return url;
     },
   };

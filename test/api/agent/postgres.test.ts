@@ -2,8 +2,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { BusyError } from '../../../runtime/errors.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
+
+const PATIENT = { connections: 1, connectMs: PATIENCE_MS, statementMs: PATIENCE_MS };
 
 describe.each(ENGINES)('migrating %s', (engine) => {
   const open: Db[] = [];
@@ -62,4 +66,45 @@ test('migrating refuses a database that is not UTF-8, and leaves nothing in it',
   await expect(migratePostgres(db)).rejects.toThrow(/in SQL_ASCII: it must be in UTF8/);
   expect(await db.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
   await Promise.all([home.close(), db.close()]);
+});
+
+describe('who waits for Postgres in vain is told that it is busy', () => {
+  /** Has something happen while a transaction holds what it has begun with. */
+  async function held(db: Db, begin: string, meanwhile: () => Promise<void>): Promise<void> {
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const holding = db.transaction(async (tx) => {
+      await tx.query(begin);
+      begun.resolve();
+      await release.promise;
+    });
+    await begun.promise;
+    await meanwhile();
+    release.resolve();
+    await holding;
+  }
+
+  test('for a lock, and nothing of its transaction is stored', async () => {
+    const url = await freshPostgresUrl();
+    const [others, db] = [openPool(url), openPool(url, { ...PATIENT, statementMs: 500 })];
+    await others.query('CREATE TABLE t (n int)');
+    await others.query('CREATE TABLE locked (n int)');
+    await held(others, 'LOCK TABLE locked', async () => {
+      const writing = db.transaction(async (tx) => {
+        await tx.query('INSERT INTO t VALUES (1)');
+        await tx.query('INSERT INTO locked VALUES (1)');
+      });
+      await expect(writing).rejects.toBeInstanceOf(BusyError);
+    });
+    expect(await others.query('SELECT * FROM t')).toEqual([]);
+    await Promise.all([db.close(), others.close()]);
+  });
+
+  test('for a connection', async () => {
+    const db = openPool(await freshPostgresUrl(), { ...PATIENT, connectMs: 500 });
+    // Its one connection may take longer than that to be made.
+    await awaited(() => db.query('SELECT 1'));
+    await held(db, 'SELECT 1', () => expect(db.query('SELECT 1')).rejects.toBeInstanceOf(BusyError));
+    await db.close();
+  });
 });

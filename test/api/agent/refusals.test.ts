@@ -140,6 +140,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     ['NUL', { kind: 'idle', text: 'a\0b' }],
     ['a trade without ref', { kind: 'trade', text: 'x', venue: 'perp_x' }],
     ['a trade at the options venue', { kind: 'trade', text: 'x', venue: 'options_x', ref: '1' }],
+    ['a trade at what reads as it', { kind: 'trade', text: 'x', venue: 'options\u200b_\uff58', ref: '1' }],
     ['a trade at the options venue in capitals', { kind: 'trade', text: 'x', venue: 'OPTIONS_X', ref: '1' }],
     ['a trade without venue', { kind: 'trade', text: 'x', ref: '1' }],
     ['another kind with a venue', { ...POST, venue: 'perp_x' }],

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { Type } from 'typebox';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../../api/app.ts';
@@ -11,6 +12,7 @@ import { serveRpc } from '../../../devnet/rpc/server.ts';
 import { serveVenues } from '../../../devnet/venues/server.ts';
 import { createRegistry, serveMetrics } from '../../../runtime/process/metrics.ts';
 import { openStage } from '../../devnet/stage.ts';
+import { awaited } from '../../support/awaited.ts';
 import { SETTINGS } from '../support/api.ts';
 
 const echo: Route = {
@@ -87,6 +89,7 @@ describe('requests that are broken off, and floods', () => {
     ['a target that is no path', get('?x'), [400]],
     ['a star', get('*'), [404]],
     ['two slashes', get('//health'), [404]],
+    ['a target that is no address', get('http://[::1'), [404]],
     ['a head of 17 kB', get('/health', `X: ${'a'.repeat(17_000)}\r\n`), [431]],
     ['a folded header', get('/health', 'X: a\r\n b\r\n'), [400]],
     ['another protocol', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), [200]],
@@ -179,9 +182,9 @@ test('reads that may be long have a few places of their own, and take none of th
   const many = (path: string) =>
     Array.from({ length: 20 }, (_, n) => fetch(`http://127.0.0.1:${port}${path}?n=${n}`));
   const long = many('/long');
-  await vi.waitFor(() => expect(underWay).toBe(2));
+  await awaited(() => expect(underWay).toBe(2));
   const short = many('/short');
-  await vi.waitFor(() => expect(underWay).toBe(6));
+  await awaited(() => expect(underWay).toBe(6));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
   await close();
@@ -219,7 +222,7 @@ test('of a connection that does not read one request is answered at a time, what
   const request = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
   const socket = connect(port, '127.0.0.1', () => socket.pause().write(request.repeat(3)));
   socket.on('error', () => undefined);
-  await vi.waitFor(() => expect(answered).toBeGreaterThan(0));
+  await awaited(() => expect(answered).toBeGreaterThan(0));
   // What came with it has been looked at by the time that another connection is answered.
   expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
   expect(answered).toBe(1);
@@ -228,8 +231,42 @@ test('of a connection that does not read one request is answered at a time, what
     heard += chunk.length;
   });
   socket.resume();
-  await vi.waitFor(() => expect(heard).toBeGreaterThan(3 * LARGE), { timeout: 60_000 });
+  await awaited(() => expect(heard).toBeGreaterThan(3 * LARGE));
   expect(answered).toBe(3);
   socket.destroy();
+  await close();
+});
+
+test('who sends requests behind a stream without an end is cut off, and none of them is answered', async () => {
+  let answered = 0;
+  const stream: Route = {
+    ...{ method: 'GET', path: '/stream', summary: '', responses: {}, cached: false },
+    handler: async () => ({ status: 200, body: new PassThrough() }),
+  };
+  const other: Route = {
+    ...{ method: 'GET', path: '/other', summary: '', responses: {}, cached: false },
+    handler: async () => {
+      answered += 1;
+      return { status: 200, body: {} };
+    },
+  };
+  const latest = { currentStore: () => ({ database: 'x' }) } as unknown as Latest;
+  const app = createHttp([stream, other], { latest, clock: Date.now });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  const requests = (path: string, count: number) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count);
+  const few = connect(port, '127.0.0.1', () => few.write(requests('/other', 30)));
+  let heard = '';
+  few.on('data', (chunk) => {
+    heard += chunk;
+  });
+  await awaited(() => expect(heard.match(/ 200 OK/g)).toHaveLength(30));
+  few.destroy();
+  answered = 0;
+  const many = connect(port, '127.0.0.1', () => many.write(requests('/stream', 1) + requests('/other', 40)));
+  many.on('error', () => undefined);
+  many.resume();
+  await new Promise<void>((resolve) => many.on('close', () => resolve()));
+  expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
+  expect(answered).toBe(0);
   await close();
 });

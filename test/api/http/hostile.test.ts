@@ -9,7 +9,7 @@ const held = useApi(async (api) => {
   await api.insert('applied', [appliedRow('transactions', 0)]);
 });
 
-describe('hostile queries', { timeout: 60_000 }, () => {
+describe('hostile queries', () => {
   const seed = Number(process.env.FC_SEED ?? 20_261_121);
   const known = [
     'sort',

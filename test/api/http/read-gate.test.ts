@@ -1,6 +1,7 @@
-import { describe, expect, test, vi } from 'vitest';
-import { BusyError } from '../../../api/http/turns/lines.ts';
+import { describe, expect, test } from 'vitest';
 import { createReadGate } from '../../../api/http/turns/read-gate.ts';
+import { BusyError } from '../../../runtime/errors.ts';
+import { awaited } from '../../support/awaited.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
 function works() {
@@ -50,30 +51,53 @@ describe('reads that take turns', () => {
     const { gate, pass } = await gateThatKnows(['honest', 'flood'], { atOnce: 8 });
     const reads = Array.from({ length: 4 }, (_, n) => gate('flood', work(`f${n}`)));
     reads.push(gate('honest', work('h')));
-    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'h']));
+    await awaited(() => expect(names()).toEqual(['f0', 'f1', 'h']));
     pass(500);
     reads.push(...Array.from({ length: 4 }, (_, n) => gate('other', work(`o${n}`))));
-    await vi.waitFor(() => expect(names().slice(3)).toEqual(['o0', 'o1', 'o2']));
+    await awaited(() => expect(names().slice(3)).toEqual(['o0', 'o1', 'o2']));
     pass(5_001);
     reads.push(gate('other', work('o4')), gate('other', work('o5')));
     begun[0]?.end();
-    await vi.waitFor(() => expect(names().slice(6)).toEqual(['o3', 'o4', 'o5']));
+    await awaited(() => expect(names().slice(6)).toEqual(['o3', 'o4', 'o5']));
     for (let n = 1; n < reads.length; n += 1) {
-      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(n));
+      await awaited(() => expect(begun.length).toBeGreaterThan(n));
       begun[n]?.end();
     }
     await Promise.all(reads);
+  });
+
+  test('while somebody who has had little is about, those who have had much have a sixth of the places together', async () => {
+    const { begun, names, work } = works();
+    const floods = ['f', 'g', 'h', 'i'];
+    const { gate, pass } = await gateThatKnows([...floods, 'modest'], { atOnce: 12 });
+    const all: Promise<unknown>[] = floods.map((name) => gate(name, work(name)));
+    await awaited(() => expect(begun).toHaveLength(4));
+    pass(3_000);
+    for (const { end } of begun) end();
+    await Promise.all(all);
+    all.push(gate('modest', work('modest')), ...floods.map((name) => gate(name, work(`${name}2`))));
+    all.push(gate('modest', work('modest too')));
+    await awaited(() => expect(names().slice(4)).toEqual(['modest', 'f2', 'g2', 'modest too']));
+    // One for one.
+    begun[5]?.end();
+    await awaited(() => expect(names().slice(8)).toEqual(['h2']));
+    // Nobody else is about any more: whoever ends makes room for all that wait.
+    pass(1_001);
+    begun[6]?.end();
+    await awaited(() => expect(names().slice(9)).toEqual(['i2']));
+    for (const { end } of begun) end();
+    await Promise.all(all);
   });
 
   test('who is alone leaves room for whoever comes', async () => {
     const { begun, names, work } = works();
     const { gate } = await gateThatKnows(['flood'], { atOnce: 4 });
     const reads = Array.from({ length: 5 }, (_, n) => gate('flood', work(`f${n}`)));
-    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'f2']));
+    await awaited(() => expect(names()).toEqual(['f0', 'f1', 'f2']));
     reads.push(gate('honest', work('h')));
-    await vi.waitFor(() => expect(names()).toEqual(['f0', 'f1', 'f2', 'h']));
+    await awaited(() => expect(names()).toEqual(['f0', 'f1', 'f2', 'h']));
     for (let n = 0; n < reads.length; n += 1) {
-      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(n));
+      await awaited(() => expect(begun.length).toBeGreaterThan(n));
       begun[n]?.end();
     }
     await Promise.all(reads);

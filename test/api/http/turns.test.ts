@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BusyError } from '../../../api/http/turns/lines.ts';
 import { createTurns } from '../../../api/http/turns/turns.ts';
+import { BusyError } from '../../../runtime/errors.ts';
 
 /** A thread by hand: work takes as long as it says, and what is put off is done when it is told to. */
 function thread() {

@@ -86,7 +86,7 @@ const read = (at: number) => (view: View) => {
   return {
     ...{ amounts, paused: policy.paused, pool: pool?.status },
     name: view.get('mint', policy.mint)?.name,
-    events: view.get('eventsOfDay', policy.mint).count,
+    events: view.get('eventsOfDay', policy.mint).row.count,
   };
 };
 
@@ -154,7 +154,7 @@ test('what changes while the first order is read is in it', async () => {
     await memory.turn();
   };
   const { value } = await memory.read((view) => {
-    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD), events: false });
+    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
     if (ranked === null || ranked === 'engine') return null;
     return ranked.page(RICHEST).addresses;
   });

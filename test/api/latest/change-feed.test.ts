@@ -171,4 +171,4 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
     await compare();
   }
   expect([...caught].sort()).toEqual([...DROPPED].sort());
-}, 300_000);
+});

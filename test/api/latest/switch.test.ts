@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { switchServing } from '../../../clickhouse/serving.ts';
+import { awaited } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { appliedRow, key, originRow, policyRow } from '../support/rows.ts';
-
-const WAIT = { timeout: 60_000, interval: 20 };
 
 let databases: Databases;
 let former: Store;
@@ -52,7 +51,7 @@ async function open(wrap: (store: Store) => Store = (store) => store, times: Par
     },
     times: { everyMs: 5, ...times },
   });
-  await vi.waitFor(() => expect(serving.connected()).toBe(true), WAIT);
+  await awaited(() => expect(serving.connected()).toBe(true));
   const { currentStore } = serving;
   const api = await startApi(former, {
     memory: { currentStore, times: { everyMs: 5 }, signal: stop.signal },
@@ -80,7 +79,7 @@ test('readers get the old answers until the switch and the new ones after it, ne
     for (let more = 0; more < 5; more += 1) answers.push(await ask(api));
   });
   ends.unshift(() => Promise.allSettled(readers));
-  await vi.waitFor(() => expect(seen.every((answers) => answers.length > 3)).toBe(true), WAIT);
+  await awaited(() => expect(seen.every((answers) => answers.length > 3)).toBe(true));
   expect(new Set(seen.flat())).toEqual(new Set(['old 100']));
   await turn();
   await Promise.all(readers);
@@ -109,7 +108,7 @@ test('an answer that began before the switch ends in the database it began with,
   const slow = ask(api);
   await reached.promise;
   await turn();
-  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
   expect(await ask(api)).toBe('new 200');
   held.resolve();
   expect(await slow).toBe('old 100');
@@ -120,7 +119,7 @@ test('an answer kept for the old database is not given for the new one', async (
   const path = `/coins/${key('coin')}`;
   const { headers } = await api.get(path);
   await turn();
-  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
   const again = await api.get<CoinAnswer>(path, { 'if-none-match': headers.get('etag') ?? '' });
   expect([again.status, again.body.origin.name]).toEqual([200, 'new']);
 });
@@ -137,17 +136,17 @@ test('the new database serves once it has all that the old one has', async () =>
     },
   }));
   await turn();
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), WAIT);
+  await awaited(() => expect(looks).toBeGreaterThan(3));
   expect(await ask(api)).toBe('old 100');
   await next.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
-  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
 });
 
 test('one that never gets there serves after a while all the same', async () => {
   await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
   const { serving } = await open(undefined, { catchUpMs: 50 });
   await turn();
-  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
 });
 
 test('a database that serves no more is closed after its grace, home never', async () => {
@@ -157,9 +156,9 @@ test('a database that serves no more is closed after its grace, home never', asy
     { graceMs: 10 },
   );
   await turn();
-  await vi.waitFor(() => expect(serving.currentStore().database).toBe(next.database), WAIT);
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
   await switchServing(former, { from: next.database, to: former.database });
-  await vi.waitFor(() => expect(closed).toEqual([next.database]), WAIT);
+  await awaited(() => expect(closed).toEqual([next.database]));
   expect(serving.currentStore().database).toBe(former.database);
   expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });

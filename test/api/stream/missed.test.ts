@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub, type HubParts } from '../../../api/stream/hub.ts';
+import { awaited } from '../../support/awaited.ts';
 
 /** A hub over stores that hold their answers back, and what they were asked. */
 function hubOver() {
@@ -36,7 +37,7 @@ test('what somebody missed who went away meanwhile is not read', async () => {
   const gone = await Promise.all([2, 3, 4, 5].map((slot) => listen('192.0.2.1', slot)));
   const last = await listen('192.0.2.9', 6);
   await Promise.all(gone.map((body) => once(body.destroy(), 'close')));
-  await vi.waitFor(() => {
+  await awaited(() => {
     for (const answer of held.splice(0)) answer();
     expect(asked).toContain('6');
   });

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createRankingFeed } from '../../../api/stream/rankings.ts';
+import { awaited } from '../../support/awaited.ts';
 
 const latest = { held: () => true, read: async () => ({ value: {}, cells: [] }) } as unknown as Latest;
 
@@ -58,7 +59,7 @@ test('between two of them the process looks at what else came', async () => {
   };
   const opened = [1, 2, 3].map((n) => subscribe('192.0.2.1', `sort=newest&search=${n}&limit=50`, null));
   setImmediate(next);
-  await vi.waitFor(() => expect(made).toHaveLength(3));
+  await awaited(() => expect(made).toHaveLength(3));
   expect(new Set(made).size).toBe(3);
   for (const one of opened) if (typeof one !== 'string') one.destroy();
 });

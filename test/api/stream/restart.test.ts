@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertPost } from '../../../api/agent/posts/store.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { deadUrl } from '../../support/answering.ts';
+import { awaited } from '../../support/awaited.ts';
 import { freshDatabase, urlOf } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createRandom } from '../../support/random.ts';
@@ -63,10 +64,7 @@ afterAll(async () => {
 
 async function start(): Promise<void> {
   api = spawn(process.execPath, [MAIN], { env, stdio: 'ignore' });
-  await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/status`)).status).toBe(200), {
-    timeout: 60_000,
-    interval: 100,
-  });
+  await awaited(async () => expect((await fetch(`http://127.0.0.1:${port}/status`)).status).toBe(200), 100);
 }
 
 async function kill(): Promise<void> {
@@ -88,14 +86,11 @@ async function post(coin: string, text: string): Promise<void> {
 
 /** As soon as the process has what the stream is made of; a browser asks again as well. */
 const listen = ({ path: asked }: Asked, lastId: string | undefined): Promise<Listener> =>
-  vi.waitFor(
-    async () => {
-      const listener = await listenTo(`http://127.0.0.1:${port}${asked}`, lastId);
-      expect(listener.status).toBe(200);
-      return listener;
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  awaited(async () => {
+    const listener = await listenTo(`http://127.0.0.1:${port}${asked}`, lastId);
+    expect(listener.status).toBe(200);
+    return listener;
+  }, 100);
 
 test(`kill -9 and restart lose and double nothing for those who go on where they were (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);

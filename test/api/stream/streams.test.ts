@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
 import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
+import { awaited } from '../../support/awaited.ts';
 import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
@@ -130,7 +131,7 @@ describe('events', () => {
 
   test('before the first of them a client has an id to go on from', async () => {
     const first = await listen('/stream/activity');
-    await expect.poll(() => first.lastId()).not.toBe('');
+    await awaited(() => expect(first.lastId()).not.toBe(''));
     first.close();
     await held.api.insert('events', [happened('one', 1001, 'missed')]);
     await apply(1001);
@@ -167,7 +168,7 @@ describe('events', () => {
 
   test('that history brings are a gap once it is closed', async () => {
     const listener = await listen('/stream/activity');
-    await expect.poll(() => listener.lastId()).not.toBe('');
+    await awaited(() => expect(listener.lastId()).not.toBe(''));
     await held.api.insert('gaps', [gapRow('900', { from_slot: '800', closed: 1 })]);
     await apply(1001);
     await listener.until(1);

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { placeEmbedded } from '../../support/pglite.ts';
 import { DEAD_GATEWAY, deadNames } from './dead-names.ts';
 import { honestClients, type Met } from './honest.ts';
 
@@ -27,6 +28,7 @@ export async function runHostile(options: {
   seconds: number;
 }): Promise<Outcome> {
   const directory = mkdtempSync(path.join(tmpdir(), 'hostile-'));
+  await placeEmbedded(path.join(directory, 'postgres'));
   const names = await deadNames();
   const env = {
     ...{ ...process.env, DATA_DIR: directory, PORT: '0', TRUST_PROXY: '1', LOG_LEVEL: 'error' },

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Get } from '../../scenarios/compare.ts';
+import { type Get, UNPACKED } from '../../scenarios/compare.ts';
 import { inTime } from '../../scenarios/late.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import type { Actor } from '../system/actor.ts';
 import { portOf } from '../system/stage.ts';
 
@@ -16,7 +16,7 @@ export interface Answer {
 export async function ask(api: Actor, route: string, withinMs = ANSWER_WITHIN_MS): Promise<Answer | null> {
   try {
     const signal = AbortSignal.timeout(withinMs);
-    const response = await fetch(`http://127.0.0.1:${portOf(api)}${route}`, { signal });
+    const response = await fetch(`http://127.0.0.1:${portOf(api)}${route}`, { signal, headers: UNPACKED });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   } catch {
     return null;
@@ -43,15 +43,8 @@ export async function missingOf(actor: Actor): Promise<string[] | null> {
   }
 }
 
-/** Resolves once something is so. @throws Error which says what is not, after `limitMs` */
-export async function eventually(
-  what: string,
-  limitMs: number,
-  so: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!(await so())) {
-    if (performance.now() > deadline) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
-    await pause(LOOK_EVERY_MS);
-  }
-}
+/** Resolves once something is so. @throws Error which says what is not, where that never comes */
+export const eventually = (what: string, so: () => boolean | Promise<boolean>): Promise<void> =>
+  awaited(async () => {
+    if (!(await so())) throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
+  }, LOOK_EVERY_MS);

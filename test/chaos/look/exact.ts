@@ -12,15 +12,8 @@ const CLOSING = { everyMs: 100, slots: 8 };
 /** Shorter than a stream without slots is taken to be dead. */
 const STATUS_WITHIN_MS = 5_000;
 
-export interface ExactOptions {
-  /** For the index to be at the tip and whole. */
-  settleMs: number;
-  /** For a difference to go away, from the first one on. */
-  exactMs: number;
-}
-
 /** Every API at the tip with nothing of the past missing; empty slots go on meanwhile. */
-export async function settle(stage: Stage, limitMs: number): Promise<void> {
+export async function settle(stage: Stage): Promise<void> {
   const { chain } = stage.world;
   let produced = performance.now();
   let seen = '';
@@ -42,7 +35,7 @@ export async function settle(stage: Stage, limitMs: number): Promise<void> {
     isWhole(body) && indexerOf(body)?.lastProcessedSlot === String(chain.tip().slot);
   await stopClocks(stage);
   try {
-    await eventually('the index is at the tip and whole', limitMs, settled);
+    await eventually('the index is at the tip and whole', settled);
   } catch (error) {
     throw new Error(`${(error as Error).message}; the tip is ${chain.tip().slot}, served is ${seen}`);
   }
@@ -54,16 +47,20 @@ async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
   await Promise.all(apis.map((api) => api.stopClock(atMillis)));
 }
 
-/** Every route of every API equals the ledger. @throws AssertionError with the first difference that stays */
-export async function expectExact(stage: Stage, { settleMs, exactMs }: ExactOptions): Promise<void> {
+/**
+ * Every route of every API equals the ledger.
+ * @param limitMs for a difference to go away, from the first one on.
+ * @throws AssertionError with the first difference that stays
+ */
+export async function expectExact(stage: Stage, limitMs: number): Promise<void> {
   const { chain } = stage.world;
   await untilExact({
-    settle: () => settle(stage, settleMs),
+    settle: () => settle(stage),
     nextSlot: () => chain.produce([]),
     compare: async () => {
       const view = viewOf(chain, false);
       for (const api of stage.apis) await compare(getterOf(api), view);
     },
-    limitMs: exactMs,
+    limitMs,
   });
 }

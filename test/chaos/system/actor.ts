@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const PRELOAD = path.join(import.meta.dirname, 'preload.ts');
 const TAIL_LINES = 15;
-/** Far longer than a process takes, however loaded the machine is. */
-const ENDED_WITHIN_MS = 60_000;
 /** Of this process's environment. */
 const KEPT = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
@@ -85,7 +84,7 @@ export function createActor({ name, file, env, directory }: ActorOptions): Actor
     kill: async () => void (await end('SIGKILL')),
     stop: async () => {
       const stuck = child;
-      const late = setTimeout(() => stuck?.kill('SIGKILL'), ENDED_WITHIN_MS);
+      const late = setTimeout(() => stuck?.kill('SIGKILL'), PATIENCE_MS);
       const [code, signal] = await end('SIGTERM');
       clearTimeout(late);
       if (code !== 0)

@@ -1,3 +1,5 @@
+import '../../support/keep-compiled.ts';
+
 /** Loaded before a process of the product: it ends with whoever started it, and its clock can be stopped. */
 const now = Date.now;
 let stoppedAt: number | null = null;

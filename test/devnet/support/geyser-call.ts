@@ -7,7 +7,7 @@ import {
   SubscribeRequest,
   SubscribeUpdate,
 } from '@triton-one/yellowstone-grpc';
-import { vi } from 'vitest';
+import { awaited } from '../../support/awaited.ts';
 
 type Filter = Record<string, object>;
 
@@ -74,13 +74,10 @@ export function rawClient(port: number): RawClient {
         send: (request) => call.write(SubscribeRequest.fromPartial(request)),
         words: () => updates.map(wordOf),
         until: (so) =>
-          vi.waitFor(
-            () => {
-              if (!so())
-                throw new Error(`not yet; ended: ${JSON.stringify(self.ended)}, came: ${self.words()}`);
-            },
-            { timeout: 20_000, interval: 10 },
-          ),
+          awaited(() => {
+            if (!so())
+              throw new Error(`not yet; ended: ${JSON.stringify(self.ended)}, came: ${self.words()}`);
+          }),
       };
       call.on('data', (update: SubscribeUpdate) => updates.push(update));
       call.on('error', ({ code, details }: grpc.ServiceError) => {

@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { expect } from 'vitest';
 import { type Agent, createAgent } from '../../../api/client/entry.ts';
+import type { StatusResponse } from '../../../schemas/responses/status.ts';
+import { awaited } from '../../support/awaited.ts';
+import { placeEmbedded } from '../../support/pglite.ts';
 
-/** `npm start` on a small local chain, as somebody who tries it has it. */
+/** `npm start` on a small local chain, as somebody who tries it has it once the past of that chain is lived. */
 export interface Running {
   url: string;
   /** The policy whose agent's key is in the data directory. */
@@ -19,9 +23,19 @@ export interface Running {
 const MAIN = path.resolve(import.meta.dirname, '../../../start/main.ts');
 const FLAGS = ['--policies', '4', '--history', '200', '--rate', '1'];
 
+/** A past of two days is over when the newest slot is no older. */
+const OF_NOW_MS = 60_000;
+
+async function pastLived(url: string): Promise<void> {
+  const { indexer } = (await (await fetch(`${url}/status`)).json()) as StatusResponse;
+  expect(Date.now() - Date.parse(indexer.lastProcessedBlockTime ?? '')).toBeLessThan(OF_NOW_MS);
+}
+
 export async function startRunning(): Promise<Running> {
   const directory = mkdtempSync(path.join(tmpdir(), 'explorer-'));
-  const env = { ...process.env, DATA_DIR: path.join(directory, 'data'), PORT: '0' };
+  const data = path.join(directory, 'data');
+  await placeEmbedded(path.join(data, 'postgres'));
+  const env = { ...process.env, DATA_DIR: data, PORT: '0' };
   const quiet = ['--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...quiet, MAIN, ...FLAGS], {
     ...{ cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] },
@@ -45,10 +59,11 @@ export async function startRunning(): Promise<Running> {
     });
   });
   const url = /is serving (\S+)/.exec(screen)?.[1] as string;
+  await awaited(() => pastLived(url), 200);
   const mint = /MINT=(\w+)/.exec(screen)?.[1] as string;
   const speaker = /coins\/(\w+)/.exec(screen)?.[1] as string;
   const key = Uint8Array.from(
-    JSON.parse(readFileSync(path.join(directory, 'data/devnet/agent.json'), 'utf8')) as number[],
+    JSON.parse(readFileSync(path.join(data, 'devnet/agent.json'), 'utf8')) as number[],
   );
   return { url, mint, speaker, agent: createAgent({ url, mint, key }), stop };
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 
 export const CHROMIUM = (process.env.PATH ?? '')
   .split(path.delimiter)
@@ -10,9 +11,6 @@ export const CHROMIUM = (process.env.PATH ?? '')
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM as string, args: ['--disable-gpu', '--disable-dev-shm-usage'] });
-
-/** On a machine that is full a page may take long; it is not measured here. */
-export const PATIENCE_MS = 90_000;
 
 /** A page, and whatever it did that no page of the explorer may do. */
 export interface Tab {

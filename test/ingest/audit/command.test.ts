@@ -11,7 +11,6 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 
-const LIMIT_MS = 300_000;
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'audit-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -44,34 +43,30 @@ describe('over the embedded engine', () => {
     expect(err).toMatch(/^DATA_DIR .*nowhere holds no index, [^\n]+\n$/);
   });
 
-  test(
-    'stops with a sentence while another process holds DATA_DIR, and compares once nobody does',
-    async () => {
-      mkdirSync(dataDir, { recursive: true });
-      const unlock = lockDataDir(dataDir);
-      const store = await openEmbedded(path.join(dataDir, 'clickhouse'));
-      await migrate(store);
-      const apply = createMaterialiser({ store, programId: PROGRAM });
-      await apply(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
-      await store.close();
+  test('stops with a sentence while another process holds DATA_DIR, and compares once nobody does', async () => {
+    mkdirSync(dataDir, { recursive: true });
+    const unlock = lockDataDir(dataDir);
+    const store = await openEmbedded(path.join(dataDir, 'clickhouse'));
+    await migrate(store);
+    const apply = createMaterialiser({ store, programId: PROGRAM });
+    await apply(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
+    await store.close();
 
-      const held = await audit({});
-      expect(held.code).toBe(1);
-      expect(held.err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
-      unlock();
+    const held = await audit({});
+    expect(held.code).toBe(1);
+    expect(held.err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
+    unlock();
 
-      const { code, out, err } = await audit({ PROGRAM_ID: encodeBase58(PROGRAM) });
-      expect(err).toBe('');
-      expect(code).toBe(0);
-      expect(out).toContain('SOLANA_RPC_URL is not set: account states are not compared with the chain\n');
-      expect(out).toMatch(
-        /\ncompared 1 policy totals, 1 days, 1 event kinds, 1 event tables, .*; 0 differences\n$/,
-      );
-      // It has given the directory back.
-      lockDataDir(dataDir)();
-    },
-    LIMIT_MS,
-  );
+    const { code, out, err } = await audit({ PROGRAM_ID: encodeBase58(PROGRAM) });
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(out).toContain('SOLANA_RPC_URL is not set: account states are not compared with the chain\n');
+    expect(out).toMatch(
+      /\ncompared 1 policy totals, 1 days, 1 event kinds, 1 event tables, .*; 0 differences\n$/,
+    );
+    // It has given the directory back.
+    lockDataDir(dataDir)();
+  });
 });
 
 describe('over a server', () => {
@@ -82,28 +77,22 @@ describe('over a server', () => {
     await stage.live(60);
     await stage.settled();
     await stage.stopWriting();
-  }, LIMIT_MS);
+  });
   afterAll(() => stage.close());
 
-  test(
-    'ends with 0 where nothing differs and with 1 where something does',
-    async () => {
-      const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
-      const whole = await audit(env);
-      expect(whole.err).toBe('');
-      expect(whole.code).toBe(0);
-      expect(whole.out).toMatch(/^compared .*; 0 differences\n$/);
-      await stage.store.command(
-        'DELETE FROM policy_totals WHERE mint = (SELECT min(mint) FROM policy_totals)',
-      );
-      const damaged = await audit(env);
-      expect(damaged.code).toBe(1);
-      expect(damaged.err).toBe('what is served is not what it should be\n');
-      expect(damaged.out).toMatch(/^difference {2}\w+ {2}policy_totals\./);
-      expect(damaged.out).toMatch(/\ncompared .*; \d+ differences\n$/);
-    },
-    LIMIT_MS,
-  );
+  test('ends with 0 where nothing differs and with 1 where something does', async () => {
+    const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
+    const whole = await audit(env);
+    expect(whole.err).toBe('');
+    expect(whole.code).toBe(0);
+    expect(whole.out).toMatch(/^compared .*; 0 differences\n$/);
+    await stage.store.command('DELETE FROM policy_totals WHERE mint = (SELECT min(mint) FROM policy_totals)');
+    const damaged = await audit(env);
+    expect(damaged.code).toBe(1);
+    expect(damaged.err).toBe('what is served is not what it should be\n');
+    expect(damaged.out).toMatch(/^difference {2}\w+ {2}policy_totals\./);
+    expect(damaged.out).toMatch(/\ncompared .*; \d+ differences\n$/);
+  });
 
   test('refuses a flag that it does not know', async () => {
     const { code, err } = await audit({}, ['--fast']);

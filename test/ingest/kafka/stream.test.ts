@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { awaited } from '../../support/awaited.ts';
 import { type Broker, brokerMissing } from '../../support/kafka.ts';
 import { useKafkaStream } from './support/kafka-stream.ts';
 
@@ -36,7 +37,7 @@ describe.skipIf(missing !== null)(
       await stage().live(40);
       await broker.restart();
       await stage().live(10);
-      await vi.waitFor(expectWhole, { timeout: 60_000, interval: 500 });
+      await awaited(expectWhole, 500);
     });
   },
 );

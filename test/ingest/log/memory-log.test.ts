@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createMemoryLog } from '../../../ingest/log/in-process.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { awaited } from '../../support/awaited.ts';
 
 const account = (slot: bigint, size = 10): AccountRecord => ({
   kind: 'account',
@@ -30,7 +31,7 @@ async function read(
     await apply(batch);
     batches.push(batch);
   }, stop.signal);
-  await vi.waitFor(() => expect(enough(batches)).toBe(true));
+  await awaited(() => expect(enough(batches)).toBe(true));
   stop.abort();
   await running;
   return batches;
@@ -114,14 +115,14 @@ test('where nobody waits for it, what comes behind a batch goes together, and at
     if (topic === 'accounts') slots.push(entries.map(({ record }) => (record as AccountRecord).slot));
   }, stop.signal);
   await log.append([account(1n), marker(1n)]);
-  await vi.waitFor(() => expect(slots).toEqual([[1n, 1n]]));
+  await awaited(() => expect(slots).toEqual([[1n, 1n]]));
   await log.append([account(2n), marker(2n)]);
   await log.append([account(3n), marker(3n)]);
   held = 0;
   log.hurry();
-  await vi.waitFor(() => expect(slots.slice(1)).toEqual([[2n, 2n, 3n, 3n]]));
+  await awaited(() => expect(slots.slice(1)).toEqual([[2n, 2n, 3n, 3n]]));
   await log.append([marker(4n)]);
-  await vi.waitFor(() => expect(slots.slice(2)).toEqual([[4n]]));
+  await awaited(() => expect(slots.slice(2)).toEqual([[4n]]));
   stop.abort();
   await running;
 });

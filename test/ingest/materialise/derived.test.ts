@@ -109,7 +109,7 @@ describe('transactions whose logs were cut', () => {
     const [newest] = await store.query<{ at: string }>('SELECT max(block_time) AS at FROM events');
     const counts = await eventsOfDay(store, mints, Number(newest?.at));
     for (const { mint, event_count } of expected.policyTotals as Totals[])
-      expect(counts.get(mint)?.row.count ?? 0).toBe(Number(event_count));
+      expect(counts.get(mint)?.row.row.count ?? 0).toBe(Number(event_count));
   });
 
   test('leave nothing where other processes write beside', async () => {

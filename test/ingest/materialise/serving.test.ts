@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { followServing } from '../../../clickhouse/follow-serving.ts';
 import { switchServing } from '../../../clickhouse/serving.ts';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { awaited } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
 
-const WAIT = { timeout: 60_000, interval: 20 };
 const logger = createLogger('silent', 'test');
 let databases: Databases;
 let home: Store;
@@ -39,9 +39,9 @@ test('work goes over to the database that serves, one after the other, until it 
       notes.push(`ends ${database}`);
     },
   );
-  await vi.waitFor(() => expect(notes).toContain(`begins ${home.database}`), WAIT);
+  await awaited(() => expect(notes).toContain(`begins ${home.database}`));
   await switchServing(home, { from: home.database, to: next });
-  await vi.waitFor(() => expect(notes).toContain(`begins ${next}`), WAIT);
+  await awaited(() => expect(notes).toContain(`begins ${next}`));
   stop.abort();
   await following;
   expect(notes).toEqual([
@@ -75,7 +75,7 @@ test('a serving database of an older schema is waited for', async () => {
     },
   );
   await databases.openMigrated(old);
-  await vi.waitFor(() => expect(begun).toEqual([old]), WAIT);
+  await awaited(() => expect(begun).toEqual([old]));
   stop.abort();
   await following;
 });

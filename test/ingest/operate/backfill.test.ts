@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/migrate.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
@@ -20,6 +20,7 @@ import { endsOf } from '../../../ingest/operate/backfill/cursor.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { awaited } from '../../support/awaited.ts';
 import { freshDatabaseUrl } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { sharedBrokers } from '../../support/servers-of-run.ts';
@@ -28,8 +29,6 @@ import { startBackfill } from '../support/backfill-child.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
 const missing = brokerMissing();
-const LIMIT_MS = 240_000;
-const WAIT = { timeout: 120_000, interval: 50 };
 const dataDir = mkdtempSync(path.join(tmpdir(), 'backfill-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -104,7 +103,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
       SOLANA_RPC_URL: rpc.url,
       PROGRAM_ID: chain.programId,
     };
-  }, LIMIT_MS);
+  });
 
   afterAll(async () => {
     stop.abort();
@@ -115,7 +114,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     chain.close();
     await store.command(`DROP DATABASE ${store.database} SYNC`);
     await store.close();
-  }, LIMIT_MS);
+  });
 
   /** Resolves once all that the log holds is applied. */
   async function applied(): Promise<void> {
@@ -125,9 +124,9 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
         if (end > 0n) target.set(`${topic}/${at}`, end - 1n);
       }
     }
-    await vi.waitFor(async () => {
+    await awaited(async () => {
       if (!reaches(await appliedOffsets(store), target)) throw new Error('not all is applied');
-    }, WAIT);
+    });
   }
 
   const storedSignatures = async () =>
@@ -139,92 +138,76 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
   const cursors = () => readdirSync(dataDir).filter((name) => /^backfill-.*\.json$/.test(name));
   const succeeded = () => ledgerTransactions(chain);
 
-  test(
-    'a run that was killed goes on where it was, brings every transaction and closes the gap of the stream',
-    async () => {
-      const tip = chain.tip().slot;
-      await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 35n, toTime: null, closed: false }]);
-      await applied();
-      const first = backfill(env);
-      await vi.waitFor(() => {
-        if (cursors().length === 0) throw new Error('no place is kept yet');
-      }, WAIT);
-      first.child.kill('SIGKILL');
-      expect((await first.ended).signal).toBe('SIGKILL');
-      await applied();
-      const before = await storedSignatures();
-      expect(before.size).toBeGreaterThan(0);
-      expect(before.size).toBeLessThan(succeeded().length);
-      expect(await openGaps(store)).toHaveLength(1);
+  test('a run that was killed goes on where it was, brings every transaction and closes the gap of the stream', async () => {
+    const tip = chain.tip().slot;
+    await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 35n, toTime: null, closed: false }]);
+    await applied();
+    const first = backfill(env);
+    await awaited(() => {
+      if (cursors().length === 0) throw new Error('no place is kept yet');
+    });
+    first.child.kill('SIGKILL');
+    expect((await first.ended).signal).toBe('SIGKILL');
+    await applied();
+    const before = await storedSignatures();
+    expect(before.size).toBeGreaterThan(0);
+    expect(before.size).toBeLessThan(succeeded().length);
+    expect(await openGaps(store)).toHaveLength(1);
 
-      const { code, out, err } = await backfill(env).ended;
-      expect(code, err).toBe(0);
-      expect(out).toMatch(/^\d+ accounts, \d+ transactions; gaps closed: 0 to \d+\n$/);
-      expect(err).toMatch(/^transactions 100 %, \d+ of \d+ slots, (.+, )?\d+ read$/m);
-      expect(Number(/ (\d+) transactions/.exec(out)?.[1])).toBeLessThan(succeeded().length);
-      expect(cursors()).toEqual([]);
-      await applied();
-      const stored = await storedSignatures();
-      expect(succeeded().filter(({ signature }) => !stored.has(signature))).toEqual([]);
-      expect(await openGaps(store)).toEqual([]);
-    },
-    LIMIT_MS,
-  );
+    const { code, out, err } = await backfill(env).ended;
+    expect(code, err).toBe(0);
+    expect(out).toMatch(/^\d+ accounts, \d+ transactions; gaps closed: 0 to \d+\n$/);
+    expect(err).toMatch(/^transactions 100 %, \d+ of \d+ slots, (.+, )?\d+ read$/m);
+    expect(Number(/ (\d+) transactions/.exec(out)?.[1])).toBeLessThan(succeeded().length);
+    expect(cursors()).toEqual([]);
+    await applied();
+    const stored = await storedSignatures();
+    expect(succeeded().filter(({ signature }) => !stored.has(signature))).toEqual([]);
+    expect(await openGaps(store)).toEqual([]);
+  });
 
-  test(
-    'brings every account of the program and what they lead to, as the chain has them',
-    async () => {
-      const rows = await store.query<{ address: string }>(
-        `SELECT address FROM policies FINAL WHERE exists UNION ALL SELECT address FROM venue_accounts FINAL WHERE exists
+  test('brings every account of the program and what they lead to, as the chain has them', async () => {
+    const rows = await store.query<{ address: string }>(
+      `SELECT address FROM policies FINAL WHERE exists UNION ALL SELECT address FROM venue_accounts FINAL WHERE exists
          UNION ALL SELECT address FROM origins FINAL WHERE exists UNION ALL SELECT address FROM models FINAL WHERE exists
          UNION ALL SELECT address FROM protocol_config FINAL WHERE exists`,
-      );
-      const owned = chain.accountsByOwner(decodeKey(chain.programId) as Uint8Array);
-      expect(new Set(rows.map(({ address }) => address))).toEqual(
-        new Set(owned.map(({ address }) => encodeBase58(address))),
-      );
-      const [balances] = await store.query<{ count: string }>(
-        'SELECT toString(count()) AS count FROM token_accounts FINAL WHERE exists AND address IN (SELECT bankroll FROM policies FINAL)',
-      );
-      const [policies] = await store.query<{ count: string }>(
-        'SELECT toString(count()) AS count FROM policies FINAL WHERE exists',
-      );
-      expect(balances).toEqual(policies);
-    },
-    LIMIT_MS,
-  );
+    );
+    const owned = chain.accountsByOwner(decodeKey(chain.programId) as Uint8Array);
+    expect(new Set(rows.map(({ address }) => address))).toEqual(
+      new Set(owned.map(({ address }) => encodeBase58(address))),
+    );
+    const [balances] = await store.query<{ count: string }>(
+      'SELECT toString(count()) AS count FROM token_accounts FINAL WHERE exists AND address IN (SELECT bankroll FROM policies FINAL)',
+    );
+    const [policies] = await store.query<{ count: string }>(
+      'SELECT toString(count()) AS count FROM policies FINAL WHERE exists',
+    );
+    expect(balances).toEqual(policies);
+  });
 
-  test(
-    'a second run, whole or in part, changes no figure and no gap',
-    async () => {
-      const before = await readTables(store);
-      expect((await backfill(env).ended).code).toBe(0);
-      const from = String(chain.tip().slot - 90n);
-      const { code, out } = await backfill(env, ['--from-slot', from]).ended;
-      expect(code).toBe(0);
-      const read = Number(/ (\d+) transactions/.exec(out)?.[1]);
-      expect(read).toBeGreaterThanOrEqual(succeeded().filter(({ slot }) => slot >= BigInt(from)).length);
-      expect(read).toBeLessThan(succeeded().length);
-      await applied();
-      expect(await readTables(store)).toEqual(before);
-    },
-    LIMIT_MS,
-  );
+  test('a second run, whole or in part, changes no figure and no gap', async () => {
+    const before = await readTables(store);
+    expect((await backfill(env).ended).code).toBe(0);
+    const from = String(chain.tip().slot - 90n);
+    const { code, out } = await backfill(env, ['--from-slot', from]).ended;
+    expect(code).toBe(0);
+    const read = Number(/ (\d+) transactions/.exec(out)?.[1]);
+    expect(read).toBeGreaterThanOrEqual(succeeded().filter(({ slot }) => slot >= BigInt(from)).length);
+    expect(read).toBeLessThan(succeeded().length);
+    await applied();
+    expect(await readTables(store)).toEqual(before);
+  });
 
-  test(
-    'a gap that begins before what was read stays open',
-    async () => {
-      const tip = chain.tip().slot;
-      await writer.append([
-        { kind: 'gap', fromSlot: tip - 100n, toSlot: tip - 60n, toTime: null, closed: false },
-        { kind: 'gap', fromSlot: tip - 50n, toSlot: tip - 45n, toTime: null, closed: false },
-      ]);
-      await applied();
-      const { out } = await backfill(env, ['--from-slot', String(tip - 70n)]).ended;
-      expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\n$`));
-      await applied();
-      expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 100n]);
-    },
-    LIMIT_MS,
-  );
+  test('a gap that begins before what was read stays open', async () => {
+    const tip = chain.tip().slot;
+    await writer.append([
+      { kind: 'gap', fromSlot: tip - 100n, toSlot: tip - 60n, toTime: null, closed: false },
+      { kind: 'gap', fromSlot: tip - 50n, toSlot: tip - 45n, toTime: null, closed: false },
+    ]);
+    await applied();
+    const { out } = await backfill(env, ['--from-slot', String(tip - 70n)]).ended;
+    expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\n$`));
+    await applied();
+    expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 100n]);
+  });
 });

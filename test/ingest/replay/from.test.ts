@@ -1,14 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { switchServing } from '../../../clickhouse/serving.ts';
 import { logRanges, recordsIn } from '../../../ingest/log/kafka/offset-ranges.ts';
 import { parseFrom } from '../../../ingest/operate/replay/from.ts';
 import { replayOf } from '../../../ingest/operate/replay/kinds.ts';
+import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';
-import { type Broker, type Live, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+import { type Broker, type Live, openBroker, openStage, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-2';
@@ -84,7 +85,7 @@ describe.skipIf(missing !== null)(
       const before = await ends();
       const run = stage.replay({ from: '0' });
       // It has asked for sums, and nobody works them out.
-      await vi.waitFor(async () => expect(await ends()).toBeGreaterThan(before), WAIT);
+      await awaited(async () => expect(await ends()).toBeGreaterThan(before), 100);
       await switchServing(home, { from: home.database, to: `${home.database}_r1` });
       await expect(run.done).rejects.toThrow('serves by now');
     });

@@ -1,15 +1,16 @@
 import kafkajs from 'kafkajs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { beginReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';
-import { type Broker, openBroker, openStage, type Run, type Stage, WAIT } from './support/stage.ts';
+import { type Broker, openBroker, openStage, type Run, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-1';
@@ -100,7 +101,7 @@ describe.skipIf(missing !== null)(
         },
       });
       const killed = stage.replay({}, dying);
-      await vi.waitFor(() => expect(applied).toBe(1), WAIT);
+      await awaited(() => expect(applied).toBe(1), 100);
       killed.stop();
       await expect(killed.done).rejects.toThrow(`npm run replay goes on with ${first()}`);
       const half = await openFirst();
@@ -121,7 +122,7 @@ describe.skipIf(missing !== null)(
           Boolean,
         );
       const stopped = stage.replay({}, neverLevel);
-      await vi.waitFor(async () => expect(await committed()).toBe(true), WAIT);
+      await awaited(async () => expect(await committed()).toBe(true), 100);
       stopped.stop();
       await expect(stopped.done).rejects.toThrow('stopped before the switch');
       await (await openFirst()).command('TRUNCATE TABLE applied');
@@ -169,7 +170,7 @@ describe.skipIf(missing !== null)(
       const reading = read();
       const run = stage.replay();
       await appendUntil(run, 60);
-      await vi.waitFor(() => expect(seen.at(-1)?.database).toBe(first()), WAIT);
+      await awaited(() => expect(seen.at(-1)?.database).toBe(first()), 100);
       await stage.applied(await openFirst());
       stop.abort();
       await reading;

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { openLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { unresolvedTransactions } from '../../../clickhouse/queries/progress/stream-store.ts';
@@ -7,11 +7,12 @@ import { deadLetterCount } from '../../../clickhouse/queries/status/status-count
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { letterMetrics } from '../../../ingest/materialise/dead-letter-metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
+import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';
 import { account, marker, PROGRAM, rawKey, routed, transaction } from '../materialise/support/records.ts';
 import { readTables } from '../materialise/support/tables.ts';
-import { type Broker, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+import { type Broker, openBroker, openStage, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 
@@ -58,7 +59,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     home = stage.databases.home;
     await stage.log.append(LOG);
     const live = stage.live(older);
-    await vi.waitFor(async () => expect(await deadLetterCount(home)).toBe('5'), WAIT);
+    await awaited(async () => expect(await deadLetterCount(home)).toBe('5'), 100);
     await stage.applied(home);
     await live.stop();
   });

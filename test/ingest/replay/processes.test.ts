@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readServing } from '../../../clickhouse/serving.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';
-import { type Broker, openBroker, openStage, type Stage, WAIT } from './support/stage.ts';
+import { type Broker, openBroker, openStage, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-3';
@@ -16,6 +17,8 @@ const COMMANDS = path.resolve(import.meta.dirname, '../../../ingest/commands');
 interface Running {
   child: ChildProcess;
   out(): string;
+  /** Kills it as soon as it says this. */
+  killAt(words: string): void;
   /** Its exit code; null where a signal ended it. */
   ended: Promise<number | null>;
 }
@@ -52,13 +55,18 @@ describe.skipIf(missing !== null)(
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let text = '';
+      let last: string | null = null;
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (chunk: Buffer) => {
           text += chunk.toString();
+          if (last !== null && text.includes(last)) child.kill('SIGKILL');
         });
       const self = {
         child,
         out: () => text,
+        killAt: (words: string) => {
+          last = words;
+        },
         ended: once(child, 'exit').then(([code]) => code as number | null),
       };
       running.push(self);
@@ -76,8 +84,7 @@ describe.skipIf(missing !== null)(
       const before = await readTables(home);
 
       const killed = start('replay');
-      await vi.waitFor(() => expect(killed.out()).toContain(`filling ${first}`), WAIT);
-      killed.child.kill('SIGKILL');
+      killed.killAt(`filling ${first}`);
       expect(await killed.ended).toBe(null);
       expect((await readServing(home)).database).toBe(home.database);
 
@@ -106,7 +113,7 @@ describe.skipIf(missing !== null)(
       const { home } = stage.databases;
       await stage.log.append(history.beginning);
       const replay = start('replay');
-      await vi.waitFor(() => expect(replay.out()).toContain('going on until npm run materialise'), WAIT);
+      await awaited(() => expect(replay.out()).toContain('going on until npm run materialise'), 100);
       replay.child.kill('SIGTERM');
       expect([await replay.ended, (await readServing(home)).database]).toEqual([0, `${home.database}_r1`]);
       await stage.applied(await stage.databases.open(`${home.database}_r1`));

@@ -6,6 +6,7 @@ import { createBeside } from '../../../ingest/stream/beside/stream.ts';
 import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { awaited } from '../../support/awaited.ts';
 
 const REWRITES = 100;
 const addressOf = (at: number) => encodeBase58(createHash('sha256').update(`address ${at}`).digest());
@@ -50,18 +51,15 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
     chain.close();
   };
 
-  await vi.waitFor(
-    async () => {
-      if (requests <= REWRITES) {
-        const newcomer = addressOf(addresses.length);
-        addresses.push(newcomer);
-        beside.add([newcomer]);
-      }
-      await chain.produce([]);
-      if (requests <= REWRITES || read.size < addresses.length)
-        throw new Error(`${requests} requests, ${read.size} of ${addresses.length} read`);
-    },
-    { timeout: 120_000, interval: 1 },
-  );
+  await awaited(async () => {
+    if (requests <= REWRITES) {
+      const newcomer = addressOf(addresses.length);
+      addresses.push(newcomer);
+      beside.add([newcomer]);
+    }
+    await chain.produce([]);
+    if (requests <= REWRITES || read.size < addresses.length)
+      throw new Error(`${requests} requests, ${read.size} of ${addresses.length} read`);
+  }, 1);
   expect(warned).not.toHaveBeenCalled();
 });

@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import { type Chain, type ChainOptions, createChain } from '../../../devnet/chain/chain.ts';
 import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
@@ -11,6 +10,7 @@ import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import { runStream } from '../../../ingest/stream/stream.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { awaited } from '../../support/awaited.ts';
 import { createLogModel, type LogModel } from './log-model.ts';
 
 /** A local chain behind its servers, and the stream into a log that is read into a model. */
@@ -54,8 +54,6 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   partitions?: number;
 }
 
-/** For a frozen broker several timeouts follow one another: of its session, of a request, of the group. */
-const WAIT = { timeout: 150_000, interval: 20 };
 /** Blocks that are made while something is waited for: at once the first of them, then as a chain makes them. */
 const SWIFT_BLOCKS = 50;
 const BLOCK_MS = 250;
@@ -91,7 +89,7 @@ export async function openStreamStage({
   const until = (what: string, so: () => boolean, meanwhile: () => Promise<void>) => {
     let blocks = 0;
     let madeAt = Number.NEGATIVE_INFINITY;
-    return vi.waitFor(async () => {
+    return awaited(async () => {
       if (so()) return;
       if (blocks < SWIFT_BLOCKS || performance.now() - madeAt >= BLOCK_MS) {
         blocks += 1;
@@ -99,7 +97,7 @@ export async function openStreamStage({
         await meanwhile();
       }
       throw new Error(`not yet: ${what}`);
-    }, WAIT);
+    });
   };
 
   const stage: StreamStage = {
@@ -153,7 +151,7 @@ export async function openStreamStage({
     settled: async () => {
       // A stream that connects after the last block has nothing to begin with.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
-      await vi.waitFor(async () => {
+      await awaited(async () => {
         const [first] = await model.openGaps();
         // A gap is read once the chain has gone on behind it.
         if (first !== undefined) for (let made = 0; made < 4; made += 1) await chain.produce([]);
@@ -163,7 +161,7 @@ export async function openStreamStage({
           throw new Error(`marked up to ${position?.slot}, followed up to ${position?.followed}, of ${tip}`);
         const [open] = await model.openGaps();
         if (open !== undefined) throw new Error(`the gap from ${open.fromSlot} is open`);
-      }, WAIT);
+      });
     },
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));
@@ -176,6 +174,6 @@ export async function openStreamStage({
 
 /** Resolves once something is so. */
 export const until = (what: string, so: () => boolean): Promise<void> =>
-  vi.waitFor(() => {
+  awaited(() => {
     if (!so()) throw new Error(`not yet: ${what}`);
-  }, WAIT);
+  });

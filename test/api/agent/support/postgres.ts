@@ -1,41 +1,20 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbedded } from '../../../../api/postgres/embedded.ts';
 import { migratePostgres } from '../../../../api/postgres/migrate.ts';
 import { openPool } from '../../../../api/postgres/pool.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
+import { placeEmbedded } from '../../../support/pglite.ts';
 import { freshPostgresUrl } from '../../../support/servers-of-run.ts';
 
 export type Engine = 'PGlite' | 'Postgres';
 export const ENGINES: readonly Engine[] = ['PGlite', 'Postgres'];
 
-const MODULES = path.resolve('node_modules');
-
-/** A directory of the embedded engine as its first start leaves it: to open a copy takes a sixth of what making one does. */
-async function embeddedDirectory(): Promise<string> {
-  const { version } = JSON.parse(
-    readFileSync(path.join(MODULES, '@electric-sql/pglite/package.json'), 'utf8'),
-  ) as { version: string };
-  const made = path.join(MODULES, '.cache', `pglite-${version}`);
-  if (!existsSync(made)) {
-    const making = `${made}.${process.pid}`;
-    await (await openEmbedded(making)).close();
-    try {
-      renameSync(making, made);
-    } catch {
-      // Another was faster.
-      rmSync(making, { recursive: true, force: true });
-    }
-  }
-  const directory = mkdtempSync(path.join(tmpdir(), 'pglite-'));
-  cpSync(made, directory, { recursive: true });
-  return directory;
-}
-
 /** An empty database of the embedded engine; nothing of it is left when it is closed. */
 export async function emptyEmbedded(): Promise<Db> {
-  const directory = await embeddedDirectory();
+  const directory = mkdtempSync(path.join(tmpdir(), 'pglite-'));
+  await placeEmbedded(directory);
   const db = await openEmbedded(directory);
   return {
     ...db,

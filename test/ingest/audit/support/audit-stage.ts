@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { appliedState } from '../../../../clickhouse/queries/progress/index-state.ts';
 import { appliedPosition, openGaps } from '../../../../clickhouse/queries/progress/stream-store.ts';
@@ -16,6 +15,7 @@ import { createLogger } from '../../../../runtime/process/log.ts';
 import { retryUntilDone } from '../../../../runtime/retry.ts';
 import { createRpc, type Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
+import { awaited } from '../../../support/awaited.ts';
 import { freshDatabase } from '../../../support/database.ts';
 
 export interface Audited {
@@ -40,8 +40,6 @@ export interface AuditStage {
   audit(options?: { rpc?: Rpc | null; waitMs?: number }): Promise<Audited>;
   close(): Promise<void>;
 }
-
-const WAIT = { timeout: 60_000, interval: 50 };
 
 export async function openAuditStage(seed: string, policies: number): Promise<AuditStage> {
   const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000 });
@@ -105,7 +103,7 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
     nextBatch: () => applied.promise,
     stopWriting,
     settled: () =>
-      vi.waitFor(async () => {
+      awaited(async () => {
         const { slot, followed } = await appliedState(store);
         // A stream that connects after the last block has nothing to begin with.
         if (slot === '0') await live(1);
@@ -116,7 +114,7 @@ export async function openAuditStage(seed: string, policies: number): Promise<Au
         if (chain.tip().slot >= askedAt + 4n) return;
         await chain.produce([]);
         throw new Error('addresses came up');
-      }, WAIT),
+      }),
     audit: async ({ rpc: chosen = rpc, waitMs = 10_000 } = {}) => {
       const lines: string[] = [];
       const report = createReport((line) => lines.push(line));

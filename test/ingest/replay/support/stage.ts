@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { followServing } from '../../../../clickhouse/follow-serving.ts';
 import { appliedOffsets, reaches } from '../../../../clickhouse/queries/progress/applied-offsets.ts';
@@ -15,11 +14,11 @@ import type { ReplayContext } from '../../../../ingest/operate/replay/context.ts
 import { replayOf } from '../../../../ingest/operate/replay/kinds.ts';
 import type { FlagValues } from '../../../../runtime/config/flags.ts';
 import { createLogger } from '../../../../runtime/process/log.ts';
+import { awaited } from '../../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../../support/databases.ts';
 import { sharedBrokers } from '../../../support/servers-of-run.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
-export const WAIT = { timeout: 90_000, interval: 100 };
 export const PARTITIONS = 3;
 
 export interface Broker {
@@ -117,11 +116,11 @@ export async function openStage(client: KafkaClient, programId: Uint8Array): Pro
       return { said, done, stop: () => stop.abort() };
     },
     applied: (store) =>
-      vi.waitFor(async () => {
+      awaited(async () => {
         const ends = (await logRanges(client, prefix)).filter(({ to }) => to > 0n);
         const target = new Map(ends.map(({ topic, partition, to }) => [`${topic}/${partition}`, to - 1n]));
         if (!reaches(await appliedOffsets(store), target)) throw new Error('the log is not applied yet');
-      }, WAIT),
+      }, 100),
     close: async () => {
       await Promise.all([...running].map((end) => end()));
       await log.close();

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { createSuspects } from '../../../api/agent/limits/suspects.ts';
+import { Refusal } from '../../../api/agent/refusal.ts';
+
+const outcomes = async (waits: Promise<void>[]) =>
+  (await Promise.allSettled(waits)).map((one) =>
+    one.status === 'fulfilled' ? 'looked at' : (one.reason as Refusal).code,
+  );
+
+describe('addresses whose attempts are used up', () => {
+  test('no other address waits for anything', async () => {
+    const admit = createSuspects({ isSuspect: () => false, perSecond: 0.001 });
+    const all = Array.from({ length: 1_000 }, (_, n) => admit(`192.0.2.${n % 3}`));
+    expect(new Set(await outcomes(all))).toEqual(new Set(['looked at']));
+  });
+
+  test('of a thousand side by side a few wait, the others are told to come again', async () => {
+    const admit = createSuspects({ isSuspect: () => true, perSecond: 1_000 });
+    const told = await outcomes(Array.from({ length: 1_000 }, () => admit('192.0.2.1')));
+    expect(told.filter((one) => one === 'looked at')).toHaveLength(16);
+    expect(told.filter((one) => one === 'busy')).toHaveLength(984);
+    await expect(admit('192.0.2.1')).resolves.toBeUndefined();
+  });
+
+  test('who waits for too long is told to come again, and keeps nobody of another address waiting', async () => {
+    const admit = createSuspects({ isSuspect: () => true, perSecond: 0.001, waitMs: 20 });
+    await admit('192.0.2.1');
+    await expect(admit('192.0.2.1')).rejects.toBeInstanceOf(Refusal);
+    await expect(admit('192.0.2.2')).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createCells } from '../../../api/latest/cells.ts';
+import { pageKey } from '../../../api/latest/kind.ts';
+import type { KindName } from '../../../api/latest/kinds.ts';
+import { createSlowReads } from '../../../api/latest/slow-reads.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { awaited } from '../../support/awaited.ts';
+
+/** A store that answers nothing yet, and counts what it is asked. */
+function silent(): { store: Store; asked(): number } {
+  let asked = 0;
+  const query = () => {
+    asked += 1;
+    return new Promise<never>(() => {});
+  };
+  return { store: { query, database: 'x' } as unknown as Store, asked: () => asked };
+}
+
+const HISTORIES: [KindName, string][] = [
+  ['coinHistory', pageKey('mint', 'policy', 'bankroll', 'pool', 'quote', 0, 990)],
+  ['protocolHistory', pageKey('', 0, 167, 1, 10)],
+  ['protocolBegun', pageKey('', 0, 989, 1)],
+  ['protocolEvents', pageKey('', 0, 989)],
+  ['protocolNow', ''],
+];
+
+test('a page of activity waits for no history: these have connections of their own', async () => {
+  const others = silent();
+  const histories = silent();
+  const reads = createSlowReads({
+    ...{ store: others.store, longStore: histories.store, cells: createCells(1_000_000) },
+    ...{ clock: () => 0, mark: () => null },
+  }).forReader();
+  for (const [kind, key] of HISTORIES) void reads.load(new Map([[kind, new Set([key])]]));
+  await awaited(() => expect(histories.asked()).toBeGreaterThanOrEqual(HISTORIES.length));
+  expect(others.asked()).toBe(0);
+  void reads.load(new Map([['activity', new Set([pageKey('mint', 50, 0)])]]));
+  await awaited(() => expect(others.asked()).toBe(1));
+});

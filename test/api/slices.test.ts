@@ -1,0 +1,36 @@
+import { setImmediate as whatElseCame } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createSlices } from '../../api/postgres/slices.ts';
+
+/** An engine that works on the thread that asks it: each question takes so long, by a clock of its own. */
+function engine(tookMs: number) {
+  let now = 0;
+  const inSlices = createSlices({ now: () => now });
+  let done = 0;
+  const ask = () =>
+    inSlices(async () => {
+      now += tookMs;
+      done += 1;
+      await Promise.resolve();
+    });
+  return { ask, done: () => done };
+}
+
+test('a hundred questions to the engine of this thread are not answered in one go: others are heard between them', async () => {
+  const { ask, done } = engine(1);
+  const all = Promise.all(Array.from({ length: 100 }, ask));
+  const before: number[] = [];
+  while (done() < 100) {
+    before.push(done());
+    await whatElseCame();
+  }
+  await all;
+  const atOnce = before.slice(1).map((count, at) => count - (before[at] as number));
+  expect(Math.max(...atOnce)).toBeLessThanOrEqual(8);
+});
+
+test('one question waits for nobody, and a failure keeps none from being asked', async () => {
+  const inSlices = createSlices();
+  await expect(inSlices(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(await inSlices(async () => 'answered')).toBe('answered');
+});

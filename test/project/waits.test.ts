@@ -1,0 +1,14 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const TESTS = path.resolve(import.meta.dirname, '..');
+/** Each has a limit of its own, a second where none is given: on a machine with much to do that decides of a test. */
+const OWN_LIMIT = /\bvi\s*\.wait(For|Until)\b|\bexpect\s*\.poll\b/;
+
+test('what tests wait for they await with one patience, which no machine is too slow for', () => {
+  const files = globSync('**/*.ts', { cwd: TESTS }).filter((file) => file !== 'support/awaited.ts');
+  expect(files.length).toBeGreaterThan(100);
+  const impatient = files.filter((file) => OWN_LIMIT.test(readFileSync(path.join(TESTS, file), 'utf8')));
+  expect(impatient).toEqual([]);
+});

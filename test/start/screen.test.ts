@@ -1,0 +1,50 @@
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { readConfig } from '../../runtime/config/config.ts';
+import { createCounters } from '../../start/counters.ts';
+import type { DevnetAddresses, DevnetChild } from '../../start/devnet-child.ts';
+import { showProgress } from '../../start/screen.ts';
+import type { System } from '../../start/system.ts';
+import { serveAnswers } from '../support/answering.ts';
+
+const NEVER = new Promise<never>(() => {});
+const HOUR_S = 3600;
+
+/** A system whose API answers this status for every policy, and the screen that is printed of it. */
+async function screenOf(status: number, parts: { failed?: Promise<never>; ended?: Promise<void> }) {
+  const { url, close } = await serveAnswers(() => ({ status, body: {} }));
+  onTestFinished(close);
+  const counters = createCounters();
+  const system = { api: { port: Number(new URL(url).port) }, counters, failed: parts.failed ?? NEVER };
+  const addresses = { agent: { mint: 'itsAgent', keyFile: 'agent.json' }, speaker: 'itsSpeaker' };
+  const devnet = { addresses: addresses as DevnetAddresses, ended: parts.ended ?? NEVER };
+  const stop = new AbortController();
+  let printed = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    if (printed.includes('updates/s')) stop.abort();
+    return true;
+  });
+  const shown = () => showProgress(system as System, readConfig({}), stop.signal, devnet as DevnetChild);
+  return { counters, shown, printed: () => printed };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+test('a stage that fails, or a local chain that ends, is told while the screen still waits for its policy', async () => {
+  const failed = Promise.reject<never>(new Error('the port is taken'));
+  failed.catch(() => {});
+  const one = await screenOf(404, { failed });
+  await expect(one.shown()).rejects.toThrow('the port is taken');
+  expect(one.printed()).toMatch(/^\nThe explorer: {2}http:\S+\/explorer\/\n$/);
+  vi.restoreAllMocks();
+  const other = await screenOf(404, { ended: Promise.resolve() });
+  await expect(other.shown()).rejects.toThrow('the local chain ended');
+});
+
+test('the screen is whole while the local chain still lives through its past, and says how much of it is left', async () => {
+  const { counters, shown, printed } = await screenOf(200, {});
+  counters.appliedTime = Math.floor(Date.now() / 1000) - 5 * HOUR_S + 60;
+  await shown();
+  expect(printed()).toMatch(/explorer\/coins\/itsSpeaker {3}its agent posts while you look\n/);
+  expect(printed()).toMatch(/ · the local chain lives through its past: 5 hours to go/);
+});
