@@ -3,7 +3,8 @@ import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/r
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import type { Touched } from './apply.ts';
-import { createOrder, type Filtered, type KeyOf, type Order, type Place } from './order.ts';
+import { type Place, placesOf, risingOf } from './direction.ts';
+import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
 /** A selection, with the policies whose fees cannot be told. */
@@ -24,8 +25,8 @@ export interface Orders {
   page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RowsPage;
 }
 
-/** Every sort both ways, most of them in dollars too. */
-const MOST_ORDERS = 32;
+/** Every sort, most of them in dollars too, and with what is absent from it. */
+const MOST_ORDERS = 16;
 /** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
 const MOST_PLACES = 5_000_000;
 /** Places in filtered orders that are kept, 8 bytes each, as their names are counted too. */
@@ -61,7 +62,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
   });
 
   const make = (rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): Kept => {
-    const { sort, order } = selection;
+    const { sort } = selection;
     const inDollars = RANKING_KEYS[sort].money && selection.quote === null;
     const rates = new Map<string, { multiplier: bigint; divisor: bigint }>();
     const texts: Map<string, string> | null = inDollars ? new Map() : null;
@@ -93,7 +94,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     };
     const kept: Kept = {
       sort,
-      order: createOrder(rows.values(), keyOf, order === 'desc'),
+      order: createOrder(rows.values(), keyOf),
       rates: texts,
       useRates,
     };
@@ -113,19 +114,24 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     },
     page: (all, selection) => {
       const { sort, order, quote, offset, limit } = selection;
-      const name = `${sort} ${order} ${quote === null} ${absenceOf(selection)}`;
+      const name = `${sort} ${quote === null} ${absenceOf(selection)}`;
       const kept = orders.get(name) ?? make(all, selection);
       orders.set(name, kept);
       while (orders.size > Math.max(1, mostPlaces / all.size)) orders.pop();
       kept.useRates(selection.rates);
       const through = filtersOf(selection);
       const rows = through && rowsThrough(selection, JSON.stringify([name, through]), kept.order);
+      const [end, descending] = [offset + limit, order === 'desc'] as const;
       const page =
         rows === null
-          ? kept.order.slice(offset, offset + limit)
-          : rows.slice(offset, offset + limit).map(({ row }) => row);
+          ? kept.order.slice(offset, end, descending)
+          : placesOf(risingOf([rows]), offset, end, descending);
       const total = rows?.length ?? kept.order.size();
-      return { total, addresses: page.map((row) => row.address), rows: page };
+      return {
+        total,
+        addresses: page.map(({ row }) => row.address),
+        rows: page.map(({ row }) => row),
+      };
     },
   };
 
