@@ -9,6 +9,8 @@ export interface Order {
   /** These have another key, are new or are gone; they take their place when the order is next asked for. */
   touch(rows: Iterable<RankedRow>): void;
   size(): number;
+  /** How often a row took a place, or left one. */
+  moves(): number;
   slice(from: number, to: number, descending: boolean): Place[];
   /** The rows of which something holds. @param before the same as it was, which is brought up in place */
   filter(passes: (row: RankedRow) => boolean, before?: Filtered): Filtered;
@@ -41,6 +43,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   let chunks: Place[][] = [];
   let touched = new Set<RankedRow>(all);
   let version = 0;
+  let moves = 0;
   /** The last of them led to this version. */
   let steps: Step[] = [];
   /** As they stand at this version. */
@@ -107,6 +110,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     touched = new Set();
     version += 1;
     rising = null;
+    if (moved.length + left.size > 0) moves += 1;
     remember({ left: [...left], stayed, moved });
     if (moved.length * MANY > places.size) return sortAnew(moved, left);
     for (const place of left) remove(place);
@@ -142,6 +146,10 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     size: () => {
       settle();
       return places.size;
+    },
+    moves: () => {
+      settle();
+      return moves;
     },
     slice: (from, to, descending) => {
       settle();

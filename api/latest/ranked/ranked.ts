@@ -26,7 +26,7 @@ export interface Ranked {
   failure(): unknown;
   /** Somebody asks. */
   used(clock: number): void;
-  /** Changes with every publication that changed something. */
+  /** Changes where other policies are ranked, and where changes are known that are not in place yet. */
   version(): number;
 }
 
@@ -151,14 +151,17 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     }
     const { touched, members } = applyLoad(rows, load, now);
     orders.touch(touched);
-    if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
+    // Orders and rows have stamps of their own; this one is of what else they are made of.
+    if (members || anew) {
+      quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
+      version += 1;
+    }
     until = leastUntil(rows.byMint.values());
     pending = new Map();
     loaded = need;
     wanted = null;
     tooMany = false;
     failure = undefined;
-    version += 1;
   }
 }
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
+import { GONE, type Source } from '../cells.ts';
 import type { Touched } from './apply.ts';
 import { type Place, placesOf, risingOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
@@ -15,6 +16,8 @@ export interface RankedSelection extends RankingSelection {
 /** A page with the rows of its addresses. */
 export interface RowsPage extends RankedPage {
   rows: readonly RankedRow[];
+  /** That these stand there, and so many in all, is made of this. */
+  of: readonly Source[];
 }
 
 /** Orders of the policies, each made when it is first asked for and kept in place from then on. */
@@ -45,6 +48,8 @@ const OWN = OWN_SORTS.map((sort): [OwnSort, KeyOf] => [sort, (row) => row[sort]]
 const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(OWN) as Record<OwnSort, KeyOf>) };
 
 interface Kept {
+  /** Its stamp is another where a row took a place or left one. */
+  source: Source;
   sort: Sort;
   order: Order;
   /** By quote asset; null where amounts rank as they are. */
@@ -53,7 +58,14 @@ interface Kept {
 }
 
 export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTERED): Orders {
-  const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
+  const orders = new LRUCache<string, Kept>({
+    max: MOST_ORDERS,
+    dispose: ({ source }) => {
+      source.stamp = GONE;
+    },
+  });
+  /** Of what filters look at. */
+  const attributes = sourceAt(0);
   const filtered = new LRUCache<string, { order: Order; found: Filtered }>({
     maxSize: mostFiltered,
     // The name holds the text that was searched for.
@@ -95,6 +107,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     const kept: Kept = {
       sort,
       order: createOrder(rows.values(), keyOf),
+      source: sourceAt(0),
       rates: texts,
       useRates,
     };
@@ -103,13 +116,17 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
 
   return {
     clear: () => {
+      attributes.stamp += 1;
       orders.clear();
       filtered.clear();
     },
     touch: (touched) => {
-      for (const { sort, order } of orders.values()) {
+      if (touched.attributes.size > 0) attributes.stamp += 1;
+      for (const { sort, order, source } of orders.values()) {
         order.touch(touched[sort]);
         order.touch(touched.attributes);
+        // Now, not when a page is next asked for: one that is kept is asked for by its stamps alone.
+        source.stamp = order.moves();
       }
     },
     page: (all, selection) => {
@@ -127,7 +144,9 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
           ? kept.order.slice(offset, end, descending)
           : placesOf(risingOf([rows]), offset, end, descending);
       const total = rows?.length ?? kept.order.size();
+      kept.source.stamp = kept.order.moves();
       return {
+        of: rows === null ? [kept.source] : [kept.source, attributes],
         total,
         addresses: page.map(({ row }) => row.address),
         rows: page.map(({ row }) => row),
@@ -145,6 +164,8 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     return found.places;
   }
 }
+
+const sourceAt = (stamp: number): Source => ({ stamp, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 /** Null where all pass. */
 function filtersOf({ mode, origin, model, quote, locked, paused, search }: RankedSelection) {
