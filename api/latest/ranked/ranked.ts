@@ -30,8 +30,8 @@ export interface Ranked {
   version(): number;
 }
 
-/** Of more the engine is asked: these are 0.43 GB, and their orders as much as MOST_PLACES says; 1 GB together. */
-const MOST_POLICIES = 500_000;
+/** Of more the engine is asked: these are 0.54 GB, and their orders as much as MOST_PLACES says; 1 GB together. */
+const MOST_POLICIES = 400_000;
 /** Nobody asked for so long: what changes is gathered and read when somebody does. */
 const WARM_MS = 10_000;
 /** Windows that can be told no longer than this are read with one that cannot be told now. */
