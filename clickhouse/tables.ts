@@ -82,6 +82,19 @@ export interface LatestColumns {
 
 export type LatestTable = keyof LatestColumns;
 
+export const LATEST_TABLES: readonly LatestTable[] = [
+  'policies',
+  'venue_accounts',
+  'token_accounts',
+  'mints',
+  'metadata_accounts',
+  'pools',
+  'curve_configs',
+  'protocol_config',
+  'origins',
+  'models',
+];
+
 /** A row as it is read: integers over 32 bits come as text. */
 export type ReadState<T extends LatestTable> = Omit<StateRow, 'block_time'> & {
   block_time: string | null;

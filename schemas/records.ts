@@ -124,6 +124,18 @@ export interface ProfitRecord {
 }
 
 /**
+ * When a slot was, in which an account was read whose time no source knew then. Stands behind that reading, and dates it
+ * where it is what stands there still.
+ */
+export interface TimeRecord {
+  kind: 'time';
+  address: Uint8Array;
+  slot: bigint;
+  /** Unix seconds. */
+  blockTime: number;
+}
+
+/**
  * A piece of a record that is larger than the log takes at once. It stands where its record would, and all of them in
  * order are the record's bytes.
  */
@@ -169,6 +181,7 @@ export type LogRecord =
   | VerifiedRecord
   | RecomputeRecord
   | ProfitRecord
+  | TimeRecord
   | ReadingRecord
   | PartRecord
   | DeadLetterRecord;

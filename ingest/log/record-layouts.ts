@@ -12,6 +12,7 @@ import type {
   RecomputeRecord,
   Source,
   StruckTransaction,
+  TimeRecord,
   TransactionRecord,
   VerifiedRecord,
 } from '../../schemas/records.ts';
@@ -113,6 +114,8 @@ const struck = json<StruckTransaction[], (Omit<StruckTransaction, 'slot'> & { sl
   back: (list) => list.map((one) => ({ ...one, slot: BigInt(one.slot) })),
 });
 
+const seconds: WireField<number> = clock;
+
 /** How each kind of record lies on the wire. */
 export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
   account: layout<AccountRecord>('account', 1, {
@@ -158,4 +161,5 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
     ...{ key: bytes, hash: bytes, at: count, count, bytes },
   }),
   profit: layout<ProfitRecord>('profit', 10, { signature: bytes, policy: text, profit: u64 }),
+  time: layout<TimeRecord>('time', 11, { address: bytes, slot: u64, blockTime: seconds }),
 };

@@ -11,6 +11,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   verified: ['transactions'],
   recompute: ['transactions'],
   profit: ['transactions'],
+  time: ['accounts'],
   reading: ['readings'],
   // Each goes where its record would.
   part: [],
@@ -19,7 +20,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
 
 /** What decides the partition of a record; null for one that goes to all of them, or names its own. */
 export function keyOf(record: LogRecord): Uint8Array | null {
-  if (record.kind === 'account') return record.address;
+  if (record.kind === 'account' || record.kind === 'time') return record.address;
   if (record.kind === 'transaction' || record.kind === 'profit') return record.signature;
   if (record.kind === 'part') return record.key;
   if (record.kind === 'reading') return textKey(readingKey(record.reading));

@@ -5,6 +5,7 @@ import type {
   MarkerRecord,
   ProfitRecord,
   RecomputeRecord,
+  TimeRecord,
   TransactionRecord,
   VerifiedRecord,
 } from '../../schemas/records.ts';
@@ -21,6 +22,7 @@ export type BatchRecords = {
   readings: ReturnType<typeof readingRow>[];
   recomputes: RecomputeRecord[];
   profits: ProfitRecord[];
+  times: TimeRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
@@ -28,7 +30,7 @@ export type BatchRecords = {
 export function recordsByKind(batch: LogBatch): BatchRecords {
   const records: BatchRecords = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
-    ...{ readings: [], recomputes: [], profits: [], verified: [], deadLetters: [] },
+    ...{ readings: [], recomputes: [], profits: [], times: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') records.accounts.push(record);
@@ -38,6 +40,7 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
     else if (record.kind === 'reading') records.readings.push(readingRow(record));
     else if (record.kind === 'recompute') records.recomputes.push(record);
     else if (record.kind === 'profit') records.profits.push(record);
+    else if (record.kind === 'time') records.times.push(record);
     else if (record.kind === 'verified') records.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.

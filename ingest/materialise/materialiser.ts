@@ -141,7 +141,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 3. Latest states and readings.
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
-    await writeStates({ latest, markers, before }, insert);
+    await writeStates({ latest, times: records.times, markers, before }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const found = [...facts.deadLetters, ...latest.deadLetters];
     const letters = [...records.deadLetters, ...found];

@@ -1,11 +1,11 @@
 import { CHANGE_KEYS, type ChangedTable } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import type { StateRow, UnseenRow } from '../../clickhouse/tables.ts';
+import { LATEST_TABLES, type StateRow, type UnseenRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
-import type { MarkerRecord } from '../../schemas/records.ts';
-import { LATEST_TABLES } from './rows/account.ts';
+import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { hourOf } from './rows/closings.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
+import { datedRows } from './rows/late-times.ts';
 import type { LatestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
 import { ADDRESSES_PER_QUESTION, keepUnchanged, unseenChange } from './rows/unchanged.ts';
@@ -18,6 +18,8 @@ export type Insert = (table: string, rows: readonly object[], keys?: readonly st
 /** What a batch says of accounts. */
 export interface States {
   latest: LatestRows;
+  /** Of slots that had no time when states of them were read. */
+  times: readonly TimeRecord[];
   /** None where the batch is read again beside the partition's owner. */
   markers: readonly MarkerRecord[];
   /** Where the partition stands. */
@@ -32,7 +34,7 @@ const NO_NEWS: string[] = [];
 export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
   const first = createFirstStreamed();
   const marks = createNewMarks();
-  return async ({ latest, markers, before }, insert) => {
+  return async ({ latest, times, markers, before }, insert) => {
     const found = await keepUnchanged(store, latest);
     await keepUnchangedHours(store, found.behind);
     const gone = await knownGone(store, latest.gone);
@@ -56,6 +58,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
       ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
     ]);
+    for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = streamCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);
     await insert('stream_holes', holes, NEWS);

@@ -11,6 +11,7 @@ import {
   sweepsBetween,
   unsettledSweeps,
 } from '../../clickhouse/queries/progress/swept-profits.ts';
+import { undatedStates } from '../../clickhouse/queries/progress/undated-states.ts';
 import {
   eventsOf,
   nextSlot,
@@ -23,6 +24,7 @@ import {
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';
+import type { UndatedStore } from '../history/tell-times.ts';
 import type { VerificationStore } from '../history/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
@@ -60,6 +62,8 @@ export interface StreamStore {
   verification?: VerificationStore;
   /** Likewise, of sweeps whose profit is not known. */
   sweeps?: SweepStore;
+  /** Likewise, of states as of slots without a known time. */
+  undated?: UndatedStore;
 }
 
 /** What ClickHouse says of it: all but the position, which is the log's to tell. */
@@ -67,7 +71,13 @@ export function storedState(
   store: Store,
 ): Pick<
   StreamStore,
-  'knownAccounts' | 'openGaps' | 'historyBegin' | 'incompleteTransactions' | 'verification' | 'sweeps'
+  | 'knownAccounts'
+  | 'openGaps'
+  | 'historyBegin'
+  | 'incompleteTransactions'
+  | 'verification'
+  | 'sweeps'
+  | 'undated'
 > {
   return {
     knownAccounts: () => followedAccounts(store),
@@ -81,6 +91,7 @@ export function storedState(
       storedBetween: (from, to) => storedBetween(store, from, to),
       tracesOf: (ghosts) => tracesOf(store, ghosts),
     },
+    undated: { undatedStates: (behind, most) => undatedStates(store, behind, most) },
     sweeps: {
       unsettled: (upTo, behind, most) => unsettledSweeps(store, upTo, behind, most),
       marksAround: (policy, slot) => marksAround(store, policy, slot),

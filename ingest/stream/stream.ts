@@ -7,6 +7,7 @@ import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
+import { tellTimesForever } from '../history/tell-times.ts';
 import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
@@ -166,9 +167,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
         gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
       },
     });
-    const { verification, sweeps, openGaps } = store;
-    if (verification === undefined) return;
+    const { verification, sweeps, undated, openGaps } = store;
     const every = options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs };
+    if (undated !== undefined) void tellTimesForever({ rpc, log, store: undated, logger, signal, ...every });
+    if (verification === undefined) return;
     if (sweeps !== undefined) {
       const { verifiedSlot } = verification;
       const common = { rpc, log, startSlot, logger, signal };

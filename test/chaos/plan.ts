@@ -82,13 +82,7 @@ const PROVIDERS: readonly Choice[] = [
   ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 
-/**
- * Where a node knows no block time, a state that it alone tells has none until the account changes: nothing that is right
- * again afterwards. Transactions are read again once they are compared with the chain.
- */
-const MANNERS: readonly RpcMannersName[] = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(
-  (name) => name !== 'no-times',
-);
+const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];
 const BRINGS = ['oddities', 'spoilt'] as const;
 
 /** What a node may do, alone and together, and what the stream may bring beside it. */
@@ -98,9 +92,7 @@ const NODES: readonly Choice[] = [
     (): Choice => ({
       fault: (random) => ({
         kind: 'node',
-        manners: drawnManners(random)
-          .filter((name) => MANNERS.includes(name))
-          .join(),
+        manners: drawnManners(random).join(),
       }),
       lasts: [10, 30],
     }),

@@ -3,7 +3,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { forCluster } from '../../clickhouse/cluster.ts';
 import { migrations } from '../../clickhouse/migrate.ts';
 import { statementsOf } from '../../clickhouse/statements.ts';
-import { LATEST_TABLES } from '../../ingest/materialise/rows/account.ts';
+import { LATEST_TABLES } from '../../clickhouse/tables.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
 import { type AccountType, storedFields } from '../../schemas/program/account-fields.ts';
 import { policyRow } from '../api/support/rows.ts';

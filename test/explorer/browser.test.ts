@@ -57,6 +57,10 @@ const MOST_REQUESTS = 3;
 const LONG = 10_000;
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
+/** Longer than any page waits before it asks again. */
+const A_MINUTE_MS = 60_000;
+/** A key that no token has. */
+const NO_POLICY = '11111111111111111111111111111111';
 
 describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, () => {
   let running: Running;
@@ -103,6 +107,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { counters } = (await (await fetch(`${running.url}/coins/${running.mint}`)).json()) as CoinResponse;
     expect(await panel.locator('dd.source').textContent()).toBe(counters.profitSwept.source);
     expect(await panel.textContent()).toMatch(/base units, \d+ decimals.*As of.*UTC/);
+    expect(await panel.getByRole('link').getAttribute('href')).toBe(`/coins/${running.mint}`);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
   });
@@ -264,6 +269,36 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       .locator(USEFUL.registries as string)
       .first()
       .waitFor();
+  });
+
+  test('a page that stays open over a store that goes down keeps what it has and says how old it is', async () => {
+    for (const [name, path] of Object.entries(pages)) {
+      const { page: left } = await another();
+      await left.clock.install();
+      await open(path, left);
+      await loseStore(left);
+      await left.clock.fastForward(A_MINUTE_MS);
+      await left.getByText('Not up to date.').first().waitFor();
+      await left
+        .locator(USEFUL[name] as string)
+        .first()
+        .waitFor();
+      await picture(left, `stale-${name}`);
+    }
+  });
+
+  test('a mint without a policy, and a browser without scripts, are told where to go on', async () => {
+    const { page: none } = await another();
+    await none.goto(`/explorer/coins/${NO_POLICY}`);
+    await none.getByRole('heading', { name: 'No policy here' }).waitFor();
+    expect(await none.getByRole('link', { name: 'All policies' }).getAttribute('href')).toBe('/explorer/');
+    await picture(none, 'no-policy');
+    const bare = await browser.newPage({ baseURL: running.url, javaScriptEnabled: false });
+    onTestFinished(() => bare.close());
+    await bare.goto('/explorer/');
+    expect(await bare.getByText('Loading the explorer').isVisible()).toBe(false);
+    expect(await bare.getByRole('link').allTextContents()).toEqual(['/rankings', '/analytics', '/status']);
+    await picture(bare, 'no-scripts');
   });
 
   test('what strangers wrote takes effect on no page', async () => {

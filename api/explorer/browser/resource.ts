@@ -2,6 +2,8 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 /** What is known of an answer: `old` is an answer that could not be had again. */
 export interface Resource<T> {
+  /** What was asked for; null where nothing is. */
+  path: string | null;
   state: 'loading' | 'ready' | 'old' | 'failed';
   data: T | null;
   /** Why the last attempt failed. */
@@ -13,7 +15,7 @@ export interface Resource<T> {
   again(): void;
 }
 
-type Known<T> = Omit<Resource<T>, 'again'>;
+type Known<T> = Omit<Resource<T>, 'again' | 'path'>;
 
 const NOTHING = { state: 'loading', data: null, failure: null, at: null, status: null } as const;
 const TIMEOUT_MS = 15_000;
@@ -84,5 +86,5 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
   }, [path, everyMs, round]);
 
   const again = useCallback(() => setRound((value) => value + 1), []);
-  return { ...current, again };
+  return { ...current, path, again };
 }

@@ -16,19 +16,6 @@ import {
 import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
 import { PROGRAM_TABLES, programColumns } from './program-account.ts';
 
-export const LATEST_TABLES: readonly LatestTable[] = [
-  'policies',
-  'venue_accounts',
-  'token_accounts',
-  'mints',
-  'metadata_accounts',
-  'pools',
-  'curve_configs',
-  'protocol_config',
-  'origins',
-  'models',
-];
-
 /** Where a state belongs; `columns` is called for the states that are written only. */
 export interface LatestState {
   table: LatestTable;

@@ -14,6 +14,7 @@ import { intervalOf } from '../../../ingest/materialise/rollups/slot-intervals.t
 import { InternalError } from '../../../schemas/responses/parts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { idSetting, perVenue, REMOTE_VENUE_NAMES } from '../../../schemas/venues/remote.ts';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
 
 export const SETTINGS: ReadSettings = {
@@ -71,7 +72,11 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
   };
   const counted = counting(store);
   const clock = () => now;
-  const latest = createLatest({ currentStore: () => counted, clock, ...(memory ?? { handOver }) });
+  const latest = createLatest({
+    ...{ currentStore: () => counted, clock, ...(memory ?? { handOver }) },
+    // A machine with much else to do is no store that is lost.
+    times: { lostMs: PATIENCE_MS, ...memory?.times },
+  });
   const app = createApp({
     latest,
     settings: SETTINGS,

@@ -99,7 +99,14 @@ const profit = fc.record({
   policy: key,
   profit: u64,
 });
+const laterTime = fc.record({
+  kind: kind('time'),
+  address: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  slot: u64,
+  blockTime: fc.nat(),
+});
 const record = fc.oneof(
+  laterTime,
   profit,
   part,
   account,

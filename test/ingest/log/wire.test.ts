@@ -63,6 +63,10 @@ const WRITTEN: [record: LogRecord, hex: string][] = [
     '010a04000000090909090100000070' + '0500000000000000',
   ],
   [
+    { kind: 'time', address: key(9), slot: 5n, blockTime: 3 },
+    '010b04000000090909090500000000000000010000000000000840',
+  ],
+  [
     {
       ...{ kind: 'verified', slot: 6n },
       ...{ struck: [{ signature: 's', slot: 7n, policies: ['p'], events: [] }] },

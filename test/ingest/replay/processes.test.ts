@@ -17,6 +17,8 @@ const COMMANDS = path.resolve(import.meta.dirname, '../../../ingest/commands');
 interface Running {
   child: ChildProcess;
   out(): string;
+  /** Kills it as soon as it says this. */
+  killAt(words: string): void;
   /** Its exit code; null where a signal ended it. */
   ended: Promise<number | null>;
 }
@@ -53,13 +55,18 @@ describe.skipIf(missing !== null)(
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let text = '';
+      let last: string | null = null;
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (chunk: Buffer) => {
           text += chunk.toString();
+          if (last !== null && text.includes(last)) child.kill('SIGKILL');
         });
       const self = {
         child,
         out: () => text,
+        killAt: (words: string) => {
+          last = words;
+        },
         ended: once(child, 'exit').then(([code]) => code as number | null),
       };
       running.push(self);
@@ -77,8 +84,7 @@ describe.skipIf(missing !== null)(
       const before = await readTables(home);
 
       const killed = start('replay');
-      await awaited(() => expect(killed.out()).toContain(`filling ${first}`), 100);
-      killed.child.kill('SIGKILL');
+      killed.killAt(`filling ${first}`);
       expect(await killed.ended).toBe(null);
       expect((await readServing(home)).database).toBe(home.database);
 

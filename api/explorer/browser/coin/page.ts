@@ -19,9 +19,12 @@ import { Posts, postsPath } from './posts.ts';
 import { Terms } from './terms.ts';
 import { Venues } from './venues.ts';
 
+/** What happens is heard of; what does not, a price that grows old or a store that ends, is asked for. */
+const EVERY_MS = 15_000;
+
 export function CoinPage({ mint }: { mint: string }) {
   const base = `/coins/${encodeURIComponent(mint)}`;
-  const coin = useResource<CoinResponse>(base);
+  const coin = useResource<CoinResponse>(base, EVERY_MS);
   // Asked for at once: with these two a page is of use, whatever else is still on its way.
   const loop = useResource<LoopResponse>(`${base}/loop`);
   const positions = useResource<PositionsResponse>(coin.data === null ? null : `${base}/positions`);
@@ -46,7 +49,7 @@ export function CoinPage({ mint }: { mint: string }) {
   return html`<${Loaded} of=${coin} rows=${14}>${(data: CoinResponse) => html`
     <${Head} coin=${data} />
     <${Section} title="Money loop" note="What the fees of this token did, from the first claim to the last burn.">
-      <${Loaded} of=${loop} rows=${5}>${(steps: LoopResponse) => html`<${Loop} coin=${data} loop=${steps} />`}<//>
+      <${Loaded} of=${loop} above=${coin} rows=${5}>${(steps: LoopResponse) => html`<${Loop} coin=${data} loop=${steps} />`}<//>
     <//>
     <${Section} title="Equity" note=${data.mode === 'Agent' ? 'What it has and where, over time; a pin stands where its agent posted.' : 'What it has and where, over time.'}>
       <${Equity} coin=${data} loop=${loop} posts=${posts.data?.posts ?? []} />

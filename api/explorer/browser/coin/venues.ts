@@ -1,7 +1,9 @@
+import type { Figure } from '../../../../schemas/figure.ts';
 import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin/coin.ts';
 import type { Position, PositionsResponse } from '../../../../schemas/responses/coin/positions.ts';
 import { type Children, html } from '../html.ts';
 import { Against } from '../parts/against.ts';
+import { Asked } from '../parts/asked.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Empty } from '../parts/states.ts';
@@ -20,7 +22,7 @@ export function Venues({ coin, positions }: { coin: CoinResponse; positions: Res
   return html`<ul class="venues">
     ${standing.map(
       (account) => html`<${Venue} key=${account.tokenAccount} coin=${coin} account=${account}
-      position=${byAccount.get(account.tokenAccount)} failed=${positions.state === 'failed' ? positions.failure : null} />`,
+      position=${byAccount.get(account.tokenAccount)} failed=${positions.state === 'failed' ? positions.failure : null} path=${positions.path} />`,
     )}
   </ul>`;
 }
@@ -30,9 +32,14 @@ interface VenueProps {
   account: VenueAccount;
   position: Position | undefined;
   failed: string | null;
+  path: string | null;
 }
 
-function Venue({ coin, account, position, failed }: VenueProps) {
+const notRead = (reason: string): Figure => ({
+  ...{ value: null, source: 'the API', asOf: null, absent: true, reason },
+});
+
+function Venue({ coin, account, position, failed, path }: VenueProps) {
   const reading = inUnit(unitOf(coin, account.assetMint));
   const title = `${classNames(account.assetClass).join(', ')}${account.kind === 'Remote' ? `, at ${plainText(position?.venue ?? 'a venue')}` : ', on chain'}`;
   return html`<li class=${account.revoked ? 'venue revoked' : 'venue'}>
@@ -49,8 +56,10 @@ function Venue({ coin, account, position, failed }: VenueProps) {
           <dl class="pairs">
             <${Pair} name="Sent there" purse="bridged"><${Fig} figure=${account.bridgedOut} reading=${reading} name="Bridged out" /><//>
             <${Pair} name="Attested there" purse="remote"><${Fig} figure=${account.remote} reading=${reading} name="Attested equity" /><//>
-            ${failed !== null && html`<${Pair} name="Venue says"><span class="absent" title=${plainText(failed)}>not read</span><//>`}
-            ${position !== undefined && html`<${Live} position=${position} reading=${reading} />`}
+            <${Asked.Provider} value=${path}>
+              ${failed !== null && html`<${Pair} name="Venue says"><${Fig} figure=${notRead(failed)} reading=${reading} name="Equity, as the venue says" /><//>`}
+              ${position !== undefined && html`<${Live} position=${position} reading=${reading} />`}
+            <//>
           </dl>`
     }
   </li>`;

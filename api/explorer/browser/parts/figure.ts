@@ -1,7 +1,9 @@
+import { useContext } from 'preact/hooks';
 import type { Figure } from '../../../../schemas/figure.ts';
 import { html } from '../html.ts';
 import { grouped, scaled, short, type Unit } from '../text/amounts.ts';
 import { span } from '../text/times.ts';
+import { Asked } from './asked.ts';
 import { hidePanel, type Shown, showPanel } from './panel.ts';
 
 /** How the value of a figure is to be read. */
@@ -24,7 +26,8 @@ export interface FigureProps {
 
 /** A number that says on hover, focus or tap where it comes from; where there is none, that and why. */
 export function Fig({ figure, reading, name, bare = false }: FigureProps) {
-  const shown = shownOf(figure, reading, name);
+  const path = useContext(Asked);
+  const shown = { ...shownOf(figure, reading, name), path };
   const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
   const text = figure.absent
     ? html`<span class="absent">absent</span>`

@@ -16,6 +16,8 @@ export interface Shown {
   asOf: string | null;
   absent: boolean;
   reason: string | null;
+  /** The path of the API that answers it. */
+  path?: string | null;
   /** More that belongs to it. */
   more?: readonly (readonly [name: string, value: string])[];
 }
@@ -81,7 +83,8 @@ export function Panel() {
   if (current === null) return html`<aside class="panel" role="status" hidden></aside>`;
   const { shown } = current;
   return html`<aside ref=${panel} class="panel" role="status" aria-live="polite"
-    onMouseEnter=${() => clearTimeout(hiding)} onMouseLeave=${() => hidePanel(false)}>
+    onMouseEnter=${() => clearTimeout(hiding)} onMouseLeave=${() => hidePanel(false)}
+    onFocusIn=${() => clearTimeout(hiding)} onFocusOut=${() => hidePanel(true)}>
     <p class="panel-name">${shown.name}</p>
     <p class="panel-value">
       ${shown.absent ? html`<span class="absent">absent</span>` : html`${shown.exact} <small>${shown.unit}</small>`}
@@ -99,6 +102,7 @@ export function Panel() {
             : `${stamp(shown.asOf)} UTC, ${ago(shown.asOf, now.value)}`
         }</dd>`
       }
+      ${shown.path && html`<dt>API</dt><dd class="asked"><a href=${shown.path}>GET ${shown.path}</a></dd>`}
     </dl>
   </aside>`;
 }

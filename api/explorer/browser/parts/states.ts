@@ -3,31 +3,34 @@ import { type Children, html } from '../html.ts';
 import type { Resource } from '../resource.ts';
 import { ago } from '../text/times.ts';
 import { capital } from '../text/words.ts';
+import { Asked } from './asked.ts';
 import { Text } from './text.ts';
 
 /** Draws an answer, and around it whether it is still awaited, old, or cannot be had. */
 export function Loaded<T>({
   of,
   rows = 6,
-  below = false,
+  above = null,
   children,
 }: {
   of: Resource<T>;
   rows?: number;
-  /** The same answer stands above too, where it is said how it stands. */
-  below?: boolean;
+  /** One that stands above, the same or another: where both fail in the same words they are said there. */
+  above?: Resource<unknown> | null;
   children?: (data: T) => Children;
 }) {
+  const isSaid = above !== null && above.failure !== null && above.failure === of.failure;
   if (of.data === null) {
     return of.state === 'failed'
-      ? below
+      ? isSaid
         ? html`<p class="note">Cannot be shown now.</p>`
         : html`<${Failed} of=${of} />`
       : html`<div class="skeleton" role="status" aria-label="Loading">
           ${Array.from({ length: rows }, (_, row) => html`<span key=${row}></span>`)}
         </div>`;
   }
-  return html`${of.state === 'old' && !below && html`<${Old} of=${of} />`}${children?.(of.data)}`;
+  return html`${of.state === 'old' && !isSaid && html`<${Old} of=${of} />`}
+    <${Asked.Provider} value=${of.path}>${children?.(of.data)}<//>`;
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {

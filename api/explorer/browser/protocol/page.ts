@@ -31,22 +31,22 @@ export function ProtocolPage() {
       <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
     </dl>`}<//>
     <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is.">
-      <${Past} />
+      <${Past} above=${analytics} />
     <//>
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
-      <${Loaded} of=${analytics} below rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
+      <${Loaded} of=${analytics} above=${analytics} rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
     <//>
     <${Section} title="Sent to venues" note="What policies sent to each venue, against what is reported to be there: the program itself cannot see it. Base units of all assets together: only one against the other says something.">
-      <${Loaded} of=${analytics} below rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
+      <${Loaded} of=${analytics} above=${analytics} rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
     <//>
     <${Section} title="The indexer" note="How far the index is, what it misses, and how fresh its sources are.">
-      <${Loaded} of=${status} rows=${5}>${(data: StatusResponse) => html`<${Indexer} status=${data} />`}<//>
+      <${Loaded} of=${status} above=${analytics} rows=${5}>${(data: StatusResponse) => html`<${Indexer} status=${data} />`}<//>
     <//>
     <${Section} title="By quote asset">
-      <${Loaded} of=${analytics} below rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
+      <${Loaded} of=${analytics} above=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
     <//>
     <${Section} title="Configuration">
-      <${Loaded} of=${analytics} below rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>
+      <${Loaded} of=${analytics} above=${analytics} rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>
     <//>
   `;
 }

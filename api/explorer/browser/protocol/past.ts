@@ -5,7 +5,7 @@ import { Ranges, useSince } from '../history/ranges.ts';
 import { rowOfHistory } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
-import { useResource } from '../resource.ts';
+import { type Resource, useResource } from '../resource.ts';
 import { symbolOf } from '../text/words.ts';
 import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
@@ -16,7 +16,7 @@ const MOST_SEEN = 500;
 type Item = ProtocolHistoryResponse['items'][number];
 
 /** What all policies of a quote asset have together, over time. */
-export function Past() {
+export function Past({ above }: { above: Resource<unknown> }) {
   const since = useSince();
   const past = useResource<ProtocolHistoryResponse>(`/analytics/history?from=${since}`, EVERY_MS);
   const [seen, setSeen] = useState<Item[]>([]);
@@ -24,7 +24,9 @@ export function Past() {
     const last = past.data?.items.at(-1);
     if (last !== undefined) setSeen((before) => [...before, last].slice(-MOST_SEEN));
   }, [past.data]);
-  return html`<${Ranges} /><${Loaded} of=${past} rows=${6}>${(data: ProtocolHistoryResponse) => {
+  return html`<${Ranges} /><${Loaded} of=${past} above=${above} rows=${6}>${(
+    data: ProtocolHistoryResponse,
+  ) => {
     const items = together(data.items, seen);
     const quotes = inOrder([
       ...new Map(items.flatMap(({ byQuote }) => byQuote.map((of) => [of.quoteMint, of] as const))).values(),

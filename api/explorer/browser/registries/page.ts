@@ -1,3 +1,4 @@
+import type { Figure } from '../../../../schemas/figure.ts';
 import type {
   ModelsResponse,
   OriginsResponse,
@@ -5,19 +6,21 @@ import type {
 } from '../../../../schemas/responses/registries.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Section } from '../parts/section.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { useResource } from '../resource.ts';
-import { grouped } from '../text/amounts.ts';
 import { shortAgo } from '../text/times.ts';
 import { classNames } from '../text/words.ts';
 
+const EVERY_MS = 15_000;
+
 export function RegistriesPage() {
-  const origins = useResource<OriginsResponse>('/origins');
-  const models = useResource<ModelsResponse>('/models');
-  const quotes = useResource<QuotesResponse>('/quotes');
+  const origins = useResource<OriginsResponse>('/origins', EVERY_MS);
+  const models = useResource<ModelsResponse>('/models', EVERY_MS);
+  const quotes = useResource<QuotesResponse>('/quotes', EVERY_MS);
   return html`
     <div class="page-head">
       <h1>Registries</h1>
@@ -42,7 +45,7 @@ export function RegistriesPage() {
           </table></div>`}<//>
       <//>
       <${Section} title="Models" note="Who may trade a bankroll. A change leaves policies as they are.">
-        <${Loaded} of=${models}>${({ items }: ModelsResponse) =>
+        <${Loaded} of=${models} above=${origins}>${({ items }: ModelsResponse) =>
           items.length === 0
             ? html`<${Empty} title="None is read yet." />`
             : html`
@@ -61,19 +64,24 @@ export function RegistriesPage() {
       <//>
     </div>
     <${Section} title="Quote assets" note="What tokens may be launched against, as the launch venue’s catalogue has it.">
-      <${Loaded} of=${quotes} rows=${10}>${(data: QuotesResponse) =>
+      <${Loaded} of=${quotes} above=${origins} rows=${10}>${(data: QuotesResponse) =>
         data.items.length === 0
           ? html`<${Empty} title="The catalogue is not there."><${Text} text=${data.reason ?? 'It lists no pair.'} /><//>`
-          : html`<${Quotes} rows=${data.items} />`}<//>
+          : html`<${Quotes} rows=${data.items} source=${data.source} />`}<//>
     <//>
   `;
 }
 
-function Quotes({ rows }: { rows: QuotesResponse['items'] }) {
-  const dollars = (value: number | null) =>
-    value === null
-      ? html`<span class="absent" title="no reading">absent</span>`
-      : `$${grouped(value.toFixed(2))}`;
+/** As the catalogue says it, which dates nothing. */
+const ofCatalogue = (value: number | null, source: string): Figure =>
+  value === null
+    ? { value, source, asOf: null, absent: true, reason: 'the catalogue has no reading of it' }
+    : { value: value.toLocaleString('en', WRITTEN_OUT), source, asOf: null };
+const WRITTEN_OUT = { useGrouping: false, maximumSignificantDigits: 21 } as const;
+
+function Quotes({ rows, source }: { rows: QuotesResponse['items']; source: string }) {
+  const dollars = (value: number | null, name: string) =>
+    html`<${Fig} figure=${ofCatalogue(value, source)} reading=${{ kind: 'usd' }} name=${name} />`;
   return html`<div class="table-frame" tabindex="0" role="group" aria-label="Quote assets"><table>
     <thead><tr>
       <th scope="col">Asset</th><th scope="col" class="roomy">Mint</th><th scope="col" class="roomy">Category</th><th scope="col" class="number roomy">Decimals</th>
@@ -87,8 +95,8 @@ function Quotes({ rows }: { rows: QuotesResponse['items'] }) {
       <td class="roomy"><${Text} text=${row.category} /></td>
       <td class="number roomy">${row.decimals}</td>
       <td class="number">${row.policyCount > 0 ? html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount}</a>` : '0'}</td>
-      <td class="number">${dollars(row.startMarketCapUsd)}</td>
-      <td class="number">${dollars(row.graduationMarketCapUsd)}</td>
+      <td class="number">${dollars(row.startMarketCapUsd, 'Market cap at the start')}</td>
+      <td class="number">${dollars(row.graduationMarketCapUsd, 'Market cap at graduation')}</td>
       <td>${row.launchable ? 'open' : html`<span class="quiet">closed</span>`}</td>
     </tr>`,
     )}</tbody>

@@ -5,10 +5,10 @@ import {
   statesAt,
 } from '../../../../clickhouse/queries/audit/accounts.ts';
 import type { LatestTable } from '../../../../clickhouse/tables.ts';
+import { LATEST_TABLES } from '../../../../clickhouse/tables.ts';
 import { inParallel } from '../../../../runtime/parallel.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { ADDRESSES_PER_READ } from '../../../history/account-reader.ts';
-import { LATEST_TABLES } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState } from '../history-state.ts';
 import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';

@@ -1,0 +1,35 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { LATEST_TABLES, type LatestTable, type StateRow } from '../../../clickhouse/tables.ts';
+import { chunks } from '../../../runtime/chunks.ts';
+import type { TimeRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { ADDRESSES_PER_QUESTION } from './unchanged.ts';
+
+/**
+ * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,
+ * so that whatever came behind stands. Asked for once everything else of the batch is written.
+ */
+export async function datedRows(
+  store: Store,
+  records: readonly TimeRecord[],
+): Promise<{ table: LatestTable; rows: StateRow[] }[]> {
+  const times = new Map(
+    records.map(({ address, slot, blockTime }) => [`${encodeBase58(address)} ${slot}`, blockTime]),
+  );
+  const dated: { table: LatestTable; rows: StateRow[] }[] = [];
+  const addresses = [...new Set(records.map(({ address }) => encodeBase58(address)))];
+  for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
+    for (const table of LATEST_TABLES) {
+      const undated = await store.query<StateRow>(
+        `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)} AND block_time IS NULL`,
+        { addresses: some },
+      );
+      const rows = undated.flatMap((row) => {
+        const time = times.get(`${row.address} ${row.slot}`);
+        return time === undefined ? [] : [{ ...row, block_time: time }];
+      });
+      dated.push({ table, rows });
+    }
+  }
+  return dated;
+}
