@@ -1,6 +1,6 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../clickhouse/queries/activity/agent-changes.ts';
-import { policiesAt } from '../../clickhouse/queries/states/policy.ts';
+import { policySlots } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/process/log.ts';
@@ -58,7 +58,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     db,
     rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
     programId: config.programId,
-    storedSlot: async (address) => BigInt((await policiesAt(ownStore(), [address])).get(address)?.slot ?? 0),
+    storedSlot: async (address) => BigInt((await policySlots(ownStore(), [address])).get(address)?.slot ?? 0),
     agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),
     serviceName: config.serviceName,
     publicUrl,

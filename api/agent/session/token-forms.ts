@@ -12,21 +12,34 @@ export function tokenHashesIn(text: string, hashOf: HashOf): string[] {
   return [...candidates].map(hashOf);
 }
 
-/** As it stands; without what separates, hides or widens letters; backwards; with escapes, base64 and hex undone. */
+/**
+ * As it stands; without what separates, hides or widens letters; backwards; in the other alphabet of base64; with escapes,
+ * base64 and hex undone.
+ */
 function formsOf(text: string): Set<string> {
   const plain = text.normalize('NFKC').replace(/[\s\p{Cf}]+/gu, '');
-  const unescaped = plain.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
   const backwards = [...plain].reverse().join('');
   return new Set([
     text,
     plain,
-    unescaped,
+    plain.replace(/[^\w-]+/g, ''),
+    plain.replaceAll('+', '-').replaceAll('/', '_'),
+    unescaped(plain),
     backwards,
     ...decoded(plain, 'base64', 4),
     ...decoded(plain, 'hex', 2),
   ]);
+}
+
+/** Of URLs (%4e), pages (&#78; and &#x4e;) and code (\\x4e and \\u004e). */
+const ESCAPES =
+  /%([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|&#(\d{1,7});?|\\x([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?/gi;
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPES, (_, url, pageHex, page, code, wideCode) => {
+    const point = page === undefined ? Number.parseInt(url ?? pageHex ?? code ?? wideCode, 16) : Number(page);
+    return point < 0x80 ? String.fromCharCode(point) : ' ';
+  });
 }
 
 const RUNS = { base64: /[A-Za-z0-9+/_-]{57,}/g, hex: /[0-9a-f]{86,}/gi };

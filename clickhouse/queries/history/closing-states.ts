@@ -55,7 +55,7 @@ export function closingStates(
     `SELECT h.address AS address, h.hour AS hour, toString(bitShiftRight(h.version, 64)) AS seen,
        h.block_time AS block_time, h.exists AS exists, h.held_in AS held_in, ${COLUMNS}
      FROM account_hours AS h FINAL
-     WHERE h.address IN (${ADDRESSES}) AND h.hour < {to:UInt32}
+     PREWHERE h.address IN (${ADDRESSES}) AND h.hour < {to:UInt32}
      ORDER BY h.address, h.hour DESC
      LIMIT 1 BY h.address, greatest(h.hour + 1, {from:UInt32})`,
     { ...accounts, from, to },

@@ -53,9 +53,14 @@ const STEPS_BETWEEN = (after: string, until: string) => `
 /**
  * The state of each account at each step that it has one of: a row with the step's number from 1 on, and whether the
  * state is lost, so that it is not known. The rules are those of a policy's own history.
- * @param accounts the condition that picks the rows of `account_hours`.
+ * @param addresses a question for those of the accounts: what is of the key alone is looked at before anything else of a row.
+ * @param which a condition on the rows beside that.
  */
-export const expanded = (accounts: string, columns: readonly string[]): string => `
+export const expanded = (
+  addresses: string,
+  columns: readonly string[],
+  which: string | null = null,
+): string => `
   SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')}, step,
     bitShiftRight(s.version, 64) < {leasts:Array(UInt64)}[step]
       OR arrayExists(c -> bitShiftRight(s.version, 64) < c.2 AND c.1 < {begins:Array(UInt64)}[step], u.changes) AS lost
@@ -64,7 +69,8 @@ export const expanded = (accounts: string, columns: readonly string[]): string =
       PARTITION BY h.address ORDER BY h.hour ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_hour
     FROM (
       SELECT * FROM account_hours AS h FINAL
-      WHERE ${accounts} AND h.hour < {ends:Array(UInt32)}[-1]
+      PREWHERE h.address IN (${addresses}) AND h.hour < {ends:Array(UInt32)}[-1]
+      ${which === null ? '' : `WHERE ${which}`}
       ORDER BY h.address, h.hour DESC LIMIT 1 BY h.address, greatest(h.hour + 1, {ends:Array(UInt32)}[1])) AS h) AS s
   LEFT JOIN (${CHANGES}) AS u ON u.address = s.address
   ARRAY JOIN ${STEPS_BETWEEN('s.hour', 's.next_hour')} AS step`;

@@ -85,12 +85,16 @@ const summed = (states: { policy: string; bankroll: string; venue: string; local
   ORDER BY step, quote_mint`;
 
 const AT_STEPS = summed({
-  policy: expanded("h.held_in = 'policies'", ['hwm', 'fees_claimed', 'profit_swept', 'venue_count']),
-  bankroll: expanded('h.address IN (SELECT bankroll FROM policies)', ['amount']),
-  venue: expanded('h.address IN (SELECT address FROM venue_accounts_by_policy)', [
+  policy: expanded(
+    'SELECT address FROM policies',
+    ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
+    "h.held_in = 'policies'",
+  ),
+  bankroll: expanded('SELECT bankroll FROM policies', ['amount']),
+  venue: expanded('SELECT address FROM venue_accounts_by_policy', [
     ...['policy', 'token_account', 'kind', 'revoked', 'remote_equity', 'remote_asof'],
   ]),
-  local: expanded("h.address IN (SELECT token_account FROM account_hours WHERE kind = 'Local')", ['amount']),
+  local: expanded("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount']),
 });
 
 const latest = (table: string, columns: string) =>

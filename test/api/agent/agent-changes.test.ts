@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../../clickhouse/queries/activity/agent-changes.ts';
+import { policiesAt, policySlots } from '../../../clickhouse/queries/states/policy.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { eventRow, key } from '../support/rows.ts';
+import { eventRow, key, policyRow } from '../support/rows.ts';
 
 let store: Store;
 beforeAll(async () => {
@@ -34,4 +35,14 @@ test('the newest change of an agent is told to whoever asks from before it', asy
   expect(await Promise.all(asked)).toEqual([120n, 120n, null, 300n]);
   const others = [behind('cut', 0n), behind('struck', 0n), behind('nobody', 0n), behind('two', 2n ** 63n)];
   expect(await Promise.all(others)).toEqual([50n, null, null, null]);
+});
+
+test('the slot at which the index holds a policy is that of its newest state, and none where it is gone', async () => {
+  const held = policyRow('held', 'usd', { slot: '41', version: '41' });
+  await store.insert('policies', [held, { ...held, slot: '45', version: '45' }]);
+  await store.insert('policies', [policyRow('gone', 'usd', { exists: 0 })]);
+  const { address: gone } = policyRow('gone', 'usd');
+  const slots = await policySlots(store, [held.address as string, gone as string, key('none')]);
+  expect([...slots.values()]).toEqual([{ address: held.address, slot: '45' }]);
+  expect((await policiesAt(store, [held.address as string])).get(held.address as string)?.slot).toBe('45');
 });
