@@ -42,7 +42,7 @@ export default defineConfig({
     // kafkajs sets timers to times past; processes of the product are started the same way.
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     // More than there are cores: many tests wait for a broker or for a process.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.
