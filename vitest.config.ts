@@ -15,7 +15,7 @@ const TOGETHER = [
   'test/api/agent/suspects.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods|read-gate|turns).test.ts',
-  'test/api/latest/{change-feed,index-reads,slow-reads,tallies}.test.ts',
+  'test/api/latest/{change-feed,index-reads,one-reading,slow-reads,tallies}.test.ts',
   'test/explorer/!(browser).test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',
@@ -42,7 +42,7 @@ export default defineConfig({
     // kafkajs sets timers to times past; processes of the product are started the same way.
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     // More than there are cores: many tests wait for a broker or for a process.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.

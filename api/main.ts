@@ -22,7 +22,7 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
   required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
-  const api = await bind(config.host, config.port);
+  const api = await bind(config.host, config.port, { trustProxy: config.trustProxy });
   const serving = serveFrom({
     openHome: () => openServer(url, config.clickhouseCluster, 'read'),
     openDatabase: (name) => openDatabase(url, name, config.clickhouseCluster, 'read'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { RetryableError } from '../runtime/errors.ts';
+import { ConfigError, RetryableError } from '../runtime/errors.ts';
 import type { Store } from './client.ts';
 import { forCluster, onClusterClause } from './cluster.ts';
 import { alone } from './migration-lock.ts';
@@ -72,7 +72,10 @@ export async function mustBeCurrent(store: Store): Promise<void> {
     throw new RetryableError(`ClickHouse database ${store.database} lacks ${names}: run npm run migrate`);
 }
 
-/** What is still to be applied, in order. @throws Error where what was applied is not what this version has. */
+const ANOTHER =
+  'take another CLICKHOUSE_URL, or move DATA_DIR/clickhouse away, and it is filled anew from the log or the chain';
+
+/** What is still to be applied, in order. @throws ConfigError where what was applied is not what this version has. */
 async function pending(store: Store): Promise<Migration[]> {
   const applied = await store.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM migrations FINAL',
@@ -81,8 +84,11 @@ async function pending(store: Store): Promise<Migration[]> {
   for (const { name, checksum } of applied) {
     const file = known.find((migration) => migration.name === name);
     if (file === undefined)
-      throw new Error(`the database has migration ${name}, which this version does not know`);
-    if (file.checksum !== checksum) throw new Error(`migration ${name} was changed after it was applied`);
+      throw new ConfigError(
+        `the database has migration ${name}, which this version does not know: start the version that made it, or ${ANOTHER}`,
+      );
+    if (file.checksum !== checksum)
+      throw new ConfigError(`migration ${name} was changed after it was applied: ${ANOTHER}`);
   }
   const done = new Set(applied.map(({ name }) => name));
   return known.filter(({ name }) => !done.has(name));

@@ -63,7 +63,7 @@ await runMain(async (signal) => {
     if (config.metricsPort !== null)
       metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort, notes);
     // Whether the address can be had is told before anything is begun.
-    const api = await bind(config.host, config.port);
+    const api = await bind(config.host, config.port, { trustProxy: config.trustProxy });
     if (config.yellowstoneEndpoint === null)
       devnet = await startDevnet(
         path.resolve(config.dataDir),

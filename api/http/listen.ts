@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type Koa from 'koa';
 import { ConfigError } from '../../runtime/errors.ts';
+import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
 
 export interface Listening {
@@ -15,6 +16,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CHECK_EVERY_MS = 2_000;
 /** Twice as many as may be streams. */
 const MOST_CONNECTIONS = 10_000;
+/** Of one client, where no proxy stands before us that counts for itself. */
+const MOST_OF_PEER = 2_500;
 /** Longer than a load balancer keeps a connection: the one that sends must be the one that ends it. */
 const KEEP_ALIVE_MS = 75_000;
 const IDLE_MS = 120_000;
@@ -22,6 +25,14 @@ const CLOSE_LIMIT_MS = 5_000;
 
 /** What an application is told before its connections are waited for: streams have no end of their own. */
 export const CLOSING = 'closing';
+
+export interface BindOptions {
+  /** For the head of a request to come. */
+  headersTimeoutMs?: number;
+  /** As TRUST_PROXY says; with any, whoever connects is none of the clients. */
+  trustProxy?: number;
+  mostOfPeer?: number;
+}
 
 /** An address that is ours; requests wait until there is an application. */
 export interface Bound extends Listening {
@@ -35,15 +46,9 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
   return bound;
 }
 
-/**
- * Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken.
- * @param headersTimeoutMs for the head of a request to come.
- */
-export async function bind(
-  host: string,
-  port: number,
-  headersTimeoutMs = HEADERS_TIMEOUT_MS,
-): Promise<Bound> {
+/** Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken. */
+export async function bind(host: string, port: number, options: BindOptions = {}): Promise<Bound> {
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, trustProxy = 0, mostOfPeer = MOST_OF_PEER } = options;
   const application = Promise.withResolvers<http.RequestListener>();
   let served: Koa | undefined;
   const server = http.createServer(
@@ -56,6 +61,7 @@ export async function bind(
     oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
   );
   server.maxConnections = MOST_CONNECTIONS;
+  if (trustProxy === 0) limitPeers(server, mostOfPeer);
   // A connection on which nothing moves, a reader that reads nothing among them.
   server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {

@@ -19,7 +19,6 @@ import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
 import { type Place, type RankingView, rankingRows, rankingTexts } from './rows.ts';
 
-const NONE = { total: 0, rows: [] };
 /** Rows that are kept as they are printed, 3 kB each; of more few would be asked for again before they are forgotten. */
 const MOST_KEPT = 20_000;
 
@@ -77,8 +76,10 @@ function selectedBy(view: View, selection: RankingSelection): Selected {
 
 /** @param orders null where they are to be loaded first */
 function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
-  const { total, rows } = orders?.page(selection) ?? NONE;
-  if (orders !== null && selection.sort === 'activity') view.until(orders.until());
+  if (orders === null) return { total: 0, places: [] };
+  const { total, rows, of } = orders.page(selection);
+  for (const source of of) view.use(source);
+  if (selection.sort === 'activity') view.until(orders.until());
   return { total, places: rows };
 }
 

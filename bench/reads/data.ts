@@ -30,6 +30,7 @@ type Row = Record<string, unknown>;
 
 /** Quote assets that policies are shared out over. */
 export const QUOTES = 40;
+export const DATABASE = 'bankroll';
 const POLICIES_AT_ONCE = 2_000;
 
 export const nameOf = (at: number): string => `policy ${at}`;
@@ -121,7 +122,7 @@ export async function prepare(
   directory: string,
   { policies, events }: { policies: number; events: number },
 ): Promise<void> {
-  const store = await openEmbedded(directory);
+  const store = await openEmbedded(directory, DATABASE);
   await migrate(store);
   await fill(store, policies);
   await fillEvents(store, policies, events);

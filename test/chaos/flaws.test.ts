@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)(
     }
 
     const expectCaught = () =>
-      expect(expectExact(stage, SHORT_MS)).rejects.toMatchObject({ name: 'AssertionError' });
+      expect(expectExact(stage, SHORT_MS, 1)).rejects.toMatchObject({ name: 'AssertionError' });
 
     async function killAt(
       moment: 'die-before-insert' | 'die-before-applied',

@@ -125,7 +125,9 @@ describe('the lock', () => {
       await store.query('SELECT sleepEachRow(0.05)');
       inside -= 1;
     };
-    await Promise.all([alone(store, '', run, times), alone(store, '', run, times)]);
+    // Far longer than one that lives goes without a sign of it.
+    const dead = { ...times, everyMs: 100, staleSeconds: 8 };
+    await Promise.all([alone(store, '', run, dead), alone(store, '', run, dead)]);
     expect(
       await store.query(
         "SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'",

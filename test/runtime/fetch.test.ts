@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const limits = { timeoutMs: 5_000, maxBytes: 1_000 };
+const limits = { timeoutMs: 20_000, maxBytes: 1_000 };
 
 test('a reply comes back whole, whatever its status', async () => {
   const reply = await fetchBounded(`${server.url}/x`, { ...limits, method: 'POST', body: '[1]' });

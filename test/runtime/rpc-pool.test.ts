@@ -28,7 +28,7 @@ async function node(answer: (asked: Asked, count: number) => Answer | null): Pro
 }
 const result = (value: unknown): Answer => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
 const error = (code: number, message = 'no'): Answer => ({ body: { id: 1, error: { code, message } } });
-const rpcOf = (urls: readonly string[], timeoutMs = 5_000) =>
+const rpcOf = (urls: readonly string[], timeoutMs = 20_000) =>
   createRpc(urls, { commitment: 'confirmed', timeoutMs });
 const versionIn = ({ body }: Asked) =>
   (body as { params: [string, { maxSupportedTransactionVersion: number }] }).params[1]
@@ -69,7 +69,7 @@ test('a node that is behind is asked again, and one that answers older than was 
   const read = await rpcOf([pool.url]).getAccountInfo(KEY, { minContextSlot: 8n });
   expect([read.slot, pool.asked.length]).toEqual([9n, 3]);
   const stale = await node(() => result({ context: { slot: 5 }, value: null }));
-  const reading = rpcOf([stale.url], 300).getAccountInfo(KEY, { minContextSlot: 8n });
+  const reading = rpcOf([stale.url], 3_000).getAccountInfo(KEY, { minContextSlot: 8n });
   await expect(reading).rejects.toMatchObject({ kind: 'behind' });
 });
 

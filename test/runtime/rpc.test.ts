@@ -13,7 +13,7 @@ afterEach(() => server?.close());
 
 async function rpcAnswering(answer: Answer | null, options = {}): Promise<Rpc> {
   server = await serveAnswers(() => answer);
-  return createRpc(server.url, { commitment: 'confirmed', timeoutMs: 2_000, ...options });
+  return createRpc(server.url, { commitment: 'confirmed', timeoutMs: 20_000, ...options });
 }
 const result = (value: unknown): Answer => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
 const errorOf = (promise: Promise<unknown>) =>

@@ -80,6 +80,8 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
           return { path, state, data, at, failure: error.message, status };
         });
         if (status === null || status >= 500) later(RETRY_MS);
+        // What is not there may come.
+        else if (status === 404 && everyMs !== null) later(everyMs);
       },
     );
     return () => clearTimeout(timer);

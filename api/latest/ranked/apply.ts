@@ -3,6 +3,7 @@ import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings
 import { GONE } from '../cells.ts';
 import type { Part, RankedLoad, RowIndex } from './load.ts';
 import {
+  attributesOf,
   type RankedRow,
   rankedRow,
   setAccount,
@@ -50,18 +51,28 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const touched = touchedNothing();
   const members = applyPolicies(rows, load.policies, touched);
   const { byMint, byBankroll } = rows;
-  applyPools(rows, load.pools, touched.marketCap);
-  put(load.accounts, byBankroll, ({ address }) => address, touched.bankroll, setAccount);
-  put(load.fees, byMint, ({ mint }) => mint, touched.fees, setFees);
-  put(load.tokens, byMint, ({ address }) => address, touched.attributes, setToken);
+  applyPools(rows, load.pools, touched);
+  put(load.accounts, byBankroll, ({ address }) => address, touched, ['bankroll'], setAccount);
+  put(load.fees, byMint, ({ mint }) => mint, touched, ['fees'], setFees);
+  put(load.tokens, byMint, ({ address }) => address, touched, [], setToken);
   put(
     load.events,
     byMint,
     ([mint]) => mint,
-    touched.activity,
+    touched,
+    ['activity'],
     (row, found) => setWindow(row, found?.[1], now),
   );
   return { touched, members };
+}
+
+/** @param set says whether it is another than before */
+function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
+  const before = attributesOf(row);
+  if (!set()) return;
+  row.stamp += 1;
+  for (const sort of sorts) touched[sort].add(row);
+  if (attributesOf(row) !== before) touched.attributes.add(row);
 }
 
 /** @param set what a row has of it; undefined where nothing was found */
@@ -69,40 +80,33 @@ function put<Found>(
   { keys, found }: Part<Found>,
   rows: ReadonlyMap<string, RankedRow>,
   keyOf: (one: Found) => string,
-  touched: Set<RankedRow>,
-  set: (row: RankedRow, one: Found | undefined) => void,
+  touched: Touched,
+  sorts: readonly Sort[],
+  set: (row: RankedRow, one: Found | undefined) => boolean,
 ): void {
   const there = new Map(found.map((one) => [keyOf(one), one]));
-  const change = (key: string, one: Found | undefined) => {
+  const changeAt = (key: string, one: Found | undefined) => {
     const row = rows.get(key);
-    if (row === undefined) return;
-    set(row, one);
-    row.stamp += 1;
-    touched.add(row);
+    if (row !== undefined) change(row, touched, sorts, () => set(row, one));
   };
-  for (const key of keys ?? rows.keys()) if (!there.has(key)) change(key, undefined);
-  for (const [key, one] of there) change(key, one);
+  for (const key of keys ?? rows.keys()) if (!there.has(key)) changeAt(key, undefined);
+  for (const [key, one] of there) changeAt(key, one);
 }
 
-function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Set<RankedRow>): void {
+function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touched): void {
   const { byMint, byPool } = rows;
   const there = new Set(found.map(({ address }) => address));
-  const change = (row: RankedRow, pool: RankedPool | undefined) => {
-    setPool(row, pool);
-    row.stamp += 1;
-    touched.add(row);
-  };
   for (const key of keys ?? [...byPool.keys()]) {
     const row = byPool.get(key);
     if (row === undefined || there.has(key)) continue;
     byPool.delete(key);
-    change(row, undefined);
+    change(row, touched, ['marketCap'], () => setPool(row, undefined));
   }
   for (const pool of found) {
     const row = byMint.get(pool.base_mint);
     if (row === undefined || row.quote !== pool.quote_mint) continue;
     byPool.set(pool.address, row);
-    change(row, pool);
+    change(row, touched, ['marketCap'], () => setPool(row, pool));
   }
 }
 
@@ -127,9 +131,7 @@ function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touc
   for (const policy of found) {
     const known = rows.byAddress.get(policy.address);
     if (known !== undefined) {
-      setPolicy(known, policy, rows.texts);
-      known.stamp += 1;
-      for (const of of [...OWN_SORTS, 'attributes'] as const) touched[of].add(known);
+      change(known, touched, OWN_SORTS, () => setPolicy(known, policy, rows.texts));
       continue;
     }
     members = true;

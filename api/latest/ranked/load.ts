@@ -101,17 +101,16 @@ export async function loadRanked(
     for (const stretch of stretches()) for (const one of await read(stretch)) found.push(one);
     return { keys, found };
   };
-  const pools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
-  const poolKeys = pools === null || pools.size > MOST_KEYS ? null : [...pools];
+  const inPools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
+  const poolKeys = inPools === null || inPools.size > MOST_KEYS ? null : [...inPools];
+  const pooled = async (): Promise<Part<RankedPool>> => {
+    if (poolKeys === null) return part(null, (which) => rankedPools(store, launchpad, [], which));
+    const none = poolKeys.length + mints.length === 0;
+    return { keys: poolKeys, found: none ? [] : await rankedPools(store, launchpad, poolKeys, mints) };
+  };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
-  const [pooled, accounts, fees, tokens, events] = await Promise.all([
-    poolKeys === null || poolKeys.length + mints.length > 0
-      ? part<RankedPool>(poolKeys === null ? null : [...poolKeys, ...mints], (which) =>
-          'after' in which
-            ? rankedPools(store, launchpad, [], which)
-            : rankedPools(store, launchpad, poolKeys ?? [], mints),
-        )
-      : { keys: [], found: [] },
+  const [pools, accounts, fees, tokens, events] = await Promise.all([
+    pooled(),
     part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (which) =>
       rankedAccounts(store, which),
     ),
@@ -123,7 +122,7 @@ export async function loadRanked(
       windowsOf(store, which, now),
     ),
   ]);
-  return { policies, pools: pooled, accounts, fees, tokens, events };
+  return { policies, pools, accounts, fees, tokens, events };
 }
 
 /** All that the policies of a stretch of addresses have. */

@@ -1,14 +1,17 @@
+import { firstNot, type Place, placesOf, type Rising, risingOf } from './direction.ts';
 import type { RankedRow } from './row.ts';
 
 /** A key to rank by; null is absent and comes last in both directions. */
 export type KeyOf = (row: RankedRow) => bigint | null;
 
-/** All rows in one order, equal keys by mint. */
+/** All rows in rising order, equal keys by mint; told in both directions. */
 export interface Order {
   /** These have another key, are new or are gone; they take their place when the order is next asked for. */
   touch(rows: Iterable<RankedRow>): void;
   size(): number;
-  slice(from: number, to: number): RankedRow[];
+  /** How often a row took a place, or left one. */
+  moves(): number;
+  slice(from: number, to: number, descending: boolean): Place[];
   /** The rows of which something holds. @param before the same as it was, which is brought up in place */
   filter(passes: (row: RankedRow) => boolean, before?: Filtered): Filtered;
 }
@@ -17,12 +20,6 @@ export interface Order {
 export interface Filtered {
   version: number;
   places: Place[];
-}
-
-/** A row with the key that it stands by. */
-export interface Place {
-  readonly row: RankedRow;
-  readonly key: bigint | null;
 }
 
 /** What changed from one version to the next. */
@@ -40,14 +37,17 @@ const MANY = 8;
 /** Places in the steps that are remembered: to look through all rows costs more than to follow so many. */
 const MOST_STEPPED = 1_000;
 
-export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: boolean): Order {
+export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   const places = new Map<RankedRow, Place>();
   /** In order, none of them empty. */
   let chunks: Place[][] = [];
   let touched = new Set<RankedRow>(all);
   let version = 0;
+  let moves = 0;
   /** The last of them led to this version. */
   let steps: Step[] = [];
+  /** As they stand at this version. */
+  let rising: Rising | null = null;
 
   const compare = (one: Place, other: Place): number => {
     const a = one.key;
@@ -55,15 +55,16 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
     if (a !== b) {
       if (a === null) return 1;
       if (b === null) return -1;
-      return a < b === descending ? 1 : -1;
+      return a < b ? -1 : 1;
     }
     return one.row.mint < other.row.mint ? -1 : one.row.mint > other.row.mint ? 1 : 0;
   };
   const atOf = (list: readonly Place[], place: Place): number =>
-    firstNot(list, (other) => compare(other, place) < 0);
+    firstNot(0, list.length, (at) => compare(list[at] as Place, place) < 0);
   /** The chunk that holds the first place not before this one; the last where there is none. */
   const chunkOf = (place: Place): number => {
-    const at = firstNot(chunks, (chunk) => compare(chunk.at(-1) as Place, place) < 0);
+    const isBefore = (chunk: Place[] | undefined) => compare(chunk?.at(-1) as Place, place) < 0;
+    const at = firstNot(0, chunks.length, (index) => isBefore(chunks[index]));
     return Math.min(at, chunks.length - 1);
   };
   const remove = (place: Place) => {
@@ -108,6 +109,8 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
     }
     touched = new Set();
     version += 1;
+    rising = null;
+    if (moved.length + left.size > 0) moves += 1;
     remember({ left: [...left], stayed, moved });
     if (moved.length * MANY > places.size) return sortAnew(moved, left);
     for (const place of left) remove(place);
@@ -144,18 +147,14 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
       settle();
       return places.size;
     },
-    slice: (from, to) => {
+    moves: () => {
       settle();
-      const rows: RankedRow[] = [];
-      let start = 0;
-      for (const chunk of chunks) {
-        if (start >= to) break;
-        const end = start + chunk.length;
-        if (end > from)
-          for (const { row } of chunk.slice(Math.max(0, from - start), to - start)) rows.push(row);
-        start = end;
-      }
-      return rows;
+      return moves;
+    },
+    slice: (from, to, descending) => {
+      settle();
+      rising ??= risingOf(chunks);
+      return placesOf(rising, from, to, descending);
     },
     filter: (passes, before) => {
       settle();
@@ -171,16 +170,4 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf, descending: 
       return { version, places: through };
     },
   };
-}
-
-/** The first place in a list of which this does not hold, which holds of those before it alone. */
-function firstNot<T>(list: readonly T[], holds: (one: T) => boolean): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(list[middle] as T)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

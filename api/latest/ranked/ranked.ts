@@ -26,12 +26,12 @@ export interface Ranked {
   failure(): unknown;
   /** Somebody asks. */
   used(clock: number): void;
-  /** Changes with every publication that changed something. */
+  /** Changes where other policies are ranked, and where changes are known that are not in place yet. */
   version(): number;
 }
 
-/** Of more the engine is asked: these are 0.43 GB, and their orders as much as MOST_PLACES says; 1 GB together. */
-const MOST_POLICIES = 500_000;
+/** Of more the engine is asked: these are 0.54 GB, and their orders as much as MOST_PLACES says; 1 GB together. */
+const MOST_POLICIES = 400_000;
 /** Nobody asked for so long: what changes is gathered and read when somebody does. */
 const WARM_MS = 10_000;
 /** Windows that can be told no longer than this are read with one that cannot be told now. */
@@ -151,14 +151,17 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     }
     const { touched, members } = applyLoad(rows, load, now);
     orders.touch(touched);
-    if (members || anew) quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
+    // Orders and rows have stamps of their own; this one is of what else they are made of.
+    if (members || anew) {
+      quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
+      version += 1;
+    }
     until = leastUntil(rows.byMint.values());
     pending = new Map();
     loaded = need;
     wanted = null;
     tooMany = false;
     failure = undefined;
-    version += 1;
   }
 }
 

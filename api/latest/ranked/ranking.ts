@@ -2,8 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
+import { GONE, type Source } from '../cells.ts';
 import type { Touched } from './apply.ts';
-import { createOrder, type Filtered, type KeyOf, type Order, type Place } from './order.ts';
+import { type Place, placesOf, risingOf } from './direction.ts';
+import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
 /** A selection, with the policies whose fees cannot be told. */
@@ -14,6 +16,8 @@ export interface RankedSelection extends RankingSelection {
 /** A page with the rows of its addresses. */
 export interface RowsPage extends RankedPage {
   rows: readonly RankedRow[];
+  /** That these stand there, and so many in all, is made of this. */
+  of: readonly Source[];
 }
 
 /** Orders of the policies, each made when it is first asked for and kept in place from then on. */
@@ -24,10 +28,10 @@ export interface Orders {
   page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RowsPage;
 }
 
-/** Every sort both ways, most of them in dollars too. */
-const MOST_ORDERS = 32;
+/** Every sort, most of them in dollars too, and with what is absent from it. */
+const MOST_ORDERS = 16;
 /** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
-const MOST_PLACES = 5_000_000;
+const MOST_PLACES = 4_000_000;
 /** Places in filtered orders that are kept, 8 bytes each, as their names are counted too. */
 const MOST_FILTERED = 4_000_000;
 const PLACE_BYTES = 8;
@@ -44,6 +48,8 @@ const OWN = OWN_SORTS.map((sort): [OwnSort, KeyOf] => [sort, (row) => row[sort]]
 const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(OWN) as Record<OwnSort, KeyOf>) };
 
 interface Kept {
+  /** Its stamp is another where a row took a place or left one. */
+  source: Source;
   sort: Sort;
   order: Order;
   /** By quote asset; null where amounts rank as they are. */
@@ -52,7 +58,14 @@ interface Kept {
 }
 
 export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTERED): Orders {
-  const orders = new LRUCache<string, Kept>({ max: MOST_ORDERS });
+  const orders = new LRUCache<string, Kept>({
+    max: MOST_ORDERS,
+    dispose: ({ source }) => {
+      source.stamp = GONE;
+    },
+  });
+  /** Of what filters look at. */
+  const attributes = sourceAt(0);
   const filtered = new LRUCache<string, { order: Order; found: Filtered }>({
     maxSize: mostFiltered,
     // The name holds the text that was searched for.
@@ -61,7 +74,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
   });
 
   const make = (rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): Kept => {
-    const { sort, order } = selection;
+    const { sort } = selection;
     const inDollars = RANKING_KEYS[sort].money && selection.quote === null;
     const rates = new Map<string, { multiplier: bigint; divisor: bigint }>();
     const texts: Map<string, string> | null = inDollars ? new Map() : null;
@@ -93,7 +106,8 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     };
     const kept: Kept = {
       sort,
-      order: createOrder(rows.values(), keyOf, order === 'desc'),
+      order: createOrder(rows.values(), keyOf),
+      source: sourceAt(0),
       rates: texts,
       useRates,
     };
@@ -102,30 +116,41 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
 
   return {
     clear: () => {
+      attributes.stamp += 1;
       orders.clear();
       filtered.clear();
     },
     touch: (touched) => {
-      for (const { sort, order } of orders.values()) {
+      if (touched.attributes.size > 0) attributes.stamp += 1;
+      for (const { sort, order, source } of orders.values()) {
         order.touch(touched[sort]);
         order.touch(touched.attributes);
+        // Now, not when a page is next asked for: one that is kept is asked for by its stamps alone.
+        source.stamp = order.moves();
       }
     },
     page: (all, selection) => {
       const { sort, order, quote, offset, limit } = selection;
-      const name = `${sort} ${order} ${quote === null} ${absenceOf(selection)}`;
+      const name = `${sort} ${quote === null} ${absenceOf(selection)}`;
       const kept = orders.get(name) ?? make(all, selection);
       orders.set(name, kept);
       while (orders.size > Math.max(1, mostPlaces / all.size)) orders.pop();
       kept.useRates(selection.rates);
       const through = filtersOf(selection);
       const rows = through && rowsThrough(selection, JSON.stringify([name, through]), kept.order);
+      const [end, descending] = [offset + limit, order === 'desc'] as const;
       const page =
         rows === null
-          ? kept.order.slice(offset, offset + limit)
-          : rows.slice(offset, offset + limit).map(({ row }) => row);
+          ? kept.order.slice(offset, end, descending)
+          : placesOf(risingOf([rows]), offset, end, descending);
       const total = rows?.length ?? kept.order.size();
-      return { total, addresses: page.map((row) => row.address), rows: page };
+      kept.source.stamp = kept.order.moves();
+      return {
+        of: rows === null ? [kept.source] : [kept.source, attributes],
+        total,
+        addresses: page.map(({ row }) => row.address),
+        rows: page.map(({ row }) => row),
+      };
     },
   };
 
@@ -139,6 +164,8 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     return found.places;
   }
 }
+
+const sourceAt = (stamp: number): Source => ({ stamp, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 /** Null where all pass. */
 function filtersOf({ mode, origin, model, quote, locked, paused, search }: RankedSelection) {

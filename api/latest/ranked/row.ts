@@ -82,8 +82,23 @@ export function rankedRow(policy: RankedPolicy, texts: Map<string, string>): Ran
   return row;
 }
 
-export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<string, string>): void {
-  row.shown.policy = POLICY.pack(policy);
+/** What filters look at, as one text. */
+export const attributesOf = ({
+  mode,
+  quote,
+  origin,
+  model,
+  locked,
+  paused,
+  name,
+  symbol,
+}: RankedRow): string => [mode, quote, origin, model, locked, paused, name, symbol].join('\n');
+
+/** Each says whether it is another than before. */
+export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<string, string>): boolean {
+  const text = POLICY.pack(policy);
+  const changed = row.shown.policy !== text || row.quote !== policy.quote_mint;
+  row.shown.policy = text;
   row.quote = shared(policy.quote_mint, texts);
   row.mode = shared(policy.mode, texts);
   row.origin = policy.origin_id;
@@ -91,36 +106,52 @@ export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<strin
   row.locked = policy.locked === 1;
   row.paused = policy.paused === 1;
   for (const sort of OWN_SORTS) row[sort] = BigInt(policy[OWN_KEYS[sort].column]);
+  return changed;
 }
 
-export function setPool(row: RankedRow, pool: RankedPool | undefined): void {
-  row.shown.pool = POOL.pack(pool);
-  row.pool = pool?.address ?? null;
+export function setPool(row: RankedRow, pool: RankedPool | undefined): boolean {
+  const text = POOL.pack(pool);
+  const address = pool?.address ?? null;
+  const changed = row.shown.pool !== text || row.pool !== address;
+  row.shown.pool = text;
+  row.pool = address;
   row.cap = pool?.cap == null ? null : BigInt(pool.cap);
+  return changed;
 }
 
-export function setAccount(row: RankedRow, account: TokenAccountRow | undefined): void {
-  row.shown.account = ACCOUNT.pack(account);
+export function setAccount(row: RankedRow, account: TokenAccountRow | undefined): boolean {
+  const text = ACCOUNT.pack(account);
+  const changed = row.shown.account !== text;
+  row.shown.account = text;
   row.balance = account?.exists === 1 ? BigInt(account.amount) : null;
+  return changed;
 }
 
-export function setFees(row: RankedRow, totals: RankedFees | undefined): void {
-  row.shown.totals = FEES.pack(totals);
+export function setFees(row: RankedRow, totals: RankedFees | undefined): boolean {
+  const text = FEES.pack(totals);
+  const changed = row.shown.totals !== text;
+  row.shown.totals = text;
   row.routed = BigInt(totals?.routed ?? 0);
+  return changed;
 }
 
-export function setToken(row: RankedRow, token: RankedToken | undefined): void {
-  row.shown.token = TOKEN.pack(token);
+export function setToken(row: RankedRow, token: RankedToken | undefined): boolean {
+  const text = TOKEN.pack(token);
+  const changed = row.shown.token !== text;
+  row.shown.token = text;
   const there = token?.exists === 1 ? token : undefined;
   row.name = there?.name?.toLowerCase() ?? '';
   row.symbol = there?.symbol?.toLowerCase() ?? '';
+  return changed;
 }
 
 /** @param now unix milliseconds */
-export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): void {
+export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): boolean {
+  const before = [row.events, row.until, row.shown.window?.row.last_time].join();
   row.shown.window = window?.row ?? null;
   row.toldUntil = window === undefined ? EVER : window.until * 1000;
   moveOn(row, now);
+  return before !== [row.events, row.until, row.shown.window?.row.last_time].join();
 }
 
 /** Whether its window can be told at this moment. */

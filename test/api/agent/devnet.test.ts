@@ -53,7 +53,7 @@ describe('an agent on the local chain', () => {
   function serveOver(rpcUrl: string): Promise<Listening> {
     const parts = createAgentParts({
       ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },
-      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 1000 }),
+      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 3_000 }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
       agentChanged: async () => null,

@@ -191,7 +191,7 @@ test('reads that may be long have a few places of their own, and take none of th
 });
 
 test('a connection whose request does not come is ended', async () => {
-  const { port, close } = await bind('127.0.0.1', 0, 50);
+  const { port, close } = await bind('127.0.0.1', 0, { headersTimeoutMs: 50 });
   const ended = ['', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Half'].map(
     (text) =>
       new Promise<void>((resolve) => {
@@ -269,4 +269,46 @@ test('who sends requests behind a stream without an end is cut off, and none of 
   expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
   expect(answered).toBe(0);
   await close();
+});
+
+test('one client does not have all connections, and finds room again when its own have ended; a proxy may', async () => {
+  const held = async (trustProxy: number, count: number) => {
+    const { port, close } = await bind('127.0.0.1', 0, { mostOfPeer: 3, trustProxy });
+    let ended = 0;
+    const sockets = Array.from({ length: count }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.resume();
+      socket.on('close', () => {
+        ended += 1;
+      });
+      return socket;
+    });
+    return { port, close, sockets, ended: () => ended };
+  };
+  const straight = await held(0, 5);
+  await awaited(() => expect(straight.ended()).toBe(2));
+  for (const socket of straight.sockets) socket.destroy();
+  await awaited(() => expect(straight.ended()).toBe(5));
+  // The server hears of an end a little later than who ended it.
+  await awaited(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = connect(straight.port, '127.0.0.1', () => socket.write('GET / HTTP/9.9\r\n\r\n'));
+        socket.on('error', () => undefined);
+        socket.once('data', () => resolve());
+        socket.on('close', () => reject(new Error('no room')));
+      }),
+  );
+  await straight.close();
+  const behindProxy = await held(1, 5);
+  await awaited(() => expect(behindProxy.sockets.every(({ connecting }) => !connecting)).toBe(true));
+  const heard = new Promise<string>((resolve) => {
+    const sixth = connect(behindProxy.port, '127.0.0.1', () => sixth.write('GET / HTTP/9.9\r\n\r\n'));
+    sixth.once('data', (chunk) => resolve(String(chunk)));
+  });
+  expect(await heard).toContain('400');
+  expect(behindProxy.ended()).toBe(0);
+  for (const socket of behindProxy.sockets) socket.destroy();
+  await behindProxy.close();
 });

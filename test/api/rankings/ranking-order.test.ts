@@ -1,17 +1,11 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SharedRoute } from '../../../api/http/route.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
-import { touchedNothing } from '../../../api/latest/ranked/apply.ts';
-import { createOrder, type Filtered } from '../../../api/latest/ranked/order.ts';
-import { createOrders } from '../../../api/latest/ranked/ranking.ts';
-import { type RankedRow, rankedRow } from '../../../api/latest/ranked/row.ts';
 import type { ReadDeps } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { ORDERS, OWN_KEYS, type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
@@ -32,118 +26,6 @@ import {
 } from '../support/rows.ts';
 
 const SEED = process.env.SEED ?? 'order-1';
-
-const POLICY: RankedPolicy = {
-  ...{ address: '', mint: '', block_time: null, quote_mint: 'q', bankroll: '', mode: 'Agent', origin: '' },
-  ...{ origin_id: 0, model_id: 0, risk: 0, locked: 0, paused: 0, tokens_burned: '0' },
-  ...{ profit_swept: '0', paid_to_holders: '0', created_at: '0' },
-};
-
-function rowOf(mint: number): RankedRow {
-  const text = String(mint).padStart(4, '0');
-  return rankedRow({ ...POLICY, address: text, mint: text }, new Map());
-}
-
-test('an order that is told what changed is the order that is sorted anew', () => {
-  const change = fc.tuple(
-    ...([fc.nat(40), fc.option(fc.bigInt({ min: 0n, max: 5n })), fc.boolean(), fc.nat(3)] as const),
-  );
-  const isOdd = (row: RankedRow) => row.events % 2 === 1;
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(fc.array(change, { maxLength: 12 }), fc.boolean()), { maxLength: 12 }),
-      fc.boolean(),
-      (rounds, down) => {
-        const rows = new Map<number, RankedRow>();
-        const order = createOrder([], (row) => row.cap, down);
-        let filtered: Filtered | undefined;
-        for (const [changes, looks] of rounds) {
-          for (const [mint, cap, gone, events] of changes) {
-            const row = rows.get(mint) ?? rowOf(mint);
-            rows.set(mint, row);
-            row.cap = cap;
-            row.gone = gone;
-            row.events = events;
-            order.touch([row]);
-            if (gone) rows.delete(mint);
-          }
-          const sorted = [...rows.values()].sort((one, other) => {
-            const [a, b] = [one.cap, other.cap];
-            if (a === b || a === null || b === null) {
-              if ((a === null) !== (b === null)) return a === null ? 1 : -1;
-              return one.mint < other.mint ? -1 : 1;
-            }
-            return a < b === down ? 1 : -1;
-          });
-          const mints = sorted.map((row) => row.mint);
-          expect(order.filter(() => true).places.map(({ row }) => row.mint)).toEqual(mints);
-          // What was filtered before is brought up by one step, or by several.
-          if (looks) filtered = order.filter(isOdd, filtered);
-          if (looks) expect(filtered?.places.map(({ row }) => row)).toEqual(sorted.filter(isOdd));
-          expect(order.slice(3, 9).map((row) => row.mint)).toEqual(mints.slice(3, 9));
-          expect(order.size()).toBe(mints.length);
-        }
-      },
-    ),
-  );
-});
-
-test('orders that have no room beside each other are made anew, and say the same', () => {
-  const rows = new Map(Array.from({ length: 30 }, (_, at) => [String(at), rowOf(at)]));
-  const [bounded, free] = [createOrders(rows.size + 1), createOrders()];
-  const none = {
-    mode: null,
-    origin: null,
-    model: null,
-    quote: null,
-    locked: null,
-    paused: null,
-    search: null,
-  };
-  const rest = {
-    launchpad: '',
-    sumsKnown: true,
-    undated: [],
-    withoutFees: new Set<string>(),
-    window: null,
-    rates: [],
-    offset: 0,
-    limit: 50,
-  };
-  for (let round = 0; round < 4; round += 1)
-    for (const sort of ['newest', 'activity', 'marketCap'] as const) {
-      const touched = touchedNothing();
-      for (const [at, row] of [...rows.values()].entries()) {
-        row.newest = BigInt((at * 7 + round) % 11);
-        touched.newest.add(row);
-      }
-      for (const orders of [bounded, free]) orders.touch(touched);
-      const selection = { ...none, ...rest, sort, order: 'desc' as const };
-      expect(bounded.page(rows, selection)).toEqual(free.page(rows, selection));
-    }
-});
-
-test('searches that find nothing take room too: the text that was searched for is kept with what it found', () => {
-  const rows = new Map([['1', rowOf(1)]]);
-  const orders = createOrders(100, 10_000);
-  const none = { mode: null, origin: null, model: null, quote: null, locked: null, paused: null };
-  let looked = 0;
-  Object.defineProperty(rows.get('1'), 'name', {
-    get: () => {
-      looked += 1;
-      return '';
-    },
-  });
-  const find = (search: string) => {
-    const rest = { launchpad: '', sumsKnown: true, undated: [], withoutFees: new Set<string>() };
-    const page = { window: null, rates: [], offset: 0, limit: 50, sort: 'newest', order: 'desc' } as const;
-    orders.page(rows, { ...none, ...rest, ...page, search });
-    return looked;
-  };
-  expect([find('short'), find('short')]).toEqual([1, 1]);
-  for (let n = 0; n < 20; n += 1) find(`${n} ${'x'.repeat(4_000)}`);
-  expect(find('short')).toBe(22);
-});
 
 let store: Store;
 let route: SharedRoute;
@@ -212,8 +94,8 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
   const quoteOf = (name: string) => QUOTES[name.length % 2] as string;
   const names = Array.from({ length: 24 }, (_, at) => `coin${'x'.repeat(at % 3)}${at}`);
 
-  const changeSome = async () => {
-    for (const name of names.filter(() => random.int(0, 2) === 0)) {
+  const changeSome = async (changed: readonly string[]) => {
+    for (const name of changed) {
       const quote = quoteOf(name);
       const policy = policyRow(name, quote, {
         ...state(),
@@ -297,13 +179,21 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
     if (random.int(0, 3) === 0) query.set('search', few(['alpha', 'BÉ', key('coin0').slice(0, 3)]));
     return query;
   };
-  const ask = async (memory: Memory, query: URLSearchParams) =>
-    JSON.parse(
-      String((await memory.read((view) => route.answer({ params: {}, query }, view))).value.body),
-    ) as RankingsResponse;
+  const make = (memory: Memory, query: URLSearchParams) =>
+    memory.read((view) => route.answer({ params: {}, query }, view));
+  const pageOf = ({ value }: Awaited<ReturnType<typeof make>>) =>
+    JSON.parse(String(value.body)) as RankingsResponse;
+  const ask = async (memory: Memory, query: URLSearchParams) => pageOf(await make(memory, query));
+  const FEW = [
+    ...SORTS.map((sort) => `sort=${sort}&limit=3`),
+    'search=alpha',
+    'sort=profit&mode=Agent&limit=3',
+  ];
+  const held = { still: 0, 'no more': 0 };
+  let most = 0;
 
   for (let round = 0; round < 5; round += 1) {
-    await changeSome();
+    await changeSome(names.filter(() => random.int(0, 2) === 0));
     now += 10_000;
     await inMemory.turn();
     const engine = memoryOf(0);
@@ -315,6 +205,22 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
       questions.map(async (query) => [query, await ask(inMemory, query), await ask(engine, query)] as const),
     );
     for (const [query, ours, theirs] of pages) expect(ours, `${query} in round ${round}`).toEqual(theirs);
-    expect(pages.some(([, { items }]) => items.length > 5)).toBe(true);
+    most = Math.max(most, ...pages.map(([, { items }]) => items.length));
+    // What was made before stands as long as it would be made the same.
+    for (let step = 0; step < 6; step += 1) {
+      const made = await Promise.all(
+        FEW.map(async (text) => [text, await make(inMemory, new URLSearchParams(text))] as const),
+      );
+      await changeSome([few(names)]);
+      now += random.int(0, 2) * 1_000;
+      await inMemory.turn();
+      for (const [text, before] of made) {
+        const still = inMemory.holds(before);
+        held[still ? 'still' : 'no more'] += 1;
+        if (still) expect(pageOf(before), text).toEqual(await ask(inMemory, new URLSearchParams(text)));
+      }
+    }
   }
+  expect(most).toBeGreaterThan(5);
+  expect(Math.min(...Object.values(held))).toBeGreaterThan(10);
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { awaited } from '../../support/awaited.ts';
 import { placeEmbedded } from '../../support/pglite.ts';
 import { DEAD_GATEWAY, deadNames } from './dead-names.ts';
 import { honestClients, type Met } from './honest.ts';
@@ -62,6 +63,9 @@ export async function runHostile(options: {
     const beside = await honestClients({ ...honest, seconds: options.seconds });
     attacks.kill('SIGKILL');
     await gone;
+    await awaited(() => {
+      if (names.asked() === 0) throw new Error('no name was asked for');
+    });
     const alive = system.exitCode === null && (await fetch(`${url}/health`)).ok;
     return { alone, beside, alive, namesAsked: names.asked() };
   } finally {

@@ -50,9 +50,10 @@ async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
 /**
  * Every route of every API equals the ledger.
  * @param limitMs for a difference to go away, from the first one on.
+ * @param looks that must find it at least.
  * @throws AssertionError with the first difference that stays
  */
-export async function expectExact(stage: Stage, limitMs: number): Promise<void> {
+export async function expectExact(stage: Stage, limitMs: number, looks?: number): Promise<void> {
   const { chain } = stage.world;
   await untilExact({
     settle: () => settle(stage),
@@ -62,5 +63,6 @@ export async function expectExact(stage: Stage, limitMs: number): Promise<void> 
       for (const api of stage.apis) await compare(getterOf(api), view);
     },
     limitMs,
+    ...(looks === undefined ? {} : { looks }),
   });
 }

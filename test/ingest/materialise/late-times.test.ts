@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
 import { tellTimes } from '../../../ingest/history/tell-times.ts';
@@ -18,64 +18,70 @@ let store: Store;
 beforeAll(async () => {
   store = await freshDatabase();
 });
-beforeEach(async () => {
-  for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);
-});
 afterAll(() => store.close());
 
-const at = (slot: number, change: Partial<AccountRecord>, data = policyBytes()) =>
-  account('a', PROGRAM, data, { slot: BigInt(slot), ...change });
-const read = (slot: number, blockTime: number | null = null, data?: Uint8Array) =>
-  at(slot, { source: 'rpc', writeVersion: READ, blockTime }, data);
-const streamed = (slot: number) => at(slot, { blockTime: slot * 10 }, policyBytes({ feesClaimed: 9n }));
-const time = (slot: number): TimeRecord => ({
-  ...{ kind: 'time', address: rawKey('a'), slot: BigInt(slot), blockTime: slot * 10 },
-});
+let accounts = 0;
 
-const stands = async () =>
-  (
-    await store.query<{ slot: string; block_time: string | null; fees_claimed: string }>(
-      'SELECT slot, block_time, fees_claimed FROM policies FINAL',
-    )
-  )[0];
-
-/** The records in batches of their own, or all in one; then every batch once more. */
-async function apply(records: readonly LogRecord[], together: boolean) {
-  const log = logOf(records);
-  const batches = together ? [log] : log.map((entry) => [entry]);
-  for (let times = 0; times < 2; times += 1) {
-    const materialise = createMaterialiser({ store, programId: PROGRAM });
-    for (const entries of batches) await materialise(batchOf('accounts', entries));
-  }
-  const row = await stands();
-  for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);
-  return row;
+/** The states of an account of its own, and what is stored of it once they are taken in, one by one or all in one. */
+function accountOf() {
+  accounts += 1;
+  const name = `account ${accounts}`;
+  const at = (slot: number, change: Partial<AccountRecord>, data = policyBytes()) =>
+    account(name, PROGRAM, data, { slot: BigInt(slot), ...change });
+  const time = (slot: number): TimeRecord => ({
+    ...{ kind: 'time', address: rawKey(name), slot: BigInt(slot), blockTime: slot * 10 },
+  });
+  const after = async (records: readonly LogRecord[], together = true, times = 1) => {
+    const log = logOf(records);
+    const batches = together ? [log] : log.map((entry) => [entry]);
+    for (let time = 0; time < times; time += 1) {
+      const materialise = createMaterialiser({ store, programId: PROGRAM });
+      for (const entries of batches) await materialise(batchOf('accounts', entries));
+    }
+    const [row] = await store.query<{ slot: string; block_time: string | null; fees_claimed: string }>(
+      'SELECT slot, block_time, fees_claimed FROM policies FINAL WHERE address = {address:String}',
+      { address: key(name) },
+    );
+    return row;
+  };
+  return {
+    ...{ time, after },
+    read: (slot: number, blockTime: number | null = null) =>
+      at(slot, { source: 'rpc', writeVersion: READ, blockTime }),
+    streamed: (slot: number) => at(slot, { blockTime: slot * 10 }, policyBytes({ feesClaimed: 9n })),
+  };
 }
+
+const DATED = { slot: '8', block_time: '80', fees_claimed: '1' };
 
 test.each([
   ['in one batch', true],
   ['in batches of their own', false],
 ])('a state that was read without a time has that of its slot once it is told, %s', async (_, together) => {
-  const dated = { slot: '8', block_time: '80', fees_claimed: '1' };
-  expect(await apply([read(8), time(8)], together)).toEqual(dated);
+  const { read, time, after } = accountOf();
   // Read again later, which moves nothing.
-  expect(await apply([read(8), read(12, 120), time(8)], together)).toEqual(dated);
-  expect(await apply([read(8), time(8), read(12, 120)], together)).toEqual(dated);
+  expect(await after([read(8), read(12, 120), time(8)], together)).toEqual(DATED);
 });
 
-test.each([
-  ['in one batch', true],
-  ['in batches of their own', false],
-])('the time of a slot that another state has come behind dates nothing, %s', async (_, together) => {
+test('a log that is read again dates it again, and a reading behind it moves nothing', async () => {
+  const { read, time, after } = accountOf();
+  expect(await after([read(8), time(8)], false, 2)).toEqual(DATED);
+  expect(await after([read(8), time(8), read(12, 120)])).toEqual(DATED);
+});
+
+test('the time of a slot that another state has come behind dates nothing, nor that of another slot', async () => {
   const newer = { slot: '9', block_time: '90', fees_claimed: '9' };
-  expect(await apply([read(8), streamed(9), time(8)], together)).toEqual(newer);
-  expect(await apply([read(8), time(8), streamed(9)], together)).toEqual(newer);
-  expect(await apply([read(8), time(7)], together)).toMatchObject({ slot: '8', block_time: null });
+  const [one, other, third] = [accountOf(), accountOf(), accountOf()];
+  expect(await one.after([one.read(8), one.streamed(9), one.time(8)], false)).toEqual(newer);
+  expect(await other.after([other.read(8), other.time(8), other.streamed(9)])).toEqual(newer);
+  const undated = await third.after([third.read(8), third.time(7)]);
+  expect(undated).toEqual({ ...DATED, block_time: null });
 });
 
 test('what has no time is found, asked for until a node tells it, and told to the log', async () => {
-  const materialise = createMaterialiser({ store, programId: PROGRAM });
-  await materialise(batchOf('accounts', logOf([read(8)])));
+  await store.command('TRUNCATE TABLE policies');
+  const { read, time, after } = accountOf();
+  await after([read(8)]);
   const { undated } = storedState(store);
   const told = new Map<bigint, number>();
   const appended: LogRecord[] = [];
@@ -89,8 +95,7 @@ test('what has no time is found, asked for until a node tells it, and told to th
   told.set(8n, 80);
   await tellTimes(options);
   expect(appended).toEqual([time(8)]);
-  await materialise(batchOf('accounts', logOf(appended, 1n)));
-  expect(await stands()).toMatchObject({ slot: '8', block_time: '80' });
+  expect(await after(appended)).toEqual(DATED);
   expect(await options.store.undatedStates('', 10)).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import { readDocument } from '../../../ingest/poll/venues/document.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 
 const { signal } = new AbortController();
 let base = '';
@@ -44,8 +45,13 @@ afterAll(() => {
   server.close();
 });
 
+/** Of those that never come to an end; all others are waited for as long as they take. */
+const ENDLESS_MS = 500;
+const ENDLESS = ['/drip', '/hang'];
+
 const read = async (uri: string, allowPrivate = true) => {
-  const options = { ipfsGateway: null, allowPrivate, signal, timeoutMs: 500 };
+  const timeoutMs = ENDLESS.some((path) => uri.endsWith(path)) ? ENDLESS_MS : PATIENCE_MS;
+  const options = { ipfsGateway: null, allowPrivate, signal, timeoutMs };
   const { reading } = await readDocument('mint', uri, options);
   if (reading.type !== 'metadata') throw new Error('no metadata reading');
   return reading;

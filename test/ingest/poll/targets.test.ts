@@ -272,7 +272,7 @@ describe('documents', () => {
     ]);
     const log = captureLog();
     const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
-    const round = documentsRound(options, 60_000, Date.now, { timeoutMs: 1_500, nameServers });
+    const round = documentsRound(options, 60_000, Date.now, { timeoutMs: 5_000, nameServers });
     const ended = round((records) => log.append(records));
     await dnsLookup('localhost');
     await ended;
@@ -283,7 +283,10 @@ describe('documents', () => {
     expect(order.indexOf(key('good'))).toBeLessThan(order.indexOf(key('known')));
     // Four of the one domain were waited for, two at a time; the rest waits for the next round.
     expect(order.filter((mint) => dead.some((name) => key(name) === mint)).length).toBeLessThanOrEqual(5);
-    expect(of(dead.find((name) => of(name) !== undefined) as string)).toMatchObject({ error: 'timed out' });
+    // Whoever gives up first, the lookup or the reading, says so.
+    expect(of(dead.find((name) => of(name) !== undefined) as string)).toMatchObject({
+      error: expect.stringMatching(/^(timed out|no such host)$/),
+    });
     silent.close();
   });
 });

@@ -102,7 +102,7 @@ export function Panel() {
             : `${stamp(shown.asOf)} UTC, ${ago(shown.asOf, now.value)}`
         }</dd>`
       }
-      ${shown.path && html`<dt>API</dt><dd class="asked"><a href=${shown.path}>GET ${shown.path}</a></dd>`}
+      ${shown.path && html`<dt>API</dt><dd class="asked"><a href=${shown.path}>${shown.path}</a></dd>`}
     </dl>
   </aside>`;
 }

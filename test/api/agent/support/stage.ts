@@ -18,7 +18,7 @@ export interface AgentStage {
 }
 
 /** Long enough for what does answer, on a loaded machine too. */
-const IMPATIENT_MS = 1_000;
+const IMPATIENT_MS = 3_000;
 
 let minted = 0;
 
