@@ -11,6 +11,8 @@ export interface Followed {
 export interface Standing {
   /** The first so many of the addresses are asked for. */
   asked(streamed: number): void;
+  /** Some came up, and are asked for soon. */
+  added(): void;
   refused(words: string): void;
   /** Null: it brings something. */
   down(words: string | null): void;
@@ -24,23 +26,22 @@ export function createStanding(
   addresses: () => readonly string[],
   tell: (followed: Followed, overRpc: readonly string[]) => void,
 ): Standing {
-  let streamed = 0;
+  let rest: readonly string[] = [];
   let refusal: string | null = null;
   let downWords: string | null = null;
   let isBehind = false;
 
   const tellAll = () => {
-    const all = addresses();
-    const rest = all.slice(streamed);
     const reason = rest.length === 0 ? null : refusal;
     const down = downWords ?? (isBehind ? BEHIND : null);
-    tell({ addresses: all.length, overRpc: rest.length, reason, down }, rest);
+    tell({ addresses: addresses().length, overRpc: rest.length, reason, down }, rest);
   };
   return {
     asked: (count) => {
-      streamed = count;
+      rest = addresses().slice(count);
       tellAll();
     },
+    added: tellAll,
     refused: (words) => {
       refusal = words;
     },

@@ -230,6 +230,7 @@ export function createBeside(options: BesideOptions): Beside {
     add: (addresses) => {
       if (addresses.length === 0) return;
       newcomers.add(addresses);
+      standing.added();
       wake?.();
     },
     upTo: (slot) => {

@@ -3,6 +3,7 @@ import { ASK_ALL, type Ask, askAfter } from '../../../ingest/stream/beside/cap.t
 import { createFollowedCover } from '../../../ingest/stream/beside/cover.ts';
 import { createHold } from '../../../ingest/stream/beside/hold.ts';
 import { createBesideSlots } from '../../../ingest/stream/beside/slots.ts';
+import { createStanding } from '../../../ingest/stream/beside/standing.ts';
 import { endWords, replayEnd, StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
 import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots } from '../../../ingest/stream/slots/machine.ts';
@@ -221,6 +222,24 @@ describe('the core waits for the stream beside it', () => {
     hold.onCore();
     expect(said).toMatchObject({ ceiling: null, behind: false });
   });
+});
+
+test('addresses are told of as they come up, and those over RPC once the others are asked for', () => {
+  const addresses = ['a', 'b', 'c'];
+  const told: unknown[] = [];
+  const standing = createStanding(
+    () => addresses,
+    ({ addresses: count, overRpc }, rest) => told.push([count, overRpc, ...rest]),
+  );
+  standing.asked(2);
+  addresses.push('d');
+  standing.added();
+  standing.asked(2);
+  expect(told).toEqual([
+    [3, 1, 'c'],
+    [4, 1, 'c'],
+    [4, 2, 'c', 'd'],
+  ]);
 });
 
 describe('a marker', () => {
