@@ -34,6 +34,8 @@ export interface RankedRow extends Record<OwnSort, bigint>, Source {
   balance: bigint | null;
   /** Events of the last 24 hours, up to `until`, and the unix milliseconds up to which that can be told. */
   events: number;
+  /** Block time of the newest of them. */
+  lastEvent: string | null;
   toldUntil: number;
   /** Lower case, to search in. */
   name: string;
@@ -74,7 +76,7 @@ export function rankedRow(policy: RankedPolicy, texts: Map<string, string>): Ran
     ...{ address, mint, quote: '', bankroll, pool: null },
     ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
-    ...{ cap: null, routed: 0n, balance: null, events: 0, toldUntil: EVER },
+    ...{ cap: null, routed: 0n, balance: null, events: 0, lastEvent: null, toldUntil: EVER },
     ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0 },
     shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
@@ -147,11 +149,11 @@ export function setToken(row: RankedRow, token: RankedToken | undefined): boolea
 
 /** @param now unix milliseconds */
 export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): boolean {
-  const before = [row.events, row.until, row.shown.window?.row.last_time].join();
+  const before = [row.events, row.until, row.lastEvent].join();
   row.shown.window = window?.row ?? null;
   row.toldUntil = window === undefined ? EVER : window.until * 1000;
   moveOn(row, now);
-  return before !== [row.events, row.until, row.shown.window?.row.last_time].join();
+  return before !== [row.events, row.until, row.lastEvent].join();
 }
 
 /** Whether its window can be told at this moment. */
@@ -160,6 +162,7 @@ export function moveOn(row: RankedRow, now: number): boolean {
   const { window } = row.shown;
   const at = window === null ? undefined : eventsAt(window, Math.floor(now / 1000));
   row.events = at?.row.count ?? 0;
+  row.lastEvent = at?.row.last_time ?? null;
   row.until = told ? Math.min((at?.until ?? EVER) * 1000, row.toldUntil) : 0;
   return told;
 }
@@ -175,14 +178,14 @@ export interface ShownFacts {
 }
 
 export function shownOf(row: RankedRow): ShownFacts {
-  const { address, mint, quote, bankroll, pool, shown, events } = row;
+  const { address, mint, quote, bankroll, pool, shown, events, lastEvent } = row;
   return {
     policy: POLICY.unpack(shown.policy, { address, mint, quote_mint: quote, bankroll }) as RankedPolicy,
     pool: POOL.unpack(shown.pool, { address: pool ?? '', base_mint: mint, quote_mint: quote }),
     totals: FEES.unpack(shown.totals, { mint }),
     account: ACCOUNT.unpack(shown.account, { address: bankroll }),
     token: TOKEN.unpack(shown.token, { address: mint }),
-    events: { count: events, last_time: events === 0 ? null : (shown.window?.row.last_time ?? null) },
+    events: { count: events, last_time: lastEvent },
   };
 }
 

@@ -23,29 +23,38 @@ export interface ClaimsOfDay {
   last_time: string | null;
 }
 
-/** What a window held when it was asked for, and the first that leave it: it can be told without the store for a while. */
-export interface Leaving<Row, Left> {
+/** What a window held when it was asked for, and what leaves and enters it first: it can be told without the store for a while. */
+export interface Moving<Row, One> {
   row: Row;
   /** In the order in which they leave. */
-  leaving: readonly Left[];
+  leaving: readonly One[];
+  /** Those ahead of the clock, in the order in which they enter. */
+  coming: readonly One[];
 }
 
-export type EventWindow = Leaving<EventsOfDay, number>;
-export type ClaimWindow = Leaving<ClaimsOfDay, { time: number; quote: string; base: string }>;
+export type EventWindow = Moving<EventsOfDay, number>;
+export type Claim = { time: number; quote: string; base: string };
+export type ClaimWindow = Moving<ClaimsOfDay, Claim>;
 
-export const NO_EVENTS: EventWindow = { row: { count: 0, last_time: null }, leaving: [] };
+/** Most windows have none. */
+const NONE: readonly never[] = [];
+
+export const NO_EVENTS: EventWindow = { row: { count: 0, last_time: null }, leaving: NONE, coming: NONE };
 export const NO_CLAIMS: ClaimWindow = {
   row: { quote_amount: '0', base_amount: '0', count: '0', last_time: null },
-  leaving: [],
+  ...{ leaving: NONE, coming: NONE },
 };
 
 /** Block times of the first event of a window, and of the first behind it. */
 export type Edges = { first_time: string | null; next_time: string | null };
 
-/** So many of those that leave first are known by their times. */
+/** So many of those that leave first are known by their times, and of those that enter. */
 const KNOWN = 16;
 
-const NEXT = 'minIf(block_time, block_time > {until:Int64}) AS next_time';
+/** The first of what is in a window, and of what is ahead of it. */
+const firstOf = (one: string): string => `
+  groupArraySortedIf(${KNOWN})(${one}, block_time <= {until:Int64}) AS leaving,
+  groupArraySortedIf(${KNOWN})(${one}, block_time > {until:Int64}) AS coming`;
 
 /** Events of each of these mints with `until` − 24 h < block time <= `until`. */
 export async function eventsOfDay(
@@ -54,22 +63,23 @@ export async function eventsOfDay(
   until: number,
 ): Promise<Map<string, DayWindow<EventWindow>>> {
   const { sql, params } = amongMints('mint', mints);
-  const rows = await store.query<EventsOfDay & { mint: string; leaving: string[]; next_time: string | null }>(
+  const rows = await store.query<EventsOfDay & { mint: string; leaving: string[]; coming: string[] }>(
     `SELECT mint, toUInt32(countIf(block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-       groupArraySortedIf(${KNOWN})(assumeNotNull(block_time), block_time <= {until:Int64}) AS leaving, ${NEXT}
+       ${firstOf('assumeNotNull(block_time)')}
      FROM events FINAL
      WHERE ${sql} AND slot >= ${FIRST_SLOT_AFTER} AND kind != '' AND block_time > {after:Int64}
      GROUP BY mint`,
     { ...params, until, after: until - DAY_S },
   );
   return new Map(
-    rows.map(({ mint, count, last_time, leaving, next_time }) => {
-      const window = { row: { count, last_time }, leaving: leaving.map(Number) };
-      return [
-        mint,
-        { row: window, until: toldUntil(window.leaving.at(-1), window.leaving.length === count, next_time) },
-      ];
+    rows.map(({ mint, count, last_time, leaving, coming }) => {
+      const window = {
+        row: { count, last_time },
+        leaving: leaving.map(Number),
+        coming: coming.length === 0 ? NONE : coming.map(Number),
+      };
+      return [mint, { row: window, until: toldUntil(window, count, (time) => time) }];
     }),
   );
 }
@@ -81,14 +91,13 @@ export async function claimsOfDay(
   until: number,
 ): Promise<Map<string, DayWindow<ClaimWindow>>> {
   const rows = await store.query<
-    ClaimsOfDay & { mint: string; leaving: [string, string, string][]; next_time: string | null }
+    ClaimsOfDay & Record<'leaving' | 'coming', [string, string, string][]> & { mint: string }
   >(
     `SELECT mint, toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})) AS quote_amount,
        toString(sumIf(toUInt128(amount_b), block_time <= {until:Int64})) AS base_amount,
        toString(countIf(block_time <= {until:Int64})) AS count,
        maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-       groupArraySortedIf(${KNOWN})((assumeNotNull(block_time), amount_a, amount_b), block_time <= {until:Int64}) AS leaving,
-       ${NEXT}
+       ${firstOf('(assumeNotNull(block_time), amount_a, amount_b)')}
      FROM events FINAL
      WHERE mint IN {mints:Array(String)} AND slot >= ${FIRST_SLOT_AFTER}
        AND kind = 'FeesClaimed' AND block_time > {after:Int64}
@@ -96,64 +105,87 @@ export async function claimsOfDay(
     { mints: [...mints], until, after: until - DAY_S },
   );
   return new Map(
-    rows.map(({ mint, quote_amount, base_amount, count, last_time, leaving, next_time }) => {
-      const first = leaving.map(([time, quote, base]) => ({ time: Number(time), quote, base }));
-      const window = { row: { quote_amount, base_amount, count, last_time }, leaving: first };
-      return [
-        mint,
-        { row: window, until: toldUntil(first.at(-1)?.time, first.length === Number(count), next_time) },
-      ];
+    rows.map(({ mint, quote_amount, base_amount, count, last_time, leaving, coming }) => {
+      const claims = (list: typeof leaving) =>
+        list.length === 0 ? NONE : list.map(([time, quote, base]) => ({ time: Number(time), quote, base }));
+      const window = {
+        row: { quote_amount, base_amount, count, last_time },
+        ...{ leaving: claims(leaving), coming: claims(coming) },
+      };
+      return [mint, { row: window, until: toldUntil(window, Number(count), ({ time }) => time) }];
     }),
   );
 }
 
 /** Unix seconds until which a window can be told from what is known of it: of the last second there may be more. */
-function toldUntil(last: number | undefined, all: boolean, next: string | null): number {
-  const known = last === undefined || all ? Number.POSITIVE_INFINITY : last + DAY_S;
-  return Math.min(known, next === null ? Number.POSITIVE_INFINITY : Number(next));
+function toldUntil<One>(
+  { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
+  count: number,
+  timeOf: (one: One) => number,
+): number {
+  const last = leaving.at(-1);
+  const farthest = coming.length < KNOWN ? undefined : coming.at(-1);
+  return Math.min(
+    last === undefined || leaving.length === count ? Number.POSITIVE_INFINITY : timeOf(last) + DAY_S,
+    farthest === undefined ? Number.POSITIVE_INFINITY : timeOf(farthest),
+  );
 }
 
-/** What is left of a window at a later moment that it can be told of, in unix seconds. */
-export function eventsAt({ row, leaving }: EventWindow, now: number): DayWindow<EventsOfDay> {
-  const { left, until } = leftAt(leaving, (time) => time, now);
-  if (left.length === 0) return { row, until };
-  const count = row.count - left.length;
-  return { row: { count, last_time: count === 0 ? null : row.last_time }, until };
+/** What a window holds at a later moment that it can be told of, in unix seconds. */
+export function eventsAt(window: EventWindow, now: number): DayWindow<EventsOfDay> {
+  const { row } = window;
+  const { left, entered, until } = movedAt(window, (time) => time, now);
+  if (left.length + entered.length === 0) return { row, until };
+  const count = row.count + entered.length - left.length;
+  return { row: { count, last_time: lastTime(count, entered.at(-1), row) }, until };
 }
 
-export function claimsAt({ row, leaving }: ClaimWindow, now: number): DayWindow<ClaimsOfDay> {
-  const { left, until } = leftAt(leaving, ({ time }) => time, now);
-  if (left.length === 0) return { row, until };
-  const less = (whole: string, parts: readonly string[]) =>
-    parts.reduce((rest, part) => rest - BigInt(part), BigInt(whole)).toString();
-  const count = Number(row.count) - left.length;
+export function claimsAt(window: ClaimWindow, now: number): DayWindow<ClaimsOfDay> {
+  const { row } = window;
+  const { left, entered, until } = movedAt(window, ({ time }) => time, now);
+  if (left.length + entered.length === 0) return { row, until };
+  const sumOf = (whole: string, amount: 'quote' | 'base') => {
+    const sum = (claims: readonly Claim[]) => claims.reduce((all, claim) => all + BigInt(claim[amount]), 0n);
+    return (BigInt(whole) + sum(entered) - sum(left)).toString();
+  };
+  const count = Number(row.count) + entered.length - left.length;
   return {
     row: {
-      quote_amount: less(
-        row.quote_amount,
-        left.map(({ quote }) => quote),
-      ),
-      base_amount: less(
-        row.base_amount,
-        left.map(({ base }) => base),
-      ),
+      quote_amount: sumOf(row.quote_amount, 'quote'),
+      base_amount: sumOf(row.base_amount, 'base'),
       count: String(count),
-      last_time: count === 0 ? null : row.last_time,
+      last_time: lastTime(count, entered.at(-1)?.time, row),
     },
     until,
   };
 }
 
-function leftAt<Left>(
-  leaving: readonly Left[],
-  timeOf: (one: Left) => number,
+function lastTime(
+  count: number,
+  entered: number | undefined,
+  { last_time }: { last_time: string | null },
+): string | null {
+  if (count === 0) return null;
+  return entered === undefined ? last_time : String(entered);
+}
+
+function movedAt<One>(
+  { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
+  timeOf: (one: One) => number,
   now: number,
-): { left: readonly Left[]; until: number } {
-  const first = leaving.findIndex((one) => timeOf(one) + DAY_S > now);
-  const next = leaving[first];
+): { left: readonly One[]; entered: readonly One[]; until: number } {
+  // What enters leaves behind all that was there.
+  const all = coming.length === 0 ? leaving : [...leaving, ...coming];
+  const stays = all.findIndex((one) => timeOf(one) + DAY_S > now);
+  const ahead = coming.findIndex((one) => timeOf(one) > now);
+  const [leaves, enters] = [all[stays], coming[ahead]];
   return {
-    left: first < 0 ? leaving : leaving.slice(0, first),
-    until: next === undefined ? Number.POSITIVE_INFINITY : timeOf(next) + DAY_S,
+    left: stays < 0 ? all : all.slice(0, stays),
+    entered: ahead < 0 ? coming : coming.slice(0, ahead),
+    until: Math.min(
+      leaves === undefined ? Number.POSITIVE_INFINITY : timeOf(leaves) + DAY_S,
+      enters === undefined ? Number.POSITIVE_INFINITY : timeOf(enters),
+    ),
   };
 }
 
