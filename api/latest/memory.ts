@@ -111,14 +111,10 @@ export function createMemory(options: MemoryOptions): Memory {
       for (const key of keys) {
         const found = values.get(key);
         if (error !== undefined) cells.drop(kind, key);
-        else
-          cells.set(
-            kind,
-            key,
-            found?.value ?? KINDS[kind].none,
-            found?.until ?? Number.POSITIVE_INFINITY,
-            memory.clock,
-          );
+        else {
+          const until = found?.until ?? Number.POSITIVE_INFINITY;
+          cells.set(kind, key, found?.value ?? KINDS[kind].none, until, memory.clock);
+        }
       }
     }
     slow.published(carried);
