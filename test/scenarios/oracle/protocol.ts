@@ -27,7 +27,7 @@ function remotes({ state }: View, bit: number) {
 }
 
 /** Itself, its token accounts, its mint and its pool. */
-const OF_A_POLICY = 8;
+const OF_A_POLICY = 7;
 
 interface Stream {
   stream: { connected: boolean; reason: string | null };
