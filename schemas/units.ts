@@ -1,6 +1,10 @@
 export const HOUR_S = 3_600;
 export const DAY_S = 24 * HOUR_S;
 
+/** Hours since 1970; null stays null. */
+export const hourOf = (unixSeconds: number | null): number | null =>
+  unixSeconds === null ? null : Math.floor(unixSeconds / HOUR_S);
+
 /** ISO 8601 UTC with milliseconds of unix seconds; the one form in which times are served. */
 export function isoTime(unixSeconds: number | bigint): string {
   return isoMillis(Number(unixSeconds) * 1000);

@@ -1,3 +1,4 @@
+import type { Reading } from '../../schemas/readings.ts';
 import type {
   AccountRecord,
   DeadLetterRecord,
@@ -7,7 +8,6 @@ import type {
   MarkerRecord,
   PartRecord,
   ProfitRecord,
-  Reading,
   ReadingRecord,
   RecomputeRecord,
   Source,
@@ -83,26 +83,40 @@ const plainGap = layout<Omit<GapRecord, 'before' | 'obstacle'>>('gap', 4, {
   closed: flag,
 });
 
-/** What was written before gaps had places ends in front of them. */
-const gap: Layout<GapRecord> = {
-  tag: plainGap.tag,
+/** What follows the fields that a kind began with. */
+interface Tail<R> {
+  has(record: R): boolean;
+  write(record: R, to: ByteWriter): void;
+  read(from: ByteReader): Partial<R>;
+}
+
+/** Records that were written before there was a tail, or have nothing to say in it, end in front of it. */
+const extended = <Plain, R extends Plain>(plain: Layout<Plain>, tail: Tail<R>): Layout<R> => ({
+  tag: plain.tag,
   write: (record, to) => {
-    plainGap.write(record, to);
-    const { before = null, obstacle = null } = record;
-    if (before === null && obstacle === null) return;
+    plain.write(record, to);
+    if (tail.has(record)) tail.write(record, to);
+  },
+  read: (from) => {
+    const record = plain.read(from) as R;
+    return from.ended() ? record : { ...record, ...tail.read(from) };
+  },
+});
+
+const gap = extended<Omit<GapRecord, 'before' | 'obstacle'>, GapRecord>(plainGap, {
+  has: ({ before = null, obstacle = null }) => before !== null || obstacle !== null,
+  write: ({ before = null, obstacle = null }, to) => {
     const { unread, firstSlot } = partsOf(obstacle);
     textOrNull.write(before, to);
     textOrNull.write(unread, to);
     u64OrNull.write(firstSlot, to);
   },
   read: (from) => {
-    const record = plainGap.read(from);
-    if (from.ended()) return record;
     const before = textOrNull.read(from);
     const obstacle = obstacleOf({ unread: textOrNull.read(from), firstSlot: u64OrNull.read(from) });
-    return { ...record, before, obstacle };
+    return { before, obstacle };
   },
-};
+});
 
 const plainMarker = layout<Omit<MarkerRecord, 'followed' | 'missed'>>('marker', 3, {
   slot: u64,
@@ -110,30 +124,23 @@ const plainMarker = layout<Omit<MarkerRecord, 'followed' | 'missed'>>('marker', 
   blockTime: numberOrNull,
 });
 
-/** Where followed addresses are in the log as far as everything else nothing is written of them. */
-const marker: Layout<MarkerRecord> = {
-  tag: plainMarker.tag,
-  write: (record, to) => {
-    plainMarker.write(record, to);
-    const { followed, missed } = record;
-    if (followed === undefined && missed === undefined) return;
+const marker = extended<Omit<MarkerRecord, 'followed' | 'missed'>, MarkerRecord>(plainMarker, {
+  has: ({ followed, missed }) => followed !== undefined || missed !== undefined,
+  write: ({ followed, missed }, to) => {
     u64OrNull.write(followed?.slot ?? null, to);
     numberOrNull.write(followed?.blockTime ?? null, to);
     u64OrNull.write(missed?.after ?? null, to);
     u64OrNull.write(missed?.to ?? null, to);
   },
   read: (from) => {
-    const record = plainMarker.read(from);
-    if (from.ended()) return record;
     const [slot, blockTime] = [u64OrNull.read(from), numberOrNull.read(from)];
     const [after, to] = [u64OrNull.read(from), u64OrNull.read(from)];
     return {
-      ...record,
       ...(slot === null ? {} : { followed: { slot, blockTime } }),
       ...(after === null || to === null ? {} : { missed: { after, to } }),
     };
   },
-};
+});
 
 const recompute = json<RecomputeRecord, Omit<RecomputeRecord, 'kind' | 'slots'> & { slots: string[] }>({
   of: ({ partition, mints, slots }) => ({ partition, mints, slots: slots.map(String) }),

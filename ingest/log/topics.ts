@@ -1,4 +1,5 @@
-import type { LogRecord, Reading } from '../../schemas/records.ts';
+import type { Reading } from '../../schemas/readings.ts';
+import type { LogRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import { HISTORY_TOPICS, type Topic } from './port.ts';
 

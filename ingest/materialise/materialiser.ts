@@ -5,6 +5,7 @@ import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { hourOf } from '../../schemas/units.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
@@ -16,7 +17,6 @@ import { follows, type Progress, progressRow, readProgress, writtenUpTo } from '
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
-import { hourOf } from './rows/closings.ts';
 import { type Facts, undatedRows } from './rows/facts.ts';
 import { latestRows } from './rows/latest.ts';
 import { profitRows, settledFacts } from './settled.ts';

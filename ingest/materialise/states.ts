@@ -3,7 +3,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { LATEST_TABLES, type StateRow, type UnseenRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
 import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
-import { hourOf } from './rows/closings.ts';
+import { hourOf } from '../../schemas/units.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
 import { datedRows } from './rows/late-times.ts';
 import type { LatestRows } from './rows/latest.ts';

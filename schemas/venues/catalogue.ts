@@ -1,5 +1,5 @@
 import { MalformedError } from '../malformed.ts';
-import type { CatalogueRow } from '../records.ts';
+import type { CatalogueRow } from '../readings.ts';
 import { decodeKey } from '../solana/base58.ts';
 import { objectOf, textOf } from './decimal.ts';
 

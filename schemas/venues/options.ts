@@ -1,5 +1,5 @@
 import { MalformedError } from '../malformed.ts';
-import type { CurrencyRow } from '../records.ts';
+import type { CurrencyRow } from '../readings.ts';
 import { decimalText, objectOf, textOf } from './decimal.ts';
 
 /** An error that the venue answered. */

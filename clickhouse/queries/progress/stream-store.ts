@@ -28,15 +28,13 @@ export async function appliedPosition(store: Store, partitions: number): Promise
   );
   const slot = BigInt(row?.lowest ?? UNKNOWN);
   if (Number(row?.partitions ?? 0) < partitions || slot < 0n) return null;
-  return { slot, followed: lower(slot, BigInt(row?.followed ?? slot)) };
+  return { slot, followed: BigInt(row?.followed ?? slot) };
 }
 
 /** Of its slots the one. */
 export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
   return (await appliedPosition(store, partitions))?.slot ?? null;
 }
-
-const lower = (one: bigint, other: bigint) => (one < other ? one : other);
 
 const FOLLOWED = {
   policies: 'program',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DeadLetterRecord, LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { HOUR_S } from '../../../schemas/units.ts';
+import { hourOf } from '../../../schemas/units.ts';
 import type { Topic } from '../port.ts';
 import { encodeRecord } from '../record-codec.ts';
 import { keyOf, TOPICS_OF } from '../topics.ts';
@@ -68,11 +68,9 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
   return rounds;
 }
 
-const hourOf = ({ blockTime }: MarkerRecord) => (blockTime === null ? null : Math.floor(blockTime / HOUR_S));
-
 /** Whether nothing is lost of one marker where the next alone is sent: no hole between them, and no hour begins. */
 const standsFor = (next: MarkerRecord, one: MarkerRecord): boolean =>
-  next.parent === one.slot && one.missed === undefined && hourOf(next) === hourOf(one);
+  next.parent === one.slot && one.missed === undefined && hourOf(next.blockTime) === hourOf(one.blockTime);
 
 function openRound() {
   const messages: Outgoing[] = [];

@@ -1,5 +1,5 @@
 import type { AccountRecord } from '../../../schemas/records.ts';
-import { HOUR_S } from '../../../schemas/units.ts';
+import { hourOf } from '../../../schemas/units.ts';
 import type { LatestState } from './account.ts';
 
 /** A good state of an address. */
@@ -12,10 +12,6 @@ export interface Seen {
   /** No other state came before it in its batch: what was there is to be asked of what is stored. */
   opens: boolean;
 }
-
-/** In hours since 1970. */
-export const hourOf = (unixSeconds: number | null): number | null =>
-  unixSeconds === null ? null : Math.floor(unixSeconds / HOUR_S);
 
 /** What a batch says of hours: the last state of each address in each but the newest of all, and the first streamed. */
 export interface Closings {

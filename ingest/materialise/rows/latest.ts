@@ -2,8 +2,9 @@ import type { LatestColumns, LatestTable, StateRow, UnseenRow } from '../../../c
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { hourOf } from '../../../schemas/units.ts';
 import { EXPECTED_TABLES, readAccount } from './account.ts';
-import { createClosings, hourOf, type Seen } from './closings.ts';
+import { createClosings, type Seen } from './closings.ts';
 import { createMarks, type MarkRow } from './marks.ts';
 
 export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;

@@ -1,4 +1,5 @@
-import type { CatalogueRow, CurrencyRow, ReadingRecord } from '../../../schemas/records.ts';
+import type { CatalogueRow, CurrencyRow } from '../../../schemas/readings.ts';
+import type { ReadingRecord } from '../../../schemas/records.ts';
 
 export type ReadingTable =
   | 'venue_readings'

@@ -1,5 +1,6 @@
 import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
-import type { LogRecord, Reading } from '../../../schemas/records.ts';
+import type { Reading } from '../../../schemas/readings.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
 import type { EquityVenue } from '../../../schemas/venues/remote.ts';
 import type { PollFailure } from './call.ts';
 

@@ -69,8 +69,10 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       if (marker !== null) void options.send([marker]);
     },
     onFollowed: (followed, rest) => {
-      overRpc = rest;
-      setRota();
+      if (rest !== overRpc) {
+        overRpc = rest;
+        setRota();
+      }
       options.onFollowed(followed);
     },
   });

@@ -122,6 +122,11 @@ export function createBesideSlots(
     },
     overflowing: () => bytes > MOST_BYTES,
     forget: () => {
+      // What the core has not released yet is lost too.
+      if (highest !== null && highest > handedOut) {
+        highest = handedOut < 0n ? null : handedOut;
+        newest = null;
+      }
       pending.clear();
       undated.clear();
       metas.clear();

@@ -9,10 +9,10 @@ export interface Followed {
 
 /** What is told of the followed addresses, each time that something of it changes. */
 export interface Standing {
-  /** The first so many of the addresses are asked for. */
-  asked(streamed: number): void;
-  /** Some came up, and are asked for soon. */
-  added(): void;
+  /** Of all addresses the first so many are asked for. */
+  asked(all: readonly string[], streamed: number): void;
+  /** So many more came up, and are asked for soon. */
+  added(count: number): void;
   refused(words: string): void;
   /** Null: it brings something. */
   down(words: string | null): void;
@@ -22,10 +22,8 @@ export interface Standing {
 const BEHIND = 'their stream is behind';
 
 /** @param tell `overRpc`: addresses that no stream carries. */
-export function createStanding(
-  addresses: () => readonly string[],
-  tell: (followed: Followed, overRpc: readonly string[]) => void,
-): Standing {
+export function createStanding(tell: (followed: Followed, overRpc: readonly string[]) => void): Standing {
+  let addresses = 0;
   let rest: readonly string[] = [];
   let refusal: string | null = null;
   let downWords: string | null = null;
@@ -34,14 +32,18 @@ export function createStanding(
   const tellAll = () => {
     const reason = rest.length === 0 ? null : refusal;
     const down = downWords ?? (isBehind ? BEHIND : null);
-    tell({ addresses: addresses().length, overRpc: rest.length, reason, down }, rest);
+    tell({ addresses, overRpc: rest.length, reason, down }, rest);
   };
   return {
-    asked: (count) => {
-      rest = addresses().slice(count);
+    asked: (all, streamed) => {
+      addresses = all.length;
+      rest = all.slice(streamed);
       tellAll();
     },
-    added: tellAll,
+    added: (count) => {
+      addresses += count;
+      tellAll();
+    },
     refused: (words) => {
       refusal = words;
     },

@@ -84,14 +84,14 @@ export function createBeside(options: BesideOptions): Beside {
   let streamed: string[] = [];
   let wake: (() => void) | null = null;
 
-  const standing = createStanding(options.addresses, options.onFollowed);
+  const standing = createStanding(options.onFollowed);
   const request = (fromSlot: bigint | null) => {
     requests += 1;
     metas = 0;
     const all = options.addresses();
     streamed = all.slice(0, ask.cap ?? all.length);
     tried = { addresses: streamed.length, replay: fromSlot !== null };
-    standing.asked(streamed.length);
+    standing.asked(all, streamed.length);
     return { programId: null, addresses: streamed, commitment, fromSlot, name: `followed-${requests}` };
   };
   const newcomers = createNewcomers({
@@ -230,7 +230,7 @@ export function createBeside(options: BesideOptions): Beside {
     add: (addresses) => {
       if (addresses.length === 0) return;
       newcomers.add(addresses);
-      standing.added();
+      standing.added(addresses.length);
       wake?.();
     },
     upTo: (slot) => {

@@ -143,6 +143,21 @@ test('what an earlier run released without the stream beside it comes late, and 
   expect(beside.upTo(15n)).toEqual([account(15n, 1)]);
 });
 
+test('what is forgotten before the core released it was not brought', () => {
+  const beside = createBesideSlots('confirmed', 10n);
+  for (const slot of [11n, 12n])
+    for (const update of [account(slot, 1), meta(slot), confirmed(slot)]) beside.take(update);
+  beside.upTo(11n);
+  expect(beside.reached()).toBe(12n);
+  beside.forget();
+  expect(beside.reached()).toBe(11n);
+  expect(beside.upTo(12n)).toEqual([]);
+  const unbegun = createBesideSlots('confirmed', null);
+  for (const update of [meta(11n), confirmed(11n)]) unbegun.take(update);
+  unbegun.forget();
+  expect(unbegun.reached()).toBeNull();
+});
+
 test('slots above the ceiling are held, and say how many they are', () => {
   const slots = new Slots('confirmed', 10n);
   slots.hold(10n);
@@ -225,16 +240,11 @@ describe('the core waits for the stream beside it', () => {
 });
 
 test('addresses are told of as they come up, and those over RPC once the others are asked for', () => {
-  const addresses = ['a', 'b', 'c'];
   const told: unknown[] = [];
-  const standing = createStanding(
-    () => addresses,
-    ({ addresses: count, overRpc }, rest) => told.push([count, overRpc, ...rest]),
-  );
-  standing.asked(2);
-  addresses.push('d');
-  standing.added();
-  standing.asked(2);
+  const standing = createStanding(({ addresses, overRpc }, rest) => told.push([addresses, overRpc, ...rest]));
+  standing.asked(['a', 'b', 'c'], 2);
+  standing.added(1);
+  standing.asked(['a', 'b', 'c', 'd'], 2);
   expect(told).toEqual([
     [3, 1, 'c'],
     [4, 1, 'c'],

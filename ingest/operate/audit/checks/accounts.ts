@@ -4,8 +4,7 @@ import {
   statesAfter,
   statesAt,
 } from '../../../../clickhouse/queries/audit/accounts.ts';
-import type { LatestTable } from '../../../../clickhouse/tables.ts';
-import { LATEST_TABLES } from '../../../../clickhouse/tables.ts';
+import { LATEST_TABLES, type LatestTable } from '../../../../clickhouse/tables.ts';
 import { inParallel } from '../../../../runtime/parallel.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';

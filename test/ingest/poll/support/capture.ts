@@ -3,7 +3,8 @@ import type { PollOptions } from '../../../../ingest/poll/round.ts';
 import { readConfig } from '../../../../runtime/config/config.ts';
 import { createLogger } from '../../../../runtime/process/log.ts';
 import { createRpc } from '../../../../runtime/rpc/rpc.ts';
-import type { DeadLetterRecord, LogRecord, Reading } from '../../../../schemas/records.ts';
+import type { Reading } from '../../../../schemas/readings.ts';
+import type { DeadLetterRecord, LogRecord } from '../../../../schemas/records.ts';
 
 /** A log that remembers what was appended. */
 export interface CapturedLog extends LogWriter {
