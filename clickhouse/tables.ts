@@ -162,14 +162,12 @@ export interface HoleRow {
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;
-  /** 2: taken back, for good. */
-  has_index: 0 | 1 | 2;
+  /** Its rank among the readings of the transaction: reading-rank.ts. */
+  has_index: number;
   block_time: number | null;
 }
 
-export interface EventRow extends Omit<TransactionOrder, 'has_index'> {
-  /** 3 more where an amount was told from elsewhere than its transaction; 255, before 2: a derived event that was taken back. */
-  has_index: number;
+export interface EventRow extends TransactionOrder {
   policy: string;
   mint: string;
   quote_mint: string;

@@ -2,7 +2,7 @@ import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/coin/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
-import { pageKey } from '../latest/kind.ts';
+import { pageKey } from '../latest/kinds/kind.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/activity`, newest first. */

@@ -12,7 +12,7 @@ import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { nextSecond } from '../figures/times.ts';
-import { pageKey } from '../latest/kind.ts';
+import { pageKey } from '../latest/kinds/kind.ts';
 import { marketCapAt } from './caps.ts';
 import { coinNow } from './coin-now.ts';
 import {

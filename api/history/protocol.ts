@@ -6,7 +6,7 @@ import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { anyIncompleteReason } from '../figures/missing.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { nextSecond } from '../figures/times.ts';
-import { pageKey } from '../latest/kind.ts';
+import { pageKey } from '../latest/kinds/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { blocksOf } from './blocks.ts';

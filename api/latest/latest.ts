@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../../clickhouse/client.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { createTableFeed, type Feed, type HandOver } from './feed.ts';
-import type { Made } from './made.ts';
+import type { Made } from './made/made.ts';
 import { createMemory, type Memory } from './memory.ts';
 import type { View } from './view.ts';
 

@@ -4,17 +4,17 @@ import { listenedTo } from '../../clickhouse/listened-to.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
-import { createAhead } from './ahead.ts';
-import { addKey, type Cell, createCells, type Keys } from './cells.ts';
+import { createAhead } from './cells/ahead.ts';
+import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
+import { type LoadedKeys, loadKeys } from './cells/load.ts';
+import { dropSlow, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
-import { KINDS, type KindName } from './kinds.ts';
-import { type LoadedKeys, loadKeys } from './load.ts';
-import { holds, type Made } from './made.ts';
-import { createParts } from './parts.ts';
+import { KINDS, type KindName } from './kinds/kinds.ts';
+import { holds, type Made } from './made/made.ts';
+import { createParts } from './made/parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
-import { dropSlow, planOf } from './touched.ts';
 import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
 
 export interface MemoryOptions {

@@ -1,10 +1,10 @@
 import type { Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
-import type { Cells, Keys } from './cells.ts';
-import { KINDS, type KindName } from './kinds.ts';
-import { type LoadedKeys, loadKeys } from './load.ts';
-import { touches } from './touched.ts';
+import type { Cells, Keys } from './cells/cells.ts';
+import { type LoadedKeys, loadKeys } from './cells/load.ts';
+import { touches } from './cells/touched.ts';
+import { KINDS, type KindName } from './kinds/kinds.ts';
 import type { Overlay } from './view.ts';
 
 /** What one reader has loaded for itself. */

@@ -1,8 +1,8 @@
-import { addKey, type Cell, type Cells, type Keys, type Source } from './cells.ts';
+import { addKey, type Cell, type Cells, type Keys, type Source } from './cells/cells.ts';
 import type { IndexState } from './index-state.ts';
-import { KINDS, type KindName, type ValueOf } from './kinds.ts';
-import { holds, type Made } from './made.ts';
-import type { Parts } from './parts.ts';
+import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
+import { holds, type Made } from './made/made.ts';
+import type { Parts } from './made/parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
 

@@ -12,7 +12,7 @@ import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
 import { printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
-import { pageKey } from '../latest/kind.ts';
+import { pageKey } from '../latest/kinds/kind.ts';
 import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';

@@ -1,7 +1,7 @@
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
-import { pageKey } from '../latest/kind.ts';
+import { pageKey } from '../latest/kinds/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 

@@ -3,8 +3,8 @@ import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
+import { attestationsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
-import { attestationsIn } from '../latest/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
 const SOURCE = 'chain:VenueAccount.remote_asof';

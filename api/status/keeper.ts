@@ -4,7 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE } from '../figures/balances.ts';
 import { dayReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
-import { backlogIn } from '../latest/tallies/sums.ts';
+import { backlogIn } from '../latest/kinds/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */

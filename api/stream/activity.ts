@@ -8,7 +8,7 @@ import {
 } from '../../clickhouse/queries/activity/stream-events.ts';
 import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made } from '../latest/made.ts';
+import type { Made } from '../latest/made/made.ts';
 import type { View } from '../latest/view.ts';
 import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';

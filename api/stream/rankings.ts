@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as whatElseCame } from 'node:timers/promises';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made } from '../latest/made.ts';
+import type { Made } from '../latest/made/made.ts';
 import type { View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';

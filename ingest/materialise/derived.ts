@@ -1,5 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { derivedBetween, derivedSlots, wholeAmong } from '../../clickhouse/queries/activity/derived.ts';
+import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../clickhouse/tables.ts';
 import type { Facts } from './rows/facts.ts';
 
@@ -10,9 +11,6 @@ export interface DerivedRows {
   events: EventRow[];
   takenBack: DerivedRow[];
 }
-
-/** Wins over every reading, and over what was told of one from elsewhere. */
-const LAST_WORD = 255;
 
 /** @param alone whether these are the last word: nobody else has written since the batch before */
 type Settle = (facts: Facts, struck: readonly DerivedRow[], alone: boolean) => Promise<DerivedRows>;
@@ -88,7 +86,7 @@ export function goneEvent({ taken_back: _, ...key }: DerivedRow): EventRow {
   return {
     ...key,
     block_time: null,
-    ...{ tx_index: 0, has_index: LAST_WORD, kind: '', actor: '', summary: '{}' },
+    ...{ tx_index: 0, has_index: READING.takenBack, kind: '', actor: '', summary: '{}' },
     ...{ amount_a: '0', amount_b: '0', amount_c: '0', amount_d: '0' },
   };
 }

@@ -1,3 +1,4 @@
+import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow, PolicyTransactionRow, TransactionRow } from '../../clickhouse/tables.ts';
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
 import { goneEvent } from './derived.ts';
@@ -10,9 +11,6 @@ export interface StruckRows {
   /** What was incomplete of them is nobody's to wait for. */
   transactions: TransactionRow[];
 }
-
-/** Wins over every reading. */
-const LAST_WORD = 2;
 
 /** @param partition of the log whose events are this writer's */
 export function struckRows(verified: readonly VerifiedRecord[], partition: number): StruckRows {
@@ -33,8 +31,8 @@ function addStruck(rows: StruckRows, struck: StruckTransaction, partition: numbe
   }
   const nowhere = { tx_index: 0, block_time: null };
   for (const policy of struck.policies)
-    rows.policyTransactions.push({ policy, slot, signature, ...nowhere, has_index: LAST_WORD });
-  rows.transactions.push({ signature, slot, ...nowhere, has_index: 0, failed: 1 });
+    rows.policyTransactions.push({ policy, slot, signature, ...nowhere, has_index: READING.struck });
+  rows.transactions.push({ signature, slot, ...nowhere, has_index: READING.placeUnknown, failed: 1 });
 }
 
 /** How far a partition has applied what came of the comparison: its newest record stands. */

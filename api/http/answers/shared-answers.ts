@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Latest } from '../../latest/latest.ts';
-import type { Made } from '../../latest/made.ts';
+import type { Made } from '../../latest/made/made.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
 import { type Answer, answerOf } from './answers.ts';

@@ -1,6 +1,6 @@
 import type { RankedPool } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
-import { GONE } from '../cells.ts';
+import { GONE } from '../cells/cells.ts';
 import type { Part, RankedLoad, RowIndex } from './load.ts';
 import {
   attributesOf,

@@ -1,6 +1,6 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { GONE } from '../cells.ts';
+import { GONE } from '../cells/cells.ts';
 import { applyLoad, noRows, type Rows, touchedNothing } from './apply.ts';
 import { type Build, startBuild } from './build.ts';
 import { loadRanked, type RankedLoad, type RankedNeed } from './load.ts';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
-import { GONE, type Source } from '../cells.ts';
+import { GONE, type Source } from '../cells/cells.ts';
 import type { Touched } from './apply.ts';
 import { type Place, placesOf, risingOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';

@@ -12,7 +12,7 @@ import type {
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
-import type { Source } from '../cells.ts';
+import type { Source } from '../cells/cells.ts';
 import { type Packed, packing } from './packed.ts';
 
 /** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */

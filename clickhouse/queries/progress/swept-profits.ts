@@ -1,5 +1,6 @@
 import { PROFIT } from '../../../schemas/lacks.ts';
 import type { Store } from '../../client.ts';
+import { knowsPlace } from '../../reading-rank.ts';
 
 /** A transaction with cut logs that tells everything but the profit it swept. */
 export interface UnsettledSweep {
@@ -92,7 +93,7 @@ export async function sweepsBetween(
     profit: BigInt(row.profit as string),
     toLp: BigInt(row.to_lp as string),
     toHolders: BigInt(row.to_holders as string),
-    index: row.has_index % 3 === 1 ? row.tx_index : null,
+    index: knowsPlace(row.has_index) ? row.tx_index : null,
     blockTime: row.block_time === '' ? null : Number(row.block_time),
   }));
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import { READING } from '../../reading-rank.ts';
 
 /** A transaction as it is stored. */
 export interface StoredTransaction {
@@ -54,13 +55,13 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
        SELECT slot, signature, isNull(block_time) AS without_time FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
        UNION ALL SELECT slot, signature, isNull(block_time) AS without_time FROM policy_transactions FINAL
-       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < 2
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < {struck:UInt8}
        UNION ALL SELECT slot, signature, 0 AS without_time FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
        UNION ALL SELECT slot, signature, 0 AS without_time FROM incomplete_transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
      ) GROUP BY slot, signature`,
-    { from, to },
+    { from, to, struck: READING.struck },
   );
   return rows.map(({ signature, slot, undated }) => ({
     signature,
@@ -85,7 +86,7 @@ export async function policiesOf(
 ): Promise<{ signature: string; slot: string; policy: string }[]> {
   return store.query(
     `SELECT signature, slot, policy FROM policy_transactions FINAL
-     WHERE signature IN {signatures:Array(String)} AND has_index < 2`,
-    { signatures },
+     WHERE signature IN {signatures:Array(String)} AND has_index < {struck:UInt8}`,
+    { signatures, struck: READING.struck },
   );
 }

@@ -1,3 +1,4 @@
+import { rankOf } from '../../../clickhouse/reading-rank.ts';
 import type {
   EventRow,
   IncompleteRow,
@@ -91,7 +92,7 @@ function addTransaction(
   const slot = record.slot.toString();
   const order: TransactionOrder = {
     tx_index: record.index ?? record.order,
-    has_index: record.index === null ? 0 : 1,
+    has_index: rankOf(record.index),
     block_time: record.blockTime,
   };
   const incomplete = { signature, slot, block_time: record.blockTime };
@@ -126,14 +127,11 @@ function addTransaction(
     }
     facts.touchedIntervals.add(intervalOf(record.slot));
     const into = extract.status === 'whole' ? facts.events : facts.derived;
-    const has_index = order.has_index + (settled ? SETTLED : 0);
+    const has_index = rankOf(record.index, settled);
     into.push({ ...row, slot, signature, position, ...order, has_index, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });
 }
-
-/** What was told from elsewhere wins over what the transaction tells itself. */
-const SETTLED = 3;
 
 const CUT = 'its logs were cut before an event of the program';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createCells } from '../../../api/latest/cells.ts';
+import { createCells } from '../../../api/latest/cells/cells.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
+import { createParts } from '../../../api/latest/made/parts.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
-import { createParts } from '../../../api/latest/parts.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { freshDatabase } from '../../support/database.ts';

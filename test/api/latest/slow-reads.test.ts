@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createCells } from '../../../api/latest/cells.ts';
-import { pageKey } from '../../../api/latest/kind.ts';
-import type { KindName } from '../../../api/latest/kinds.ts';
+import { createCells } from '../../../api/latest/cells/cells.ts';
+import { pageKey } from '../../../api/latest/kinds/kind.ts';
+import type { KindName } from '../../../api/latest/kinds/kinds.ts';
 import { createSlowReads } from '../../../api/latest/slow-reads.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { awaited } from '../../support/awaited.ts';

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
+import {
+  attestationsIn,
+  backlogIn,
+  bridgeIn,
+  quoteTotalsIn,
+} from '../../../api/latest/kinds/tallies/sums.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
-import { attestationsIn, backlogIn, bridgeIn, quoteTotalsIn } from '../../../api/latest/tallies/sums.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';

@@ -1,11 +1,11 @@
-import type { Changes } from '../../../clickhouse/changes.ts';
-import type { Store } from '../../../clickhouse/client.ts';
-import type { BridgeRow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
+import type { Changes } from '../../../../clickhouse/changes.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
+import type { BridgeRow } from '../../../../clickhouse/queries/analytics/bridge-flow.ts';
 import {
   type TalliedVenueAccount,
   talliedVenueAccounts,
   venueAccountCount,
-} from '../../../clickhouse/queries/analytics/tallied.ts';
+} from '../../../../clickhouse/queries/analytics/tallied.ts';
 import { changedKeys } from './changed.ts';
 import { oldestOf } from './oldest.ts';
 

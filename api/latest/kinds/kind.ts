@@ -1,5 +1,5 @@
-import type { ChangedTable, Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
 
 /** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
 export interface Loaded<Value> {

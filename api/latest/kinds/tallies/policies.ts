@@ -1,14 +1,14 @@
-import type { Changes } from '../../../clickhouse/changes.ts';
-import type { Store } from '../../../clickhouse/client.ts';
+import type { Changes } from '../../../../clickhouse/changes.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
 import {
   type TalliedEscrow,
   type TalliedPolicy,
   talliedEscrows,
   talliedPolicies,
-} from '../../../clickhouse/queries/analytics/tallied.ts';
-import type { QuoteTotalsRow } from '../../../clickhouse/queries/analytics/totals.ts';
-import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
-import type { BacklogRow } from '../../../clickhouse/queries/status/status-counts.ts';
+} from '../../../../clickhouse/queries/analytics/tallied.ts';
+import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
+import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
+import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import { changedKeys } from './changed.ts';
 import { oldestOf } from './oldest.ts';
 

@@ -1,8 +1,8 @@
-import type { Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import type { Changes } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import type { Kind, Loaded } from '../kinds/kind.ts';
+import { KINDS, type KindName } from '../kinds/kinds.ts';
 import type { Cells, Keys } from './cells.ts';
-import type { Kind, Loaded } from './kind.ts';
-import { KINDS, type KindName } from './kinds.ts';
 
 /** By kind: the keys that were asked for, and what was found or why nothing could be. */
 export type LoadedKeys = Map<

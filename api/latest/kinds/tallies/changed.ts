@@ -1,4 +1,4 @@
-import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
+import { ANY, type ChangedTable, type Changes } from '../../../../clickhouse/changes.ts';
 
 /** They travel as a bound parameter in the address of the request; of more all are read. */
 const MOST_KEYS = 1_000;

@@ -1,12 +1,12 @@
-import type { Store } from '../../clickhouse/client.ts';
-import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import type { StoredPolicy } from '../../../clickhouse/queries/states/policy.ts';
 import {
   type PolicyKeys,
   policyKeysAfter,
   poolsOfMints,
-} from '../../clickhouse/queries/states/policy-keys.ts';
+} from '../../../clickhouse/queries/states/policy-keys.ts';
+import type { KindName } from '../kinds/kinds.ts';
 import { addKey, type Cells, type Keys } from './cells.ts';
-import type { KindName } from './kinds.ts';
 import type { LoadedKeys } from './load.ts';
 
 /** What readers will ask for next, read with what they ask for. */

@@ -1,16 +1,20 @@
-import { activityPage, type EventRow } from '../../clickhouse/queries/activity/activity.ts';
-import { type ClaimRow, recentClaims } from '../../clickhouse/queries/activity/claims.ts';
-import { type BridgeRow, bridgeFlow } from '../../clickhouse/queries/analytics/bridge-flow.ts';
-import { daySeries, type QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
-import { type PolicyTotalsRow, policyTotals } from '../../clickhouse/queries/analytics/policy-totals.ts';
-import { type QuoteTotalsRow, quotesInUse, quoteTotals } from '../../clickhouse/queries/analytics/totals.ts';
+import { activityPage, type EventRow } from '../../../clickhouse/queries/activity/activity.ts';
+import { type ClaimRow, recentClaims } from '../../../clickhouse/queries/activity/claims.ts';
+import { type BridgeRow, bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
+import { daySeries, type QuoteDayRow } from '../../../clickhouse/queries/analytics/day-series.ts';
+import { type PolicyTotalsRow, policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
+import {
+  type QuoteTotalsRow,
+  quotesInUse,
+  quoteTotals,
+} from '../../../clickhouse/queries/analytics/totals.ts';
 import {
   type CoinHistoryRows,
   coinHistoryRows,
   HISTORY_KINDS,
   NO_HISTORY,
-} from '../../clickhouse/queries/history/coin.ts';
-import { type QuoteHourSums, quoteHourSums } from '../../clickhouse/queries/history/event-sums.ts';
+} from '../../../clickhouse/queries/history/coin.ts';
+import { type QuoteHourSums, quoteHourSums } from '../../../clickhouse/queries/history/event-sums.ts';
 import {
   type BegunPolicies,
   begunPolicies,
@@ -19,50 +23,57 @@ import {
   protocolHistoryRows,
   protocolNow,
   type QuoteSumsAt,
-} from '../../clickhouse/queries/history/protocol.ts';
+} from '../../../clickhouse/queries/history/protocol.ts';
 import {
   claimsOfDay,
   eventsOfDay,
   NO_CLAIMS,
   NO_EVENTS,
-} from '../../clickhouse/queries/ranking/day-windows.ts';
-import { type RankedPage, rankedPolicies, readSelection } from '../../clickhouse/queries/ranking/ranking.ts';
+} from '../../../clickhouse/queries/ranking/day-windows.ts';
+import {
+  type RankedPage,
+  rankedPolicies,
+  readSelection,
+} from '../../../clickhouse/queries/ranking/ranking.ts';
 import {
   hasCatalogue,
   type PairRow,
   pairsOf,
   type QuotePairRow,
   quotePairs,
-} from '../../clickhouse/queries/states/catalogue.ts';
-import { type MintRow, mintsAt } from '../../clickhouse/queries/states/mints.ts';
+} from '../../../clickhouse/queries/states/catalogue.ts';
+import { type MintRow, mintsAt } from '../../../clickhouse/queries/states/mints.ts';
 import {
   type LastTransactionRow,
   lastTransactions,
   policiesAt,
   type StoredPolicy,
-} from '../../clickhouse/queries/states/policy.ts';
-import { type PoolRow, poolsAt } from '../../clickhouse/queries/states/pools.ts';
-import { type PriceRow, pricesOf } from '../../clickhouse/queries/states/prices.ts';
+} from '../../../clickhouse/queries/states/policy.ts';
+import { type PoolRow, poolsAt } from '../../../clickhouse/queries/states/pools.ts';
+import { type PriceRow, pricesOf } from '../../../clickhouse/queries/states/prices.ts';
 import {
   type ModelRow,
   models,
   type OriginRow,
   origins,
-} from '../../clickhouse/queries/states/registries.ts';
-import { type TokenAccountRow, tokenAccountsAt } from '../../clickhouse/queries/states/token-accounts.ts';
-import { type VenueAccountRow, venueAccountsOf } from '../../clickhouse/queries/states/venue-accounts.ts';
+} from '../../../clickhouse/queries/states/registries.ts';
+import { type TokenAccountRow, tokenAccountsAt } from '../../../clickhouse/queries/states/token-accounts.ts';
+import { type VenueAccountRow, venueAccountsOf } from '../../../clickhouse/queries/states/venue-accounts.ts';
 import {
   type KindCountRow,
   keeperOfDay,
   lastActions,
-} from '../../clickhouse/queries/status/events-between.ts';
-import { type ProtocolConfigRow, protocolConfig } from '../../clickhouse/queries/status/protocol-config.ts';
+} from '../../../clickhouse/queries/status/events-between.ts';
+import {
+  type ProtocolConfigRow,
+  protocolConfig,
+} from '../../../clickhouse/queries/status/protocol-config.ts';
 import {
   type BacklogRow,
   deadLetterCount,
   feeBacklog,
-} from '../../clickhouse/queries/status/status-counts.ts';
-import { type StreamStateRow, streamState } from '../../clickhouse/queries/status/stream-state.ts';
+} from '../../../clickhouse/queries/status/status-counts.ts';
+import { type StreamStateRow, streamState } from '../../../clickhouse/queries/status/stream-state.ts';
 import {
   type CurrenciesRow,
   currencies,
@@ -73,7 +84,7 @@ import {
   type VenueStatusRow,
   venueReadings,
   venueStatuses,
-} from '../../clickhouse/queries/status/venue-state.ts';
+} from '../../../clickhouse/queries/status/venue-state.ts';
 import { type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
 import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { KINDS, type KindName } from './kinds.ts';
+import { KINDS, type KindName } from '../kinds/kinds.ts';
 
 /** What something can be made of. Who did keeps the stamp: it is another where this has changed or is gone. */
 export interface Source {

@@ -1,7 +1,7 @@
-import type { BridgeRow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
-import type { QuoteTotalsRow } from '../../../clickhouse/queries/analytics/totals.ts';
-import type { BacklogRow } from '../../../clickhouse/queries/status/status-counts.ts';
-import type { View } from '../view.ts';
+import type { BridgeRow } from '../../../../clickhouse/queries/analytics/bridge-flow.ts';
+import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
+import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
+import type { View } from '../../view.ts';
 
 /** Sums over all policies and venue accounts: from memory, or from the engine where there are too many of them. */
 export const quoteTotalsIn = (view: View): readonly QuoteTotalsRow[] =>

@@ -1,6 +1,6 @@
-import { ANY, type ChangedTable, type Changes } from '../../clickhouse/changes.ts';
+import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
+import { KINDS, type KindName } from '../kinds/kinds.ts';
 import { addKey, type Cells, type Keys } from './cells.ts';
-import { KINDS, type KindName } from './kinds.ts';
 
 const NAMES = Object.keys(KINDS) as KindName[];
 

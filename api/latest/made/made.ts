@@ -1,4 +1,4 @@
-import type { Source } from './cells.ts';
+import type { Source } from '../cells/cells.ts';
 
 /** What was made of memory, and what it was made of. */
 export interface Made<T> {
