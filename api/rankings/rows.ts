@@ -1,6 +1,7 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
+import type { RankedPlace } from '../../clickhouse/queries/ranking/ranking.ts';
 import { figure } from '../../schemas/figure.ts';
-import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
+import { OWN_KEYS, ofShown, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
@@ -14,26 +15,30 @@ import type { View } from '../latest/view.ts';
 import { type Around, aroundOf } from './around.ts';
 import { factsAt, factsIn, type RowFacts } from './facts.ts';
 import { createFolding, MARK, unfold } from './folded.ts';
+import { rankedBy, type Unranked } from './ranked-by.ts';
 
 export interface RankingView {
   view: View;
   launchpadVenueId: string;
   launchpad: string;
+  sort: Sort;
+  /** The order that the engine told is not that of the figures: both are read again. */
+  misfit(): void;
 }
 
-/** A row before it is known where it stands. */
-type Unranked = Omit<RankingRow, 'rank'>;
+/** A policy with what its row shows, or what it was ranked by where the engine says the order. */
+export type Place = RankedRow | RankedPlace;
 
-/** A policy with what its row shows, or its address where the engine says the order. */
-export type Place = RankedRow | string;
+const isTold = (place: Place): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
   const { view, launchpadVenueId } = ranking;
   const around = aroundOf(view, launchpadVenueId);
-  return known(ranking, places).map((place, at) => {
-    if (typeof place !== 'string') view.use(place);
-    return { rank: firstRank + at, ...rowAt(place, ranking, around, () => view.state().markerTime) };
+  return places.flatMap((place, at) => {
+    if (!isTold(place)) view.use(place);
+    const row = rowAt(place, ranking, around, () => view.state().markerTime);
+    return row === null ? [] : [{ rank: firstRank + at, ...row }];
   });
 }
 
@@ -49,44 +54,42 @@ export function rankingText(ranking: RankingView, places: readonly Place[], firs
     return marker;
   };
   const textOf = (place: Place): string => {
-    if (typeof place === 'string') return printedRow(rowAt(place, ranking, around, markerTime));
+    if (isTold(place)) return printedRow(rowAt(place, ranking, around, markerTime));
     const fold = () => folding.fold(printedRow(rowAt(place, ranking, around, () => MARK)));
     const folded = view.rowPart(place, around(place.quote), fold);
     return unfold(folded, folded.marked ? markerTime() : null);
   };
   let text = '';
-  for (const [at, place] of known(ranking, places).entries())
+  for (const [at, place] of places.entries())
     text += `${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},${textOf(place)}`;
   return text;
 }
 
 /** As it stands in a list of an answer, behind its first field. */
-function printedRow(row: Unranked): string {
+function printedRow(row: Unranked | null): string {
   const nested = JSON.stringify([[row]], null, 2);
   return nested.slice(NESTED.length, -END.length);
 }
 const NESTED = '[\n  [\n    {';
 const END = '\n  ]\n]';
 
-/** Without policies that ended since the engine was asked. */
-function known({ view }: RankingView, places: readonly Place[]): readonly Place[] {
-  const addresses = places.filter((place) => typeof place === 'string');
-  if (addresses.length === 0) return places;
-  const found = view.rows('policy', addresses);
-  return addresses.filter((address) => found.has(address));
-}
-
+/** Null where the policy is not there: it is being read, or it ended since the engine was asked. */
 function rowAt(
   place: Place,
-  { view, launchpad }: RankingView,
+  ranking: RankingView,
   around: (quoteMint: string) => Around,
   markerTime: () => string | null,
-): Unranked {
-  const facts =
-    typeof place === 'string'
-      ? (factsAt(view, launchpad, place) as RowFacts)
-      : factsIn(view, launchpad, place);
-  return rowOf(facts, view, around(facts.policy.quote_mint), markerTime);
+): Unranked | null {
+  const { view, launchpad, sort } = ranking;
+  if (!isTold(place)) return rowOf(factsIn(view, launchpad, place), view, around(place.quote), markerTime);
+  const facts = factsAt(view, launchpad, place.address);
+  if (facts === null) {
+    ranking.misfit();
+    return null;
+  }
+  const row = rowOf(facts, view, around(facts.policy.quote_mint), markerTime);
+  if (rankedBy(sort, row, facts.policy) !== place.key) ranking.misfit();
+  return row;
 }
 
 /**
