@@ -213,7 +213,7 @@ export function createMemory(options: MemoryOptions): Memory {
         const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
         for (const [kind, keys] of quick) for (const key of keys) addKey(wants, kind, key);
         wantsRanked ||= reading.lacksRanked();
-        const waits = quick.length > 0 || reading.lacksRanked();
+        const waits = quick.length > 0 || reading.lacksRanked() || reading.misfits();
         await Promise.all([waits ? turn() : null, own.load(lacks)]);
         if (reading.lacksRanked()) {
           await ranked.built();

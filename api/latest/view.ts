@@ -22,6 +22,8 @@ export interface View {
   ranked(need: RankedNeed): RankedOrders | 'engine' | null;
   /** It is made of this, too: a row of those. */
   use(source: Source): void;
+  /** What was got does not go with the rest: both are read anew before anything is made of them. */
+  misfit(kind: KindName, key: string): void;
   /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
   until(moment: number): void;
 }
@@ -46,6 +48,8 @@ export interface Reading {
   lacks: Keys;
   /** Whether the orders of the policies are lacking. */
   lacksRanked(): boolean;
+  /** Whether memory has to be brought up first: something does not go with it. */
+  misfits(): boolean;
   made<T>(value: T): Made<T>;
 }
 
@@ -58,6 +62,7 @@ export function openView(
   const cells: Source[] = [];
   const stamps: number[] = [];
   let lacksRanked = false;
+  let misfits = false;
   /** How often something was not there. */
   let lacking = 0;
   let until = Number.POSITIVE_INFINITY;
@@ -103,6 +108,7 @@ export function openView(
   return {
     lacks,
     lacksRanked: () => lacksRanked,
+    misfits: () => misfits,
     view: {
       now,
       get,
@@ -127,6 +133,14 @@ export function openView(
         if (found !== 'ready') return found === 'engine' ? found : null;
         use(state.ranked);
         return ranked;
+      },
+      misfit: (kind, key) => {
+        // What is made without something says nothing of what goes with it.
+        if (lacking > 0) return;
+        memory.cells.drop(kind, key);
+        addKey(lacks, kind, key);
+        lacking += 1;
+        misfits = true;
       },
       until: (moment) => {
         if (moment < until) until = moment;

@@ -57,30 +57,32 @@ function pageOf(
     undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
   };
-  const { total, places } =
+  const { total, places, misfit } =
     ranked === 'engine'
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
   const keepsRows = ranked !== null && ranked !== 'engine' && ranked.size() <= MOST_KEPT;
   const hasMore = offset + places.length < total;
   const head = { sort, order, limit, offset, total, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad, keepsRows }, places };
+  return { head, ranking: { view, launchpadVenueId, launchpad, sort, keepsRows, misfit }, places };
 }
 
-type Selected = { total: number; places: readonly Place[] };
+type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };
 
 function selectedBy(view: View, selection: RankingSelection): Selected {
-  const { total, addresses } = view.get('ranked', pageKey(writeSelection(selection)));
-  return { total, places: addresses };
+  const key = pageKey(writeSelection(selection));
+  const { total, places } = view.get('ranked', key);
+  return { total, places, misfit: () => view.misfit('ranked', key) };
 }
 
 /** @param orders null where they are to be loaded first */
 function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
-  if (orders === null) return { total: 0, places: [] };
+  const misfit = () => {};
+  if (orders === null) return { total: 0, places: [], misfit };
   const { total, rows, of } = orders.page(selection);
   for (const source of of) view.use(source);
   if (selection.sort === 'activity') view.until(orders.until());
-  return { total, places: rows };
+  return { total, places: rows, misfit };
 }
 
 /** What each quote asset is worth, where that is known. */

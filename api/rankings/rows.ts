@@ -1,6 +1,7 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
+import type { RankedPlace } from '../../clickhouse/queries/ranking/ranking.ts';
 import { figure } from '../../schemas/figure.ts';
-import { OWN_KEYS, ofShown, type RankingRow } from '../../schemas/responses/rankings.ts';
+import { OWN_KEYS, ofShown, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
@@ -13,28 +14,31 @@ import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
 import { type Around, aroundOf } from './around.ts';
 import { factsAt, factsOf, type RowFacts } from './facts.ts';
+import { rankedBy, type Unranked } from './ranked-by.ts';
 
 export interface RankingView {
   view: View;
   launchpadVenueId: string;
   launchpad: string;
+  sort: Sort;
   /** Whether there is room for all rows as they are printed: one that would be printed the same is printed once then. */
   keepsRows: boolean;
+  /** The order that the engine told is not that of the figures: both are read again. */
+  misfit(): void;
 }
 
-/** A row before it is known where it stands. */
-type Unranked = Omit<RankingRow, 'rank'>;
+/** A policy with what its row shows, or what it was ranked by where the engine says the order. */
+export type Place = RankedRow | RankedPlace;
 
-/** A policy with what its row shows, or its address where the engine says the order. */
-export type Place = RankedRow | string;
+const isTold = (place: Place): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
   const around = aroundOf(ranking.view, ranking.launchpadVenueId);
-  return known(ranking, places).map((place, at) => ({
-    rank: firstRank + at,
-    ...rowAt(place, ranking, around),
-  }));
+  return places.flatMap((place, at) => {
+    const row = rowAt(place, ranking, around);
+    return row === null ? [] : [{ rank: firstRank + at, ...row }];
+  });
 }
 
 /** The same in pieces, as they are printed inside of a page. */
@@ -42,33 +46,33 @@ export function rankingTexts(ranking: RankingView, places: readonly Place[], fir
   const { view, launchpad, launchpadVenueId, keepsRows } = ranking;
   // A row that is kept by itself is made of all that it is made of.
   const shared = keepsRows ? null : aroundOf(view, launchpadVenueId);
-  return known(ranking, places).flatMap((place, at) => {
-    const address = typeof place === 'string' ? place : place.address;
+  return places.flatMap((place, at) => {
     const print = () => printedRow(rowAt(place, ranking, shared ?? aroundOf(view, launchpadVenueId)));
-    const text = keepsRows ? view.part(`row ${launchpad} ${address}`, print) : print();
+    const text = keepsRows ? view.part(`row ${launchpad} ${place.address}`, print) : print();
     return [`${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},`, text];
   });
 }
 
 /** As it stands in a list of an answer, behind its first field. */
-function printedRow(row: Unranked): string {
+function printedRow(row: Unranked | null): string {
   const nested = JSON.stringify([[row]], null, 2);
   return nested.slice(NESTED.length, -END.length);
 }
 const NESTED = '[\n  [\n    {';
 const END = '\n  ]\n]';
 
-/** Without policies that ended since the engine was asked. */
-function known({ view }: RankingView, places: readonly Place[]): readonly Place[] {
-  const addresses = places.filter((place) => typeof place === 'string');
-  if (addresses.length === 0) return places;
-  const found = view.rows('policy', addresses);
-  return addresses.filter((address) => found.has(address));
-}
-
-function rowAt(place: Place, { view, launchpad }: RankingView, around: Around): Unranked {
-  if (typeof place !== 'string') return rowOf(factsOf(view, launchpad, place), view, around);
-  return rowOf(factsAt(view, launchpad, place) as RowFacts, view, around);
+/** Null where the policy is not there: it is being read, or it ended since the engine was asked. */
+function rowAt(place: Place, ranking: RankingView, around: Around): Unranked | null {
+  const { view, launchpad, sort } = ranking;
+  if (!isTold(place)) return rowOf(factsOf(view, launchpad, place), view, around);
+  const facts = factsAt(view, launchpad, place.address);
+  if (facts === null) {
+    ranking.misfit();
+    return null;
+  }
+  const row = rowOf(facts, view, around);
+  if (rankedBy(sort, row, facts.policy) !== place.key) ranking.misfit();
+  return row;
 }
 
 /** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */

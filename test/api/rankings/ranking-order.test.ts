@@ -43,7 +43,7 @@ function withoutEngine(): Store {
   return {
     ...store,
     query: (sql, params) => {
-      if (sql.includes('isNull(key)')) throw new Error('the engine was asked for an order');
+      if (sql.includes('isNull(rank_key)')) throw new Error('the engine was asked for an order');
       return store.query(sql, params);
     },
   };
