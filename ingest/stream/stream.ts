@@ -42,6 +42,8 @@ export interface StreamOptions {
   signal: AbortSignal;
   /** A stream without a new slot for this long is started again. */
   silenceMs?: number;
+  /** The stream of followed addresses is away once it has brought nothing for so long. */
+  awayAfterMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
   /** Mints and metadata, whose addresses strangers chose, are read again this long after. */
@@ -197,9 +199,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
-  const { silenceMs, rotaMs } = options;
+  const { silenceMs, awayAfterMs, rotaMs } = options;
   const limits = {
     ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
     ...(rotaMs === undefined ? {} : { rotaMs }),
   };
   const beside = createFollowed({
@@ -230,7 +233,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap(gap);
       for (const output of outputs) handle(output);
     },
-    onEnd: (reason) => report({ type: 'disconnected', reason }),
+    onEnd: (reason, brought) => {
+      report({ type: 'disconnected', reason });
+      if (!brought) beside.giveWay();
+    },
   });
   await Promise.all([streamingBeside, telling]);
   client.close();
