@@ -6,6 +6,7 @@ import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
+import { givingWay } from '../clickhouse/embedded/give-way.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { openServing } from '../clickhouse/serving.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
@@ -75,7 +76,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   );
   const store =
     config.clickhouseUrl === null
-      ? await openEmbedded(path.resolve(config.dataDir, 'clickhouse'))
+      ? await givingWay(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
       : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(notReached);
   await migrate(store, config.clickhouseCluster);
 

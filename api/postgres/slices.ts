@@ -9,7 +9,7 @@ export interface SliceOptions {
 }
 
 /** So long nothing else of the process is looked at. */
-const SLICE_MS = 4;
+const SLICE_MS = 1;
 
 /**
  * For an engine that works on this thread and is done before it answers: a hundred questions that wait for it would be

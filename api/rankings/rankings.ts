@@ -17,17 +17,14 @@ import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type Place, type RankingView, rankingRows, rankingTexts } from './rows.ts';
-
-/** Rows that are kept as they are printed, 3 kB each; of more few would be asked for again before they are forgotten. */
-const MOST_KEPT = 20_000;
+import { type Place, type RankingView, rankingRows, rankingText } from './rows.ts';
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const { head, ranking, places } = pageOf(view, settings, request);
-  const items = rankingTexts(ranking, places, request.offset + 1);
+  const items = rankingText(ranking, places, request.offset + 1);
   return { status: 200, body: printedAnswer(head, 'items', items) };
 }
 
@@ -57,30 +54,31 @@ function pageOf(
     undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
   };
-  const { total, places } =
+  const { total, places, misfit } =
     ranked === 'engine'
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
-  const keepsRows = ranked !== null && ranked !== 'engine' && ranked.size() <= MOST_KEPT;
   const hasMore = offset + places.length < total;
   const head = { sort, order, limit, offset, total, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad, keepsRows }, places };
+  return { head, ranking: { view, launchpadVenueId, launchpad, sort, misfit }, places };
 }
 
-type Selected = { total: number; places: readonly Place[] };
+type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };
 
 function selectedBy(view: View, selection: RankingSelection): Selected {
-  const { total, addresses } = view.get('ranked', pageKey(writeSelection(selection)));
-  return { total, places: addresses };
+  const key = pageKey(writeSelection(selection));
+  const { total, places } = view.get('ranked', key);
+  return { total, places, misfit: () => view.misfit('ranked', key) };
 }
 
 /** @param orders null where they are to be loaded first */
 function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
-  if (orders === null) return { total: 0, places: [] };
+  const misfit = () => {};
+  if (orders === null) return { total: 0, places: [], misfit };
   const { total, rows, of } = orders.page(selection);
   for (const source of of) view.use(source);
   if (selection.sort === 'activity') view.until(orders.until());
-  return { total, places: rows };
+  return { total, places: rows, misfit };
 }
 
 /** What each quote asset is worth, where that is known. */

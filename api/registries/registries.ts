@@ -1,3 +1,4 @@
+import type { QuotePairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
@@ -6,6 +7,8 @@ import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 const QUOTES_MAX = 600;
+/** Of a catalogue of fewer pairs memory holds all, and no search asks the store. */
+const PAIRS_HELD = 2_000;
 
 /** `GET /origins` */
 export function originList(view: View): OriginsResponse {
@@ -37,10 +40,19 @@ export function modelList(view: View): ModelsResponse {
   };
 }
 
+/** Those whose symbol or name holds the text, in the order of the list. */
+function pairsWith(view: View, search: string): readonly QuotePairRow[] {
+  const all = view.get('quotePairs', pageKey('', PAIRS_HELD));
+  if (all.length >= PAIRS_HELD) return view.get('quotePairs', pageKey(search, QUOTES_MAX));
+  const text = search.toLowerCase();
+  return all
+    .filter(({ symbol, name }) => symbol.toLowerCase().includes(text) || name.toLowerCase().includes(text))
+    .slice(0, QUOTES_MAX);
+}
+
 /** `GET /quotes` */
 export function quoteList(view: View, settings: ReadSettings, search: string): QuotesResponse {
-  const rows = view.get('quotePairs', pageKey(search, QUOTES_MAX));
-  const items = rows.map((row) => ({
+  const items = pairsWith(view, search).map((row) => ({
     mint: row.mint,
     symbol: row.symbol === '' ? null : row.symbol,
     name: row.name === '' ? null : row.name,

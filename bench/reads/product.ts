@@ -5,6 +5,7 @@ import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
+import { givingWay } from '../../clickhouse/embedded/give-way.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
@@ -19,7 +20,7 @@ const CHANGED = ['policies', 'token_accounts'];
  * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on.
  */
 const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
-const store = await (place.startsWith('http') ? openServer(place) : openEmbedded(place));
+const store = await (place.startsWith('http') ? openServer(place) : givingWay(() => openEmbedded(place)));
 const handOver = createHandOver();
 const reads = asideOf(store, 'reads', 4);
 const clock = Date.now;

@@ -15,6 +15,18 @@ export const REPLAYS = [
 ] as const;
 export type ReplayMode = (typeof REPLAYS)[number];
 
+/** What becomes of a stream that asks for accounts by their addresses alone; others go on. */
+export const BESIDES = [
+  'taken',
+  /** It ends with UNAVAILABLE, as behind a gateway that has no server for it. */
+  'unavailable',
+  /** It ends at once, without a word. */
+  'ended',
+  /** It is taken, and nothing but pings comes. */
+  'pings',
+] as const;
+export type BesideMode = (typeof BESIDES)[number];
+
 /** How a provider differs from one that has everything. */
 export interface ProviderModes {
   replay: ReplayMode;
@@ -36,6 +48,9 @@ export interface ProviderModes {
   servers: number;
   /** No update says by which filters it comes. */
   nameless: boolean;
+  beside: BesideMode;
+  /** Most streams at a time; null: any. */
+  streams: number | null;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -51,6 +66,8 @@ export const WHOLE: ProviderModes = {
   late: false,
   servers: 1,
   nameless: false,
+  beside: 'taken',
+  streams: null,
 };
 
 function count(name: string, text: string | undefined): number {
@@ -59,14 +76,18 @@ function count(name: string, text: string | undefined): number {
   return Number(text);
 }
 
+function oneOf<T extends string>(name: string, known: readonly T[], text: string | undefined): T {
+  const found = known.find((one) => one === text);
+  if (found === undefined) throw new RangeError(`--provider ${name} is one of ${known.join(', ')}`);
+  return found;
+}
+
 type Reader = (text: string | undefined) => Partial<ProviderModes>;
 
 const READERS: Record<keyof ProviderModes, Reader> = {
-  replay: (text) => {
-    const replay = REPLAYS.find((known) => known === text);
-    if (replay === undefined) throw new RangeError(`--provider replay is one of ${REPLAYS.join(', ')}`);
-    return { replay };
-  },
+  replay: (text) => ({ replay: oneOf('replay', REPLAYS, text) }),
+  beside: (text) => ({ beside: oneOf('beside', BESIDES, text) }),
+  streams: (text) => ({ streams: count('streams', text) }),
   named: (text) => ({ named: count('named', text) }),
   addresses: (text) => ({ addresses: count('addresses', text) }),
   terse: () => ({ terse: true }),

@@ -110,6 +110,11 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   server.addService(SERVICE, {
     subscribe: (call: grpc.ServerDuplexStream<Buffer, Buffer>) => {
       if (!allowed(call.metadata)) return void call.emit('error', denied);
+      if (modes.streams !== null && subscribers.size >= modes.streams)
+        return void call.emit('error', {
+          code: grpc.status.RESOURCE_EXHAUSTED,
+          details: `Max amount of streams reached, only ${modes.streams} allowed`,
+        });
       // A client waits for the headers before it writes.
       call.sendMetadata(new grpc.Metadata());
       const server = connections % modes.servers;

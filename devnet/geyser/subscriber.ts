@@ -4,7 +4,7 @@ import type { Block, Ledger } from '../chain/ledger.ts';
 import { type EncodedBlock, type EncodedUpdate, encodePong, withFilters } from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
 import { type Filter, FilterRefusedError, parseRequest } from './filter.ts';
-import type { ProviderModes } from './modes.ts';
+import type { BesideMode, ProviderModes } from './modes.ts';
 import { createNotices } from './notices.ts';
 import { type Reach, replayFrom } from './replay.ts';
 
@@ -80,9 +80,15 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     for (const update of ordered.slice(late)) write(update, wanted.accounts(update));
   };
 
+  const endBeside = (beside: BesideMode) => {
+    if (beside === 'unavailable') end(grpcStatus.UNAVAILABLE, 'no server for this request');
+    if (beside === 'ended') end(grpcStatus.OK, '');
+  };
+
   const advance = () => {
     if (filter === null || over || faults.stalled(filter.isOfAddresses) || modes().pings) return;
     const wanted = filter;
+    if (wanted.isOfAddresses && modes().beside !== 'taken') return endBeside(modes().beside);
     const tip = ledger.tip().slot;
     if (wanted.commitment === 'finalized') {
       for (; headNext <= tip; headNext += 1n) {

@@ -46,7 +46,10 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
 }
 
 function wordsOf({ addresses, overRpc, reason, down }: Followed): string | null {
-  if (down !== null) return `the followed addresses are not streamed: ${down.slice(0, MOST_REASON)}`;
+  if (down !== null) {
+    const all = overRpc > 0 && overRpc === addresses ? ', they are read over RPC in turns' : '';
+    return `the followed addresses are not streamed${all}: ${down.slice(0, MOST_REASON)}`;
+  }
   if (overRpc === 0) return null;
   const why = reason === null ? '' : `: ${reason.slice(0, MOST_REASON)}`;
   return `${overRpc} of ${addresses} followed addresses are read over RPC${why}`;

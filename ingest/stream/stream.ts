@@ -6,6 +6,7 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { createLateSlots } from '../history/late-slots.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
 import { tellTimesForever } from '../history/tell-times.ts';
 import { verifyForever } from '../history/verify.ts';
@@ -42,6 +43,8 @@ export interface StreamOptions {
   signal: AbortSignal;
   /** A stream without a new slot for this long is started again. */
   silenceMs?: number;
+  /** The stream of followed addresses is away once it has brought nothing for so long. */
+  awayAfterMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
   /** Mints and metadata, whose addresses strangers chose, are read again this long after. */
@@ -82,6 +85,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   );
   for (const { address, expected, named } of known) following.add(address, expected, named);
   const slots = new Slots(commitment, position);
+  const late = createLateSlots();
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
   const learn = (record: AccountRecord) => {
@@ -146,7 +150,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
     if (output.type === 'late') {
-      if (output.update.type === 'transaction') unreadable.transaction(output.update, output.blockTime);
+      if (output.update.type === 'transaction') {
+        unreadable.transaction(output.update, output.blockTime);
+        late.add(output.update.slot, slots.last ?? output.update.slot);
+      }
       void send(recordsOf(output, learn, following));
       report({ type: 'late' });
       return;
@@ -179,7 +186,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
       void settleProfitsForever({ ...common, ...every, store: sweeps, verifiedSlot, openGaps });
     }
     void verifyForever({
-      ...{ rpc, log, programId, startSlot, store: verification, logger, signal, ...every },
+      ...{ rpc, log, programId, startSlot, store: verification, late, logger, signal, ...every },
       applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
       openGaps: store.openGaps,
       onVerified: (found) => report({ type: 'verified', ...found }),
@@ -197,9 +204,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
-  const { silenceMs, rotaMs } = options;
+  const { silenceMs, awayAfterMs, rotaMs } = options;
   const limits = {
     ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
     ...(rotaMs === undefined ? {} : { rotaMs }),
   };
   const beside = createFollowed({
@@ -230,7 +238,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap(gap);
       for (const output of outputs) handle(output);
     },
-    onEnd: (reason) => report({ type: 'disconnected', reason }),
+    onEnd: (reason, brought) => {
+      report({ type: 'disconnected', reason });
+      if (!brought) beside.giveWay();
+    },
   });
   await Promise.all([streamingBeside, telling]);
   client.close();

@@ -31,8 +31,8 @@ export interface SupervisorOptions {
   onOutOfReach(fromSlot: bigint): void;
   /** The stream lacks these slots; `outputs` is what waited for them. */
   onHole(gap: Gap, outputs: readonly SlotsOutput[]): void;
-  /** With words that may be served. */
-  onEnd(words: string): void;
+  /** With words that may be served, and whether anything but pings came. */
+  onEnd(words: string, brought: boolean): void;
 }
 
 interface Ended {
@@ -58,7 +58,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     reached = before ?? reached;
     const { error, brought } = await oneStream(options, before, reached);
     if (signal.aborted) return;
-    options.onEnd(endWords(error));
+    options.onEnd(endWords(error), brought);
     const { code, message: reason } = error;
     failures = slots.last === before ? failures + 1 : 0;
     const hole = holeIn(slots);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { quotePairs } from '../../clickhouse/queries/states/catalogue.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { isoMillis, isoTime } from '../../schemas/units.ts';
@@ -122,6 +123,44 @@ describe('quotes', () => {
     expect((await quotes('?search=')).items).toHaveLength(3);
     await held.api.insert('catalogue', [{ read_at: '2', rows: [pair('1', 'ABC')] }]);
     expect((await quotes()).items).toHaveLength(1);
+  });
+
+  test('searches are answered from memory, and find what the store would', async () => {
+    const symbols = ['İST', 'ΑΣΑΣ', 'straße', 'ǅ', 'K', 'a_b%c', 'ÅNGSTRÖM', '🦊Fox', ''];
+    const rows = symbols.map((symbol, n) => pair(`odd${n}`, symbol, { name: `n${n}` }));
+    await held.api.insert('catalogue', [{ read_at: '1', rows }]);
+    await quotes();
+    const asked = held.api.queries('AS launchpad_ready');
+    const searches = [
+      ...symbols,
+      'i',
+      'ς',
+      'σ',
+      'SS',
+      'ß',
+      'ǆ',
+      'k',
+      '_',
+      '%',
+      '\\',
+      'ång',
+      'fox',
+      'N3',
+      'zz',
+    ];
+    for (const search of searches) {
+      const found = (await quotes(`?search=${encodeURIComponent(search)}`)).items;
+      const wanted = await quotePairs(held.api.latest.currentStore(), search, 600);
+      expect([search, found.map(({ mint }) => mint)]).toEqual([search, wanted.map(({ mint }) => mint)]);
+    }
+    expect(held.api.queries('AS launchpad_ready') - asked).toBe(searches.length);
+  });
+
+  test('a catalogue of more pairs than memory holds is searched by the store', async () => {
+    const rows = Array.from({ length: 2_100 }, (_, n) => pair(`m${n}`, `S${n}`));
+    await held.api.insert('catalogue', [{ read_at: '1', rows }]);
+    expect((await quotes('?search=s2099')).items.map(({ symbol }) => symbol)).toEqual(['S2099']);
+    expect((await quotes('?search=s20')).items).toHaveLength(111);
   });
 
   test('at most 600 rows', async () => {

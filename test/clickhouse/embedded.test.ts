@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
+import { givingWay } from '../../clickhouse/embedded/give-way.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { awaited } from '../support/awaited.ts';
@@ -43,6 +44,21 @@ test('a store aside answers while all connections of the first are busy, and clo
   await store.close();
   await expect(aside.query('SELECT 1')).rejects.toThrow('the database was closed');
 });
+
+test.runIf(process.platform === 'linux')(
+  'the threads of an engine that gives way stand behind the one that asks it',
+  async () => {
+    const own = os.getPriority();
+    const store = await givingWay(() => openEmbedded(directory));
+    expect(await store.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const threads = readdirSync('/proc/self/task');
+    const asked = threads.filter((id) => /^libuv/.test(readFileSync(`/proc/self/task/${id}/comm`, 'utf8')));
+    expect(asked.length).toBeGreaterThan(0);
+    for (const id of asked) expect(os.getPriority(Number(id))).toBe(Math.min(19, own + 5));
+    expect(os.getPriority()).toBe(own);
+    await store.close();
+  },
+);
 
 test('what was written is there when the directory is opened again', async () => {
   const first = await openEmbedded(directory);

@@ -13,6 +13,8 @@ export interface Lines {
   add(account: Account, one: Waiting): void;
   /** Whether somebody of this account waits. */
   has(account: Account): boolean;
+  /** Whether anybody waits. */
+  any(): boolean;
   /** Calls the first in line of the account that has had least, of those that may; false where there is none. */
   call(may: (account: Account) => boolean): boolean;
 }
@@ -56,6 +58,7 @@ export function createLines(accounts: Pick<Accounts, 'had'>, most: number, waitM
 
   return {
     has: (account) => lines.has(account),
+    any: () => waiting > 0,
     add: (account, { begin, refuse }) => {
       makeRoom(account);
       const late = setTimeout(() => {

@@ -19,7 +19,11 @@ export interface TurnsOptions {
 /** A tenth of the thread, of what halves with each second. */
 const LITTLE_MS = 150;
 /** So long requests are begun before anything else is looked at. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
+/** Those who have had much rest so many times as long as what they were given kept the thread. */
+const RESTS = 3;
+/** What keeps the thread for longer is none of theirs. */
+const MOST_REST_MS = 100;
 /** Beside what is measured of a request: it is read and routed, and its answer is written. */
 const LEAST_MS = 0.05;
 const BYTES_PER_MS = 2_000_000;
@@ -30,7 +34,7 @@ const ABOUT_MS = 1_000;
 
 /**
  * One thread answers everybody. Who has had little of it is answered at once, as long as few ask; else all wait in a line
- * each, least had first. While somebody who has had little is about, those who have had much have half of the time.
+ * each, least had first. While somebody who has had little is about, those who have had much have a quarter of the time.
  */
 export function createTurns({
   now = () => performance.now(),
@@ -45,6 +49,8 @@ export function createTurns({
   let begun = 0;
   let isCalling = false;
   let isResting = false;
+  /** How long what they were given kept the thread, that those who have had much have not rested for. */
+  let owed = 0;
   let modestAt = Number.NEGATIVE_INFINITY;
 
   const callSoon = () => {
@@ -59,12 +65,22 @@ export function createTurns({
       callSoon();
     }, ms);
   };
+  /** What is begun now is behind it looked up, packed and written: all of that is counted until others are heard again. */
+  const oweWhatFollows = () => {
+    const startedAt = now();
+    later(() => {
+      owed += now() - startedAt;
+      if (owed < SLICE_MS) return;
+      if (now() - modestAt <= ABOUT_MS) rest(Math.min(RESTS * owed, MOST_REST_MS));
+      owed = 0;
+    });
+  };
   const callNext = () => {
     isCalling = false;
     begun = 0;
     const may = isResting ? hasHadLittle : anybody;
+    if (!isResting && lines.any()) oweWhatFollows();
     while (begun < SLICE_MS) if (!lines.call(may)) return;
-    if (!isResting && now() - modestAt <= ABOUT_MS) rest(begun);
     begun = 0;
     callSoon();
   };

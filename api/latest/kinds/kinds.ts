@@ -193,7 +193,7 @@ export const KINDS = {
   /** By the selection: the order as the engine says it. */
   ranked: page<RankedPage>(
     RANKED_FROM,
-    { total: 0, addresses: [] },
+    { total: 0, places: [] },
     (store, [text = '']) => rankedPolicies(store, readSelection(text)),
     { sums: true },
   ),

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { RankedPage, RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
+import type { RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { GONE, type Source } from '../cells/cells.ts';
@@ -13,8 +13,9 @@ export interface RankedSelection extends RankingSelection {
   withoutFees: ReadonlySet<string>;
 }
 
-/** A page with the rows of its addresses. */
-export interface RowsPage extends RankedPage {
+/** The rows of a page, in order. */
+export interface RowsPage {
+  total: number;
   rows: readonly RankedRow[];
   /** That these stand there, and so many in all, is made of this. */
   of: readonly Source[];
@@ -85,8 +86,10 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       const rate = rates.get(row.quote);
       return rate === undefined ? null : (raw * rate.multiplier) / rate.divisor;
     };
+    let used: RankingSelection['rates'] | null = null;
     const useRates = (now: RankingSelection['rates']) => {
-      if (texts === null) return;
+      if (texts === null || now === used) return;
+      used = now;
       const moved = new Set<string>();
       const left = new Set(texts.keys());
       for (const { mint, multiplier, divisor } of now) {
@@ -148,7 +151,6 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       return {
         of: rows === null ? [kept.source] : [kept.source, attributes],
         total,
-        addresses: page.map(({ row }) => row.address),
         rows: page.map(({ row }) => row),
       };
     },

@@ -33,9 +33,15 @@ export interface RankingSelection {
   sumsKnown: boolean;
 }
 
+/** A policy, and what it was ranked by, before dollars; null: absent. */
+export interface RankedPlace {
+  address: string;
+  key: string | null;
+}
+
 export interface RankedPage {
   total: number;
-  addresses: string[];
+  places: RankedPlace[];
 }
 
 /** A selection as a text that says the same for the same. */
@@ -78,7 +84,7 @@ const FILTERS: Record<'mode' | 'origin' | 'model' | 'quote' | 'locked' | 'paused
 };
 
 /**
- * One page of the ranking: addresses of policies in order, and how many policies pass the filters. Absent keys come
+ * One page of the ranking: policies in order, and how many policies pass the filters. Absent keys come
  * last in both orders, equal ones stand by mint. Keys are whole numbers of up to 256 bits.
  */
 export async function rankedPolicies(store: Store, question: RankingSelection): Promise<RankedPage> {
@@ -89,25 +95,26 @@ export async function rankedPolicies(store: Store, question: RankingSelection): 
      ${question.search === null ? '' : NAMES}`;
   const where = `WHERE ${['1', ...used.map((name) => FILTERS[name])].join('\n       AND ')}`;
   const params = parametersOf(question);
-  const rows = await store.query<{ address: string; total: number }>(
-    `SELECT p.address AS address, toUInt32(count() OVER ()) AS total,
-       ${inDollars ? `if(q.found, intDiv(toUInt256(${key}) * q.multiplier, greatest(q.divisor, 1)), NULL)` : key} AS key
+  const rows = await store.query<RankedPlace & { total: number }>(
+    `SELECT p.address AS address, toUInt32(count() OVER ()) AS total, toString(${key}) AS key,
+       ${inDollars ? `if(q.found, intDiv(toUInt256(${key}) * q.multiplier, greatest(q.divisor, 1)), NULL)` : key} AS rank_key
      ${from}
      ${join}
      ${inDollars ? RATES : ''}
      ${where}
-     ORDER BY isNull(key), key ${question.order === 'asc' ? 'ASC' : 'DESC'}, p.mint
+     ORDER BY isNull(rank_key), rank_key ${question.order === 'asc' ? 'ASC' : 'DESC'}, p.mint
      LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     params,
   );
   const [first] = rows;
-  if (first !== undefined) return { total: first.total, addresses: rows.map((row) => row.address) };
-  if (question.offset === 0) return { total: 0, addresses: [] };
+  if (first !== undefined)
+    return { total: first.total, places: rows.map(({ address, key: by }) => ({ address, key: by })) };
+  if (question.offset === 0) return { total: 0, places: [] };
   const [counted] = await store.query<{ total: number }>(
     `SELECT toUInt32(count()) AS total ${from} ${where}`,
     params,
   );
-  return { total: counted?.total ?? 0, addresses: [] };
+  return { total: counted?.total ?? 0, places: [] };
 }
 
 function parametersOf(question: RankingSelection): Params {

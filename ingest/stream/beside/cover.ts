@@ -42,7 +42,8 @@ export function createFollowedCover({ position, core, reached, timeOf }: CoverOp
   };
   return {
     missed: (after, to) => {
-      if (to > after) gone = { after: gone?.after ?? after, to };
+      if (to > after)
+        gone = { after: gone?.after ?? after, to: gone !== undefined && gone.to > to ? gone.to : to };
     },
     of,
     brought: () => {

@@ -2,12 +2,14 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import type { AccountReader } from '../../history/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
+import { behindStream, newestSlot } from '../following/behind-stream.ts';
 import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
+import type { Beside } from './port.ts';
 import { createRota } from './rota.ts';
 import type { Followed } from './standing.ts';
-import { type Beside, createBeside } from './stream.ts';
+import { createBeside } from './stream.ts';
 
 export interface FollowedOptions {
   client: GeyserClient;
@@ -29,6 +31,7 @@ export interface FollowedOptions {
   onFollowed(followed: Followed): void;
   rotaMs?: number;
   silenceMs?: number;
+  awayAfterMs?: number;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -47,6 +50,8 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     reader: options.reader,
     notBefore: () => slots.last ?? 0n,
     onRead: async (records) => {
+      // Of the program's own accounts the core brings every state.
+      await behindStream(newestSlot(records), () => slots.last, signal);
       for (const record of records) options.learn(record);
       await options.send(records);
     },
@@ -64,6 +69,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
+    onAway: rota.round,
     onReached: () => {
       const marker = beside.cover.caughtUp();
       if (marker !== null) void options.send([marker]);

@@ -24,6 +24,8 @@ export interface RotaOptions {
 export interface Rota {
   /** The addresses that are read in turns from now on. */
   set(addresses: readonly string[]): void;
+  /** Tells once each of them was read at that slot or later; a further call takes the place of one that waits. */
+  round(notBefore: bigint, allRead: () => void): void;
   /** Somebody else has told of a state: what is read next is compared with that. */
   told(record: AccountRecord): void;
 }
@@ -31,6 +33,12 @@ export interface Rota {
 interface Told {
   slot: bigint;
   state: string;
+}
+
+interface Round {
+  unread: Set<string>;
+  notBefore: bigint;
+  allRead(): void;
 }
 
 const stateOf = ({ lamports, owner, data }: AccountRecord) =>
@@ -47,6 +55,7 @@ export function createRota(options: RotaOptions): Rota {
   /** The next to read come first. */
   let queue: string[] = [];
   let running = false;
+  let round: Round | null = null;
 
   const isNews = (record: AccountRecord) => {
     const address = encodeBase58(record.address);
@@ -62,9 +71,20 @@ export function createRota(options: RotaOptions): Rota {
     const taken = new Set(some);
     // To the end first: what is set meanwhile finds everything in the queue.
     queue = [...queue.filter((address) => !taken.has(address)), ...some];
-    const records = (await patientRead(some, options.notBefore())) ?? [];
+    const of = round;
+    const least = options.notBefore();
+    const notBefore = of !== null && of.notBefore > least ? of.notBefore : least;
+    const records = await patientRead(some, notBefore);
+    if (records === null) return;
     const changed = records.filter(isNews);
     if (changed.length > 0) await onRead(changed);
+    if (of !== null) passed(of, some);
+  };
+  const passed = (of: Round, some: readonly string[]) => {
+    for (const address of some) of.unread.delete(address);
+    if (round !== of || of.unread.size > 0) return;
+    round = null;
+    of.allRead();
   };
   const run = async () => {
     running = true;
@@ -85,10 +105,15 @@ export function createRota(options: RotaOptions): Rota {
 
   return {
     told: (record) => void (states.size > 0 && isNews(record)),
+    round: (notBefore, allRead) => {
+      round = { unread: new Set(states.keys()), notBefore, allRead };
+      passed(round, []);
+    },
     set: (addresses) => {
       const fresh = addresses.filter((address) => !states.has(address));
       states = new Map(addresses.map((address) => [address, states.get(address) ?? null]));
       queue = [...fresh, ...queue.filter((address) => states.has(address))];
+      for (const address of round?.unread ?? []) if (!states.has(address)) round?.unread.delete(address);
       if (!running && queue.length > 0) void run();
     },
   };

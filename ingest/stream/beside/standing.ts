@@ -13,6 +13,8 @@ export interface Standing {
   asked(all: readonly string[], streamed: number): void;
   /** So many more came up, and are asked for soon. */
   added(count: number): void;
+  /** None of them is streamed for a while, whatever is asked for. */
+  away(isAway: boolean): void;
   refused(words: string): void;
   /** Null: it brings something. */
   down(words: string | null): void;
@@ -23,7 +25,10 @@ const BEHIND = 'their stream is behind';
 
 /** @param tell `overRpc`: addresses that no stream carries. */
 export function createStanding(tell: (followed: Followed, overRpc: readonly string[]) => void): Standing {
+  let all: readonly string[] = [];
   let addresses = 0;
+  let carried = 0;
+  let isAway = false;
   let rest: readonly string[] = [];
   let refusal: string | null = null;
   let downWords: string | null = null;
@@ -34,11 +39,20 @@ export function createStanding(tell: (followed: Followed, overRpc: readonly stri
     const down = downWords ?? (isBehind ? BEHIND : null);
     tell({ addresses, overRpc: rest.length, reason, down }, rest);
   };
+  const place = () => {
+    addresses = all.length;
+    rest = isAway ? all : all.slice(carried);
+    tellAll();
+  };
   return {
-    asked: (all, streamed) => {
-      addresses = all.length;
-      rest = all.slice(streamed);
-      tellAll();
+    asked: (list, streamed) => {
+      all = list;
+      carried = streamed;
+      place();
+    },
+    away: (now) => {
+      isAway = now;
+      place();
     },
     added: (count) => {
       addresses += count;

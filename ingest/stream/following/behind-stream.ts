@@ -1,5 +1,11 @@
 import { pause } from '../../../runtime/process/lifecycle.ts';
 
+export const newestSlot = (records: readonly { slot: bigint }[]): bigint => {
+  let newest = 0n;
+  for (const { slot } of records) if (slot > newest) newest = slot;
+  return newest;
+};
+
 const LOOK_MS = 20;
 /** While the stream comes no further in so many looks, a reading goes into the log before it. */
 const MOST_LOOKS = 100;

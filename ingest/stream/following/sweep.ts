@@ -6,7 +6,7 @@ import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
-import { behindStream } from './behind-stream.ts';
+import { behindStream, newestSlot } from './behind-stream.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -48,9 +48,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let running = false;
 
   const sendBehind = async (records: readonly AccountRecord[]) => {
-    let slot = 0n;
-    for (const record of records) if (record.slot > slot) slot = record.slot;
-    await behindStream(slot, options.brought, signal);
+    await behindStream(newestSlot(records), options.brought, signal);
     await send(records);
   };
 

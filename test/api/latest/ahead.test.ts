@@ -156,7 +156,7 @@ test('what changes while the first order is read is in it', async () => {
   const { value } = await memory.read((view) => {
     const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
     if (ranked === null || ranked === 'engine') return null;
-    return ranked.page(RICHEST).addresses;
+    return ranked.page(RICHEST).rows.map(({ address }) => address);
   });
   expect(value).toEqual([rich.address]);
 });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
-import { createMemory, type Memory } from '../../../api/latest/memory.ts';
+import { createMemory } from '../../../api/latest/memory.ts';
+import type { View } from '../../../api/latest/view.ts';
 import { rankingPage } from '../../../api/rankings/rankings.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import type { Order } from '../../../schemas/responses/rankings.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { SETTINGS } from '../support/api.ts';
 import { appliedRow, key, mintRow, policyRow } from '../support/rows.ts';
@@ -17,51 +19,101 @@ const PROFITS = [
   ['99', '98', '97'],
 ];
 
-let store: Store;
+let stored: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
-  await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
-  await store.insert('mints', [mintRow('usd', 6), ...NAMES.map((name) => mintRow(name, 6))]);
+  stored = await freshDatabase();
+  await stored.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
+  await stored.insert('mints', [mintRow('usd', 6), ...NAMES.map((name) => mintRow(name, 6))]);
 });
-afterAll(() => store.close());
+afterAll(() => stored.close());
 
-const QUESTION = new URLSearchParams({ sort: 'profit', quote: key('usd') });
+const orders = PROFITS.map((all) => all.toSorted((one, other) => Number(other) - Number(one)).join());
+const profitsBy = (order: Order) => (view: View) =>
+  rankingPage(view, SETTINGS, new URLSearchParams({ sort: 'profit', quote: key('usd'), order }))
+    .items.map(({ profit }) => profit.value)
+    .join();
+const profits = profitsBy('desc');
 
-test('the order of a ranking page and its figures are one reading, also while both are read anew', async () => {
-  let lookAtIt = () => {};
+let slot = 9_000n;
+/** Written, and not told of yet. */
+async function write(amounts: readonly string[] | undefined): Promise<Changes> {
+  slot += 1n;
+  const state = { slot: String(slot), version: String(slot << 64n) };
+  const rows = NAMES.map((name, of) =>
+    policyRow(name, 'usd', { profit_swept: amounts?.[of] ?? '0', ...state }),
+  );
+  const changes: Changes = new Map();
+  await stored.insert('policies', rows);
+  noteRows(changes, 'policies', rows);
+  return changes;
+}
+
+/** @param query all that is asked of the store: slow questions have no connections of their own here */
+function memoryOf(query: Store['query'], mostRanked?: number) {
   const handOver = createHandOver();
-  const query: Store['query'] = async (sql, params) => {
-    const rows = await store.query<never>(sql, params);
-    lookAtIt();
-    return rows;
-  };
-  const memory: Memory = createMemory({
-    ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000 },
+  const { aside: _, ...store } = stored;
+  const memory = createMemory({
+    ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000, mostRanked },
     ...{ clock: Date.now, monotonic: () => performance.now() },
   });
-  const profits = (page: ReturnType<typeof rankingPage>) => page.items.map(({ profit }) => profit.value);
-  const orders = PROFITS.map((all) => all.toSorted((one, other) => Number(other) - Number(one)).join());
-  let seen = 0;
-  const mixed: string[] = [];
-  lookAtIt = () => {
-    const made = memory.readNow((view) => profits(rankingPage(view, SETTINGS, QUESTION)));
-    if (made === null) return;
-    seen += 1;
-    if (!orders.includes(made.value.join())) mixed.push(made.value.join());
+  return { memory, handOver };
+}
+
+test('the order of a ranking page and its figures are one reading, at every moment of a turn that reads both anew', async () => {
+  const { memory, handOver } = memoryOf(stored.query);
+  const seen = new Set<string>();
+  let looks = true;
+  /** Between any two steps of what goes on, and where all of it waits. */
+  const look = async () => {
+    for (let last = false; !last; ) {
+      last = !looks;
+      for (let steps = 0; steps < 50; steps += 1) {
+        const made = memory.readNow(profits);
+        if (made !== null) seen.add(made.value);
+        await null;
+      }
+      await new Promise(setImmediate);
+    }
   };
+  const looking = look();
   for (const [at, amounts] of PROFITS.entries()) {
-    const slot = BigInt(9_000 + at);
-    const state = { slot: String(slot), version: String(slot << 64n) };
-    const rows = NAMES.map((name, of) => policyRow(name, 'usd', { profit_swept: amounts[of], ...state }));
-    const changes: Changes = new Map();
-    await store.insert('policies', rows);
-    noteRows(changes, 'policies', rows);
-    handOver.note(changes);
+    handOver.note(await write(amounts));
     await memory.turn();
-    const { value } = await memory.read((view) => profits(rankingPage(view, SETTINGS, QUESTION)));
-    expect(value.join()).toBe(orders[at]);
+    expect((await memory.read(profits)).value).toBe(orders[at]);
   }
-  expect(mixed).toEqual([]);
-  // What stood before was answered while the turns went on.
-  expect(seen).toBeGreaterThan(0);
+  looks = false;
+  await looking;
+  expect([...seen]).toEqual(orders);
+});
+
+test('so they are where the engine says the order, whichever of the two is read first', async () => {
+  let behindOrder = async () => {};
+  const query: Store['query'] = async (sql, params) => {
+    const rows = await stored.query<never>(sql, params);
+    if (sql.includes('rank_key')) await behindOrder();
+    return rows;
+  };
+  const { memory, handOver } = memoryOf(query, 0);
+  handOver.note(await write(PROFITS[0]));
+  expect((await memory.read(profits)).value).toBe(orders[0]);
+
+  // The order is told, and before anything is made of it the figures are others.
+  const before = await write(PROFITS[1]);
+  behindOrder = async () => {
+    behindOrder = async () => {};
+    handOver.note(await write(PROFITS[2]));
+    await memory.turn();
+  };
+  handOver.note(before);
+  await memory.turn();
+  expect((await memory.read(profits)).value).toBe(orders[2]);
+
+  // The engine ranks by what memory is told of only later. Nobody has asked for this end of the order yet.
+  const changes = await write(PROFITS[3]);
+  const told = Promise.withResolvers<void>();
+  behindOrder = async () => told.resolve();
+  const answer = memory.read(profitsBy('asc'));
+  await told.promise;
+  handOver.note(changes);
+  expect((await answer).value).toBe(orders[3]?.split(',').reverse().join());
 });

@@ -29,7 +29,7 @@ const RICHEST: RankedSelection = {
 
 const richest = (view: View): string | undefined => {
   const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
-  return ranked === null || ranked === 'engine' ? undefined : ranked.page(RICHEST).addresses[0];
+  return ranked === null || ranked === 'engine' ? undefined : ranked.page(RICHEST).rows[0]?.address;
 };
 
 test('a page that is asked for again and again without being made anew is told of what would change its order', async () => {

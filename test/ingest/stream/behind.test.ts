@@ -1,26 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
-import { createMemoryLog } from '../../../ingest/log/in-process.ts';
-import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
 import type { AccountRecord, LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
+import { watchedLog } from '../support/watched-log.ts';
 
 const SEED = process.env.SEED ?? 'behind-1';
 let stage: StreamStage;
 afterEach(() => stage.close());
-
-/** A log that shows what was appended. */
-function watched(records: LogRecord[]): LogWriter & LogReader {
-  const log = createMemoryLog({ startOffsets: {} });
-  return {
-    ...log,
-    append: (some) => {
-      records.push(...some);
-      return log.append(some);
-    },
-  };
-}
 
 const streamed = (records: readonly LogRecord[]) =>
   records.filter(
@@ -35,7 +22,7 @@ async function stopBehind(modes: Partial<ProviderModes>) {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes });
   const before: LogRecord[] = [];
   await stage.live(30);
-  const first = stage.start({ log: watched(before) });
+  const first = stage.start({ log: watchedLog(before) });
   await stage.settled();
   await stage.live(20);
   await stage.settled();
@@ -48,7 +35,7 @@ async function stopBehind(modes: Partial<ProviderModes>) {
   const position = await stage.model.position();
   stage.geyser.faults.stall(false);
   const after: LogRecord[] = [];
-  stage.start({ log: watched(after) });
+  stage.start({ log: watchedLog(after) });
   await stage.liveUntil('it streams again', () => markers(after).length > 3);
   await stage.settled();
   return { before, after, known, from, position };

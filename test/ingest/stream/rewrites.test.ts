@@ -41,8 +41,10 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
       if (ceiling !== null && ceiling >= 0n) beside.upTo(ceiling);
     },
     onFollowed: () => {},
+    onAway: () => {},
   });
   const running = beside.run();
+  beside.onCore();
   close = async () => {
     stop.abort();
     await running;

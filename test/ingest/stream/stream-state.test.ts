@@ -55,6 +55,9 @@ test('what is not taken, or not streamed, is told again when the stream itself i
   const without = after([{ type: 'connected' }, down, ...again]);
   expect(streamWords(without)).toContain('are not streamed: the provider is not reachable');
   expect(stateAfter(without, { ...down, down: null }, 9_000)).toMatchObject({ reason: null, since: 9_000 });
+  expect(streamWords(stateAfter(without, { ...down, overRpc: 12 }, 9_000))).toBe(
+    'since 1970-01-01T00:00:04.000Z: the followed addresses are not streamed, they are read over RPC in turns: the provider is not reachable',
+  );
 });
 
 test('each change goes into the log, the newest last, and one that fails is told again', async () => {

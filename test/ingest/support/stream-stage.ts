@@ -33,6 +33,7 @@ export interface StreamStage {
 
 export interface StartOptions {
   silenceMs?: number;
+  awayAfterMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
@@ -110,6 +111,7 @@ export async function openStreamStage({
     restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
       silenceMs,
+      awayAfterMs,
       startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
@@ -130,6 +132,7 @@ export async function openStreamStage({
         rpc: createRpc(rpc.url, { commitment }),
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
+        ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
         ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
         againAfterMs: 100,

@@ -1,0 +1,23 @@
+import type { RankedPolicy } from '../../clickhouse/queries/ranking/ranked-keys.ts';
+import type { Figure } from '../../schemas/figure.ts';
+import { OWN_KEYS, type OwnSort, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
+
+type JoinedSort = Exclude<Sort, OwnSort>;
+
+const FIGURES: Record<JoinedSort, (row: Unranked) => Pick<Figure, 'value'>> = {
+  marketCap: (row) => row.marketCap.quote,
+  fees: (row) => row.fees,
+  bankroll: (row) => row.bankroll,
+  activity: (row) => row.eventsLast24h,
+};
+
+/** A row before it is known where it stands. */
+export type Unranked = Omit<RankingRow, 'rank'>;
+
+/** What a row stands by, before dollars, as the engine writes it; null: absent, behind all others. */
+export function rankedBy(sort: Sort, row: Unranked, policy: RankedPolicy): string | null {
+  const value = isOwn(sort) ? policy[OWN_KEYS[sort].column] : FIGURES[sort](row).value;
+  return value === null ? null : String(value);
+}
+
+const isOwn = (sort: Sort): sort is OwnSort => sort in OWN_KEYS;

@@ -1,0 +1,74 @@
+import type { Subscription } from '../geyser/client.ts';
+import type { StreamEndedError } from '../geyser/ended.ts';
+import { ASK_ALL, type Ask, askAfter, type Tried } from './cap.ts';
+
+/** The requests for followed addresses, and what the provider made of them. */
+export interface Asking {
+  /** What is asked for next. */
+  request(fromSlot: bigint | null): Subscription & { name: string };
+  /** The addresses of the last request. */
+  streamed(): readonly string[];
+  /** A block meta came by the filter of that name: the request that is at work by now; null where it is not known to be. */
+  atWork(filter: string): string | null;
+  /** Whether the last request was seen at work. */
+  hasWorked(): boolean;
+  ask(): Ask;
+  /** The stream ended before the request was seen at work. */
+  ended(why: StreamEndedError): void;
+  /** No replay is asked for the next time. */
+  withoutReplay(): void;
+  /** Everything is asked for again, whatever was refused. */
+  anew(): void;
+}
+
+export interface AskingOptions {
+  commitment: 'confirmed' | 'finalized';
+  /** Every followed address, what matters most first. */
+  addresses(): string[];
+  /** Told of each request. */
+  onRequest(all: readonly string[], streamed: number): void;
+}
+
+/** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
+const UNNAMED_METAS = 32;
+
+export function createAsking({ commitment, addresses, onRequest }: AskingOptions): Asking {
+  let ask: Ask = ASK_ALL;
+  let tried: Tried | null = null;
+  let requests = 0;
+  /** Block metas since the last request. */
+  let metas = 0;
+  let streamed: string[] = [];
+  return {
+    request: (fromSlot) => {
+      requests += 1;
+      metas = 0;
+      const all = addresses();
+      streamed = all.slice(0, ask.cap ?? all.length);
+      tried = { addresses: streamed.length, replay: fromSlot !== null };
+      onRequest(all, streamed.length);
+      return { programId: null, addresses: streamed, commitment, fromSlot, name: `followed-${requests}` };
+    },
+    streamed: () => streamed,
+    atWork: (filter) => {
+      metas += 1;
+      const name = `followed-${requests}`;
+      // Where no filter is ever named, it is the last one's after a while.
+      if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return null;
+      tried = null;
+      ask = { ...ask, replay: true, silent: 0 };
+      return name;
+    },
+    hasWorked: () => tried === null,
+    ask: () => ask,
+    ended: (why) => {
+      if (tried !== null) ask = askAfter(ask, tried, why);
+    },
+    withoutReplay: () => {
+      ask = { ...ask, replay: false };
+    },
+    anew: () => {
+      ask = ASK_ALL;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { GeyserClient, GeyserStream, Subscription } from '../geyser/client.ts';
+import type { StreamEndedError } from '../geyser/ended.ts';
+import type { Update } from '../geyser/update.ts';
+import { watch } from '../watchdog.ts';
+
+export interface WatchedOptions {
+  client: GeyserClient;
+  subscription: Subscription;
+  onUpdate(update: Update, stream: GeyserStream): void;
+  /** How far what it brings is whole. */
+  reached(): bigint | null;
+  onEnd(ended: StreamEndedError): void;
+  silenceMs?: number;
+  signal: AbortSignal;
+}
+
+/** A stream that is ended where it stands still, and once the signal is given. */
+export function streamWatched(options: WatchedOptions): GeyserStream {
+  const { signal, silenceMs } = options;
+  let highest = -1n;
+  const stream = options.client.subscribe(options.subscription, {
+    onUpdate: (update) => {
+      if (update.type === 'blockMeta' && update.slot > highest) highest = update.slot;
+      options.onUpdate(update, stream);
+      dog.heard(highest, options.reached());
+    },
+    onEnd: (ended) => {
+      dog.stop();
+      signal.removeEventListener('abort', stop);
+      options.onEnd(ended);
+    },
+  });
+  const stop = () => stream.cancel('stopping');
+  signal.addEventListener('abort', stop, { once: true });
+  const dog = watch({
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    onStall: (reason) => stream.cancel(reason),
+    paused: () => false,
+  });
+  return stream;
+}

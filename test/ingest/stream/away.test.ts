@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { BesideMode } from '../../../devnet/geyser/modes.ts';
+import { createAway } from '../../../ingest/stream/beside/away.ts';
+import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
+import { watchedLog } from '../support/watched-log.ts';
+
+const SEED = process.env.SEED ?? 'away-1';
+const LIMITS = { awayAfterMs: 300 };
+
+let stage: StreamStage;
+afterEach(() => stage?.close());
+
+const followedIn = (events: readonly StreamEvent[]) => {
+  const last = events.findLast(({ type }) => type === 'followed');
+  return last as Extract<StreamEvent, { type: 'followed' }> | undefined;
+};
+const isAway = (events: readonly StreamEvent[]) => {
+  const followed = followedIn(events);
+  return followed !== undefined && followed.down !== null && followed.overRpc === followed.addresses;
+};
+const missedIn = (records: readonly LogRecord[]) =>
+  records.flatMap((record) => (record.kind === 'marker' ? (record.missed ?? []) : []));
+
+/** Everything is known, as new as the chain: markers say that followed addresses are as far as the core. */
+async function expectKnown(): Promise<void> {
+  const { chain, model } = stage;
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await stage.settled();
+}
+
+/** What is said of it, and how long it may be silent. */
+const AWAY: Record<Exclude<BesideMode, 'taken'>, [words: string, silenceMs: number]> = {
+  unavailable: ['the provider is not reachable', 30_000],
+  ended: ['the provider ended the stream', 30_000],
+  pings: ['no new slot for 400 ms', 400],
+};
+
+describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
+  test.each(Object.keys(AWAY) as (keyof typeof AWAY)[])(
+    '%s: they are read over RPC in turns, it is told, and they go back once it is here again',
+    async (beside) => {
+      const [words, silenceMs] = AWAY[beside];
+      stage = await openStreamStage({ seed: SEED, policies: 10 });
+      await stage.live(30);
+      const records: LogRecord[] = [];
+      const { events } = stage.start({ ...LIMITS, silenceMs, log: watchedLog(records) });
+      await stage.settled();
+      await stage.live(10);
+      await stage.settled();
+      const { slot: from } = stage.chain.tip();
+      const before = records.length;
+      stage.geyser.become({ beside });
+      await stage.liveUntil('it is away', () => isAway(events));
+      expect(followedIn(events)?.down).toBe(words);
+      await stage.live(30);
+      await expectKnown();
+      await stage.restUntil('all are read over RPC', () => isAway(events));
+      const missed = missedIn(records.slice(before));
+      for (const { after } of missed) expect(after).toBeGreaterThanOrEqual(from);
+      const { slot: known } = stage.chain.tip();
+      stage.geyser.become({ beside: 'taken' });
+      await stage.liveUntil('it is here again', () => followedIn(events)?.overRpc === 0);
+      expect(followedIn(events)).toMatchObject({ reason: null, down: null });
+      const back = records.length;
+      await stage.live(30);
+      await expectKnown();
+      const balances = records.slice(back).flatMap((record) => {
+        const isBalance = record.kind === 'account' && record.expected === 'token_account';
+        return isBalance ? [record.source] : [];
+      });
+      expect(balances).toContain('stream');
+      // What was read meanwhile stands: what is missed is from the last try on.
+      for (const { after } of missedIn(records.slice(before)).slice(missed.length))
+        expect(after).toBeGreaterThanOrEqual(known);
+    },
+  );
+
+  test('from the first address on', async () => {
+    stage = await openStreamStage({ seed: SEED, policies: 10, modes: { beside: 'unavailable' } });
+    await stage.live(30);
+    const { events } = stage.start(LIMITS);
+    await stage.liveUntil('it is away', () => isAway(events));
+    await stage.live(20);
+    await expectKnown();
+    expect(followedIn(events)?.overRpc).toBe(followedIn(events)?.addresses);
+  });
+});
+
+test('a provider that gives one stream gives it to the core, also where the other was there before', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  await stage.live(30);
+  const { events } = stage.start(LIMITS);
+  await stage.settled();
+  stage.geyser.become({ streams: 1 });
+  stage.geyser.faults.drop();
+  await stage.liveUntil('the core streams again', () => events.at(-1)?.type === 'released');
+  await stage.live(20);
+  await until('the other is read over RPC', () => {
+    const followed = followedIn(events);
+    return followed !== undefined && followed.overRpc === followed.addresses;
+  });
+  expect(followedIn(events)?.reason).toContain("the provider's limit is reached");
+  await expectKnown();
+});
+
+test('what was here a moment ago is not away, and what could not be here is not called so', () => {
+  let now = 0;
+  const away = createAway(30_000, () => now);
+  now = 29_999;
+  expect(away.lasts()).toBe(false);
+  now = 30_000;
+  expect(away.lasts()).toBe(true);
+  away.excused();
+  expect(away.lasts()).toBe(false);
+  expect(away.here()).toBe(false);
+  away.begin(7n, 5n);
+  expect(away.unread()).toEqual({ after: 7n, to: 7n });
+  away.begin(7n, 9n);
+  expect(away.unread()).toEqual({ after: 7n, to: 9n });
+  away.allRead();
+  expect([away.isAway(), away.unread()]).toEqual([true, null]);
+  expect([away.here(), away.isAway()]).toEqual([true, false]);
+});
