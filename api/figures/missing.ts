@@ -24,8 +24,12 @@ export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string |
 export type Amount = `${EventKind}.${string}`;
 
 /** Why a policy's sum of an amount is absent; null where its transactions tell it all. */
-export function incompleteReason(state: IndexState, policy: string, amount: Amount): string | null {
-  const missing = state.incomplete.policies.filter(([of]) => of === policy).map(([, what]) => what);
+export function incompleteReason(
+  { incomplete }: Pick<IndexState, 'incomplete'>,
+  policy: string,
+  amount: Amount,
+): string | null {
+  const missing = incomplete.policies.filter(([of]) => of === policy).map(([, what]) => what);
   return lackReason(missing, amount, 'a transaction of this policy');
 }
 
@@ -59,7 +63,7 @@ function lackReason(missing: readonly string[], amount: Amount, which: string): 
  * @param lastTime unix seconds of the newest event summed; null where there is none.
  */
 export function eventSum(
-  state: IndexState,
+  state: Pick<IndexState, 'markerTime'>,
   reason: string | null,
   value: string | number,
   source: string,

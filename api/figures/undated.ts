@@ -1,4 +1,5 @@
 import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
+import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 import { lastDay, nextSecond } from './times.ts';
 
@@ -27,7 +28,7 @@ export function undatedReason(events: readonly UndatedEvent[], kind: string, day
 
 /** Why figures of the last 24 hours are absent: an event may lie in them; null where none may. */
 export function undatedLately(
-  view: Pick<View, 'now' | 'until' | 'state'>,
+  view: Pick<View, 'now' | 'until'> & { state(): Pick<IndexState, 'incomplete'> },
   concerns: (event: UndatedEvent) => boolean,
 ): string | null {
   const events = view.state().incomplete.undatedEvents.filter(concerns);

@@ -13,6 +13,7 @@ import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
 import { createParts } from './made/parts.ts';
+import { createRowParts } from './made/row-parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
@@ -57,6 +58,8 @@ const SLOW_CONNECTIONS = 4;
 /** A history asks several questions at once, and each takes the engine long: nobody who asks for less waits for them. */
 const LONG_CONNECTIONS = 2;
 const PARTS_BYTES = 64 * 1024 * 1024;
+/** Rows of rankings as they are printed, folded: 100,000 of them, or a little less. */
+const ROWS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
 
@@ -77,7 +80,8 @@ export function createMemory(options: MemoryOptions): Memory {
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(mostRanked);
   const ahead = createAhead({ store, cells, monotonic });
-  const memory = { cells, parts: createParts(PARTS_BYTES), state, ranked, clock: 0 };
+  const [parts, rowParts] = [createParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
+  const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
   let contactAt = Number.NEGATIVE_INFINITY;

@@ -3,6 +3,7 @@ import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
 import type { Parts } from './made/parts.ts';
+import type { RowParts, SizedText } from './made/row-parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
 
@@ -18,6 +19,11 @@ export interface View {
   state(): IndexState;
   /** What `make` makes of this view, or has made before of the same: of what it is made the name has to say the rest. */
   part<T>(name: string, make: () => T): T;
+  /**
+   * The same for what is made of one row and of what it has in common with others.
+   * @param around another object where that says something else: a part of this view
+   */
+  rowPart<T extends SizedText>(row: Source, around: object, make: () => T): T;
   /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
   ranked(need: RankedNeed): RankedOrders | 'engine' | null;
   /** It is made of this, too: a row of those. */
@@ -54,7 +60,14 @@ export interface Reading {
 }
 
 export function openView(
-  memory: { cells: Cells; parts: Parts; state: StateCells; ranked: Ranked; clock: number },
+  memory: {
+    cells: Cells;
+    parts: Parts;
+    rowParts: RowParts;
+    state: StateCells;
+    ranked: Ranked;
+    clock: number;
+  },
   now: number,
   overlay: Overlay,
 ): Reading {
@@ -105,6 +118,30 @@ export function openView(
     until = Math.min(until, untilBefore);
     return value;
   };
+  const rowPart = <T extends SizedText>(row: Source, around: object, make: () => T): T => {
+    use(row);
+    const known = memory.rowParts.get(row);
+    if (known !== undefined && known.stamp === row.stamp && known.around === around && row.until > now) {
+      const { more } = known;
+      if (more === null) return known.value as T;
+      if (holds(more, now, memory.clock)) {
+        for (const cell of more.cells) use(cell);
+        if (more.until < until) until = more.until;
+        return known.value as T;
+      }
+    }
+    const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
+    until = Number.POSITIVE_INFINITY;
+    const value = make();
+    const isAlone = cells.length === from && until === Number.POSITIVE_INFINITY;
+    const more = isAlone
+      ? null
+      : { value: null, cells: cells.slice(from), stamps: stamps.slice(from), until };
+    if (lacking === lackingBefore && until > now)
+      memory.rowParts.set(row, { value, around, stamp: row.stamp, more });
+    until = Math.min(until, untilBefore);
+    return value;
+  };
   return {
     lacks,
     lacksRanked: () => lacksRanked,
@@ -123,6 +160,7 @@ export function openView(
       },
       state: () => tracked(memory.state, use),
       part,
+      rowPart,
       use,
       ranked: (need) => {
         const { ranked, state } = memory;

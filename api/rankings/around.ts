@@ -1,30 +1,39 @@
+import type { IncompleteState } from '../../clickhouse/queries/progress/index-state.ts';
 import type { ModelRow, OriginRow } from '../../clickhouse/queries/states/registries.ts';
 import { dayReason } from '../figures/missing.ts';
 import { type Quote, quoteAt } from '../figures/quotes.ts';
-import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 
-/** What rows of a ranking have in common, got from the view once for all that are made of it. */
+/** What rows of a ranking have in common that are of one quote asset; the same object as long as it says the same. */
 export interface Around {
-  state: IndexState;
+  historyReason: string | null;
+  incomplete: IncompleteState;
   /** Why figures of the last 24 hours are absent. */
   dayReason: string | null;
-  quote(mint: string): Quote;
+  quote: Quote;
   origins: readonly OriginRow[];
   models: readonly ModelRow[];
 }
 
-export function aroundOf(view: View, launchpadVenueId: string): Around {
-  const quotes = new Map<string, Quote>();
-  return {
-    state: view.state(),
-    dayReason: dayReason(view),
-    quote: (mint) => {
-      const quote = quotes.get(mint) ?? quoteAt(view, launchpadVenueId, mint);
-      quotes.set(mint, quote);
-      return quote;
-    },
-    origins: view.one('origins'),
-    models: view.one('models'),
+/** Got from the view once for all the rows of a page. */
+export function aroundOf(view: View, launchpadVenueId: string): (quoteMint: string) => Around {
+  const known = new Map<string, Around>();
+  return (quoteMint) => {
+    const around = known.get(quoteMint) ?? aroundQuote(view, launchpadVenueId, quoteMint);
+    known.set(quoteMint, around);
+    return around;
   };
+}
+
+/** @param launchpadVenueId the same with every view */
+function aroundQuote(view: View, launchpadVenueId: string, quoteMint: string): Around {
+  return view.part(`around ${quoteMint}`, () => {
+    const { historyReason, incomplete } = view.state();
+    return {
+      ...{ historyReason, incomplete, dayReason: dayReason(view) },
+      quote: quoteAt(view, launchpadVenueId, quoteMint),
+      origins: view.one('origins'),
+      models: view.one('models'),
+    };
+  });
 }

@@ -20,8 +20,7 @@ export interface RowFacts {
 }
 
 /** As they stand with the orders. */
-export function factsOf(view: View, launchpad: string, row: RankedRow): RowFacts {
-  view.use(row);
+export function factsIn(view: View, launchpad: string, row: RankedRow): RowFacts {
   const shown = shownOf(row);
   // The launchpad has one pool of a pair. What is closed, or was never seen, stands by its address alone.
   const pool = row.pool ?? poolOf(launchpad, row.mint, row.quote);

@@ -17,17 +17,14 @@ import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type Place, type RankingView, rankingRows, rankingTexts } from './rows.ts';
-
-/** Rows that are kept as they are printed, 3 kB each; of more few would be asked for again before they are forgotten. */
-const MOST_KEPT = 20_000;
+import { type Place, type RankingView, rankingRows, rankingText } from './rows.ts';
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const { head, ranking, places } = pageOf(view, settings, request);
-  const items = rankingTexts(ranking, places, request.offset + 1);
+  const items = rankingText(ranking, places, request.offset + 1);
   return { status: 200, body: printedAnswer(head, 'items', items) };
 }
 
@@ -61,10 +58,9 @@ function pageOf(
     ranked === 'engine'
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
-  const keepsRows = ranked !== null && ranked !== 'engine' && ranked.size() <= MOST_KEPT;
   const hasMore = offset + places.length < total;
   const head = { sort, order, limit, offset, total, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad, sort, keepsRows, misfit }, places };
+  return { head, ranking: { view, launchpadVenueId, launchpad, sort, misfit }, places };
 }
 
 type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };

@@ -13,7 +13,8 @@ import { undatedLately } from '../figures/undated.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
 import { type Around, aroundOf } from './around.ts';
-import { factsAt, factsOf, type RowFacts } from './facts.ts';
+import { factsAt, factsIn, type RowFacts } from './facts.ts';
+import { createFolding, MARK, unfold } from './folded.ts';
 import { rankedBy, type Unranked } from './ranked-by.ts';
 
 export interface RankingView {
@@ -21,8 +22,6 @@ export interface RankingView {
   launchpadVenueId: string;
   launchpad: string;
   sort: Sort;
-  /** Whether there is room for all rows as they are printed: one that would be printed the same is printed once then. */
-  keepsRows: boolean;
   /** The order that the engine told is not that of the figures: both are read again. */
   misfit(): void;
 }
@@ -34,23 +33,36 @@ const isTold = (place: Place): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
-  const around = aroundOf(ranking.view, ranking.launchpadVenueId);
+  const { view, launchpadVenueId } = ranking;
+  const around = aroundOf(view, launchpadVenueId);
   return places.flatMap((place, at) => {
-    const row = rowAt(place, ranking, around);
+    if (!isTold(place)) view.use(place);
+    const row = rowAt(place, ranking, around, () => view.state().markerTime);
     return row === null ? [] : [{ rank: firstRank + at, ...row }];
   });
 }
 
-/** The same in pieces, as they are printed inside of a page. */
-export function rankingTexts(ranking: RankingView, places: readonly Place[], firstRank: number): string[] {
-  const { view, launchpad, launchpadVenueId, keepsRows } = ranking;
-  // A row that is kept by itself is made of all that it is made of.
-  const shared = keepsRows ? null : aroundOf(view, launchpadVenueId);
-  return places.flatMap((place, at) => {
-    const print = () => printedRow(rowAt(place, ranking, shared ?? aroundOf(view, launchpadVenueId)));
-    const text = keepsRows ? view.part(`row ${launchpad} ${place.address}`, print) : print();
-    return [`${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},`, text];
-  });
+const folding = createFolding();
+
+/** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept folded. */
+export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
+  const { view, launchpadVenueId } = ranking;
+  const around = aroundOf(view, launchpadVenueId);
+  let marker: string | null | undefined;
+  const markerTime = () => {
+    marker ??= view.state().markerTime;
+    return marker;
+  };
+  const textOf = (place: Place): string => {
+    if (isTold(place)) return printedRow(rowAt(place, ranking, around, markerTime));
+    const fold = () => folding.fold(printedRow(rowAt(place, ranking, around, () => MARK)));
+    const folded = view.rowPart(place, around(place.quote), fold);
+    return unfold(folded, folded.marked ? markerTime() : null);
+  };
+  let text = '';
+  for (const [at, place] of places.entries())
+    text += `${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},${textOf(place)}`;
+  return text;
 }
 
 /** As it stands in a list of an answer, behind its first field. */
@@ -62,31 +74,38 @@ const NESTED = '[\n  [\n    {';
 const END = '\n  ]\n]';
 
 /** Null where the policy is not there: it is being read, or it ended since the engine was asked. */
-function rowAt(place: Place, ranking: RankingView, around: Around): Unranked | null {
+function rowAt(
+  place: Place,
+  ranking: RankingView,
+  around: (quoteMint: string) => Around,
+  markerTime: () => string | null,
+): Unranked | null {
   const { view, launchpad, sort } = ranking;
-  if (!isTold(place)) return rowOf(factsOf(view, launchpad, place), view, around);
+  if (!isTold(place)) return rowOf(factsIn(view, launchpad, place), view, around(place.quote), markerTime);
   const facts = factsAt(view, launchpad, place.address);
   if (facts === null) {
     ranking.misfit();
     return null;
   }
-  const row = rowOf(facts, view, around);
+  const row = rowOf(facts, view, around(facts.policy.quote_mint), markerTime);
   if (rankedBy(sort, row, facts.policy) !== place.key) ranking.misfit();
   return row;
 }
 
-/** All that it is made of is got from the view here: what stands in its text is noted as what it is made of. */
-function rowOf(facts: RowFacts, view: View, around: Around): Unranked {
+/**
+ * All that it is made of is got from the view here: what stands in its text is noted as what it is made of.
+ * @param markerTime the age of a count of nothing
+ */
+function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => string | null): Unranked {
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
-  const { state } = around;
-  const quote = around.quote(policy.quote_mint);
+  const { quote, historyReason } = around;
   const asOf = timeOf(policy.block_time);
   const own = ofShown((sort) => {
     const { column } = OWN_KEYS[sort];
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
-  const reason = state.historyReason ?? incompleteReason(state, policy.address, 'Routed.amount');
-  const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
+  const reason = historyReason ?? incompleteReason(around, policy.address, 'Routed.amount');
+  const fees = eventSum(view.state(), reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
@@ -119,8 +138,8 @@ function rowOf(facts: RowFacts, view: View, around: Around): Unranked {
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(
-      state,
-      around.dayReason ?? undatedLately(view, ({ mint }) => mint === policy.mint),
+      { markerTime: events.last_time === null ? markerTime() : null },
+      around.dayReason ?? undatedIn(around, view, policy.mint),
       events.count,
       'indexer:events',
       events.last_time,
@@ -128,3 +147,6 @@ function rowOf(facts: RowFacts, view: View, around: Around): Unranked {
     createdAt: timeOf(policy.created_at),
   };
 }
+
+const undatedIn = (around: Around, { now, until }: View, of: string): string | null =>
+  undatedLately({ now, until, state: () => around }, ({ mint }) => mint === of);

@@ -2,18 +2,37 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
 import { type Piece, tagOf } from './piece.ts';
+import { printedText } from './printed.ts';
 
 /** An answer as it goes over the wire. */
 export interface Answer {
   status: number;
-  bytes: Buffer;
+  /** A text where it is sent as it was printed: see `keptForm`. */
+  bytes: Buffer | string;
+  /** Of the bytes. */
+  length: number;
   /** What follows the bytes. */
   rest?: Piece;
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
 
-export const lengthOf = ({ bytes, rest }: Answer): number => bytes.length + (rest?.bytes.length ?? 0);
+export const lengthOf = ({ length, rest }: Answer): number => length + (rest?.bytes.length ?? 0);
+
+/** All of it, as bytes. */
+export function wholeOf({ bytes, rest }: Answer): Buffer {
+  const own = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  return rest === undefined ? own : Buffer.concat([own, rest.bytes]);
+}
+
+/**
+ * The answer as it is kept. What is sent once stays a text: bytes of their own for each are memory that is given back only
+ * when all that is in memory is looked through, and a second of large answers is enough to have that begun.
+ */
+export function keptForm(answer: Answer): Answer {
+  const { bytes } = answer;
+  return typeof bytes === 'string' ? { ...answer, bytes: Buffer.from(bytes) } : answer;
+}
 
 /** JSON with two spaces of indentation and a newline at its end. */
 function jsonBytes(body: unknown): Buffer {
@@ -21,10 +40,12 @@ function jsonBytes(body: unknown): Buffer {
 }
 
 export function answerOf(reply: RouteReply): Answer {
-  const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
+  const text = printedText(reply.body);
+  const bytes = text ?? (Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body));
+  const length = Buffer.byteLength(bytes);
   const { status, rest, headers = {} } = reply;
-  if (rest === undefined) return { status, bytes, etag: `"${tagOf(bytes)}"`, headers };
-  return { status, bytes, rest, etag: `"${tagOf(bytes, rest.tag)}"`, headers };
+  if (rest === undefined) return { status, bytes, length, etag: `"${tagOf(bytes)}"`, headers };
+  return { status, bytes, length, rest, etag: `"${tagOf(bytes, rest.tag)}"`, headers };
 }
 
 /** Sends a stream as it comes, at once and past every buffer of ours. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { type Encoding, preferredEncoding } from './accept-encoding.ts';
-import { type Answer, lengthOf } from './answers.ts';
+import { type Answer, lengthOf, wholeOf } from './answers.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */
 export interface PackedAnswers {
@@ -70,9 +70,6 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
   };
 }
 
-const wholeOf = ({ bytes, rest }: Answer): Buffer =>
-  rest === undefined ? bytes : Buffer.concat([bytes, rest.bytes]);
-
 /** The same tag, weak: other bytes that say the same. */
 function packedHead(answer: Answer): Answer {
   return { ...answer, etag: `W/${answer.etag}`, headers: { ...answer.headers, ...VARY } };
@@ -80,5 +77,5 @@ function packedHead(answer: Answer): Answer {
 
 function packedForm(answer: Answer, encoding: Encoding, bytes: Buffer): Answer {
   const { rest: _, ...head } = packedHead(answer);
-  return { ...head, bytes, headers: { ...head.headers, 'Content-Encoding': encoding } };
+  return { ...head, bytes, length: bytes.length, headers: { ...head.headers, 'Content-Encoding': encoding } };
 }

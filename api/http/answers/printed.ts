@@ -2,22 +2,26 @@
 export const printedItem = (item: unknown): string =>
   `    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`;
 
-/**
- * An answer whose last field is a list that is printed already. @param head its other fields, at least one
- * @param items pieces of them, as by `printedItem`, with a comma and a newline between two items
- */
-export function printedAnswer(head: object, list: string, items: readonly string[]): Buffer {
-  const [begin, end] = items.length === 0 ? ['[]', ''] : ['[\n', '\n  ]'];
-  return bytesOf([`${printedHead(head, list)}${begin}`, ...items, `${end}\n}\n`]);
+const TEXT = Symbol('text');
+
+/** What is sent as it is printed already. */
+export interface Printed {
+  [TEXT]: string;
 }
 
-/** Their bytes one after the other: a text that is joined first is copied three times. */
-function bytesOf(pieces: readonly string[]): Buffer {
-  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
-  let at = 0;
-  for (const text of pieces) at += bytes.write(text, at);
-  return bytes;
+/** Null for any other body. */
+export function printedText(body: unknown): string | null {
+  const isPrinted = typeof body === 'object' && body !== null && TEXT in body;
+  return isPrinted ? (body as Printed)[TEXT] : null;
 }
+
+/**
+ * An answer whose last field is a list that is printed already. @param head its other fields, at least one
+ * @param items as by `printedItem`, with a comma and a newline between two of them
+ */
+export const printedAnswer = (head: object, list: string, items: string): Printed => ({
+  [TEXT]: `${printedHead(head, list)}${printedList(items)}`,
+});
 
 /** Such an answer up to its list. */
 export const printedHead = (head: object, list: string): string =>

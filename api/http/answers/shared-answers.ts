@@ -3,7 +3,7 @@ import type { Latest } from '../../latest/latest.ts';
 import type { Made } from '../../latest/made/made.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
-import { type Answer, answerOf } from './answers.ts';
+import { type Answer, answerOf, keptForm } from './answers.ts';
 
 type Make = (view: View) => RouteReply;
 
@@ -23,20 +23,43 @@ interface Kept {
   answer: Answer;
 }
 
-export function createSharedAnswers(latest: Latest, maxBytes: number): SharedAnswers {
+/** What takes so long is kept at once. */
+const QUICK_MS = 2;
+/**
+ * And so is what is smaller. Where pages of 100 kB are kept that nobody asks for again, a second of them is as much memory
+ * as has all that is in memory looked through for garbage, which stops everybody for longer than it takes to make them.
+ */
+const LARGE_BYTES = 32 * 1024;
+/** Asked for again within this time it is kept, too. */
+const AGAIN_MS = 100;
+const MOST_ASKED = 2_000;
+
+/** @param clock milliseconds that only go forward */
+export function createSharedAnswers(
+  latest: Pick<Latest, 'read' | 'readNow' | 'held'>,
+  maxBytes: number,
+  clock = () => performance.now(),
+): SharedAnswers {
   const inFlight = new Map<string, Promise<Kept>>();
   const ready = new LRUCache<string, Kept>({
     maxSize: maxBytes,
-    sizeCalculation: ({ answer, made }, key) =>
-      answer.bytes.length + key.length + made.cells.length * 16 + 200,
+    sizeCalculation: ({ answer, made }, key) => answer.length + key.length + made.cells.length * 16 + 200,
   });
 
-  const keep = (key: string, made: Made<RouteReply>): Kept => {
+  /** When they were made, and not kept. */
+  const asked = new LRUCache<string, number>({ max: MOST_ASKED });
+  const isAskedAgain = (key: string): boolean => {
+    const now = clock();
+    const before = asked.get(key) ?? Number.NEGATIVE_INFINITY;
+    asked.set(key, now);
+    return now - before <= AGAIN_MS;
+  };
+
+  const keep = (key: string, made: Made<RouteReply>, now = answerOf(made.value)): Kept => {
     const before = ready.get(key);
-    const now = answerOf(made.value);
     // Made of other states, and says the same: its bytes stay.
     const answer =
-      before?.answer.etag === now.etag && before.answer.status === now.status ? before.answer : now;
+      before?.answer.etag === now.etag && before.answer.status === now.status ? before.answer : keptForm(now);
     const kept = { made: { ...made, value: null }, answer };
     ready.set(key, kept);
     return kept;
@@ -48,8 +71,16 @@ export function createSharedAnswers(latest: Latest, maxBytes: number): SharedAns
     ready: (key, make) => {
       const known = ready.get(key);
       if (known !== undefined && latest.held(known.made)) return known.answer;
+      const begun = clock();
       const made = latest.readNow(make);
-      return made && keep(key, made).answer;
+      if (made === null) return null;
+      const answer = answerOf(made.value);
+      const isQuick = clock() - begun < QUICK_MS;
+      if (isQuick && answer.length >= LARGE_BYTES && !isAskedAgain(key)) {
+        ready.delete(key);
+        return answer;
+      }
+      return keep(key, made, answer).answer;
     },
     wait: async (key, make, inTurn) => {
       const running = inFlight.get(key);

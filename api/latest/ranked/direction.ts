@@ -23,8 +23,10 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
     // The equal keys among which this one stands: they come as they are, behind all that are greater.
     const one = keyed - 1 - next;
     const key = at(one).key as bigint;
-    const low = firstNot(0, one, (index) => (at(index).key as bigint) < key);
-    const high = firstNot(one, keyed, (index) => (at(index).key as bigint) <= key);
+    const isAt = (index: number) => index >= 0 && index < keyed && at(index).key === key;
+    // Mostly there is no other.
+    const low = isAt(one - 1) ? firstNot(0, one, (index) => (at(index).key as bigint) < key) : one;
+    const high = isAt(one + 1) ? firstNot(one, keyed, (index) => (at(index).key as bigint) <= key) : one + 1;
     const begun = keyed - high;
     for (; next < end && next - begun < high - low; next += 1) found.push(at(low + next - begun));
   }
@@ -36,11 +38,15 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
 export function risingOf(pieces: readonly (readonly Place[])[]): Rising {
   const ends: number[] = [];
   for (const piece of pieces) ends.push((ends.at(-1) ?? 0) + piece.length);
+  const startOf = (which: number) => (which === 0 ? 0 : (ends[which - 1] as number));
+  // Whoever asks for one asks for its neighbours.
+  let which = 0;
   return {
     length: ends.at(-1) ?? 0,
     at: (index) => {
-      const which = firstNot(0, ends.length, (at) => (ends[at] as number) <= index);
-      return pieces[which]?.[index - (ends[which - 1] ?? 0)] as Place;
+      if (index < startOf(which) || index >= (ends[which] as number))
+        which = firstNot(0, ends.length, (at) => (ends[at] as number) <= index);
+      return pieces[which]?.[index - startOf(which)] as Place;
     },
   };
 }

@@ -86,8 +86,10 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       const rate = rates.get(row.quote);
       return rate === undefined ? null : (raw * rate.multiplier) / rate.divisor;
     };
+    let used: RankingSelection['rates'] | null = null;
     const useRates = (now: RankingSelection['rates']) => {
-      if (texts === null) return;
+      if (texts === null || now === used) return;
+      used = now;
       const moved = new Set<string>();
       const left = new Set(texts.keys());
       for (const { mint, multiplier, divisor } of now) {

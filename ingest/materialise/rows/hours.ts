@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import {
   type AccountHourRow,
   type FirstStreamedRow,
@@ -7,6 +6,7 @@ import {
   type LowestSlot,
   type UnseenRow,
 } from '../../../clickhouse/tables.ts';
+import { createRecent } from '../../../runtime/recent.ts';
 import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
 import { versionOfLowest } from './lowest-slot.ts';
 
@@ -63,7 +63,7 @@ export interface FirstStreamed {
 }
 
 export function createFirstStreamed(): FirstStreamed {
-  const written = new LRUCache<string, { hour: number; slot: bigint }>({ max: MOST_REMEMBERED });
+  const written = createRecent<{ hour: number; slot: bigint }>(MOST_REMEMBERED);
   return {
     rowsOf: (states) => {
       const rows = new Map<string, FirstStreamedRow>();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { printedText } from '../../../api/http/answers/printed.ts';
 import type { SharedRoute } from '../../../api/http/route.ts';
 import { createHandOver, createTableFeed, type Feed } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
@@ -114,7 +115,8 @@ async function answersOf(memory: Memory): Promise<Map<string, string>> {
     const context = { params: { mint }, query: new URLSearchParams(query) };
     const { value } = await memory.read((view) => route.answer(context, view));
     const { body, rest } = value;
-    const text = Buffer.isBuffer(body) ? `${body}${rest?.bytes ?? ''}` : JSON.stringify(value);
+    const bytes = Buffer.isBuffer(body) ? `${body}${rest?.bytes ?? ''}` : JSON.stringify(value);
+    const text = printedText(body) ?? bytes;
     return [`${route.path.replace(':mint', mint)}?${query}`, text] as const;
   });
   return new Map(await Promise.all(answers));

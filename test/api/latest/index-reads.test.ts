@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createParts } from '../../../api/latest/made/parts.ts';
+import { createRowParts } from '../../../api/latest/made/row-parts.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
@@ -169,7 +170,7 @@ test('what memory has meanwhile goes before what a reader has loaded for itself:
   const parts = createParts(1_000_000);
   const states = { state: null as never, ranked: null as never };
   const { view } = openView(
-    { cells, parts, ...states, clock: 0 },
+    { cells, parts, rowParts: createRowParts(1_000_000), ...states, clock: 0 },
     0,
     new Map([['days', new Map([['', ['older']]])]]),
   );

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createSharedAnswers } from '../../../api/http/answers/shared-answers.ts';
+import type { RouteReply } from '../../../api/http/route.ts';
+import type { Latest } from '../../../api/latest/latest.ts';
+
+const LARGE = 40_000;
+const SMALL = 1_000;
+
+/** Answers out of a memory that never changes, and how often each was made. */
+function answers(took: number) {
+  let now = 0;
+  let made = 0;
+  const latest: Pick<Latest, 'read' | 'readNow' | 'held'> = {
+    read: () => Promise.reject(new Error('nothing is waited for')),
+    readNow: (make) => {
+      now += took;
+      return { value: make(null as never), cells: [], stamps: [], until: Number.POSITIVE_INFINITY };
+    },
+    held: () => true,
+  };
+  const shared = createSharedAnswers(latest, 1_000_000, () => now);
+  const ask = (at: number, bytes: number): number => {
+    now = at;
+    const reply = (): RouteReply => {
+      made += 1;
+      return { status: 200, body: Buffer.alloc(bytes, ' ') };
+    };
+    expect(shared.ready(String(bytes), reply)?.length).toBe(bytes);
+    return made;
+  };
+  return ask;
+}
+
+test('a large answer that is made at once is kept from when it is asked for twice in a tenth of a second', () => {
+  const ask = answers(0.3);
+  expect(ask(0, LARGE)).toBe(1);
+  expect(ask(200, LARGE)).toBe(2);
+  expect(ask(250, LARGE)).toBe(3);
+  expect(ask(251, LARGE)).toBe(3);
+  expect(ask(9_000, LARGE)).toBe(3);
+});
+
+test('one that takes its time, and a small one, are kept at once', () => {
+  const slow = answers(50);
+  expect([slow(0, LARGE), slow(200, LARGE)]).toEqual([1, 1]);
+  const quick = answers(0.3);
+  expect([quick(0, SMALL), quick(200, SMALL)]).toEqual([1, 1]);
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { createFolding, MARK, unfold } from '../../../api/rankings/folded.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+
+const SEED = process.env.SEED ?? 'folded-1';
+const random = createRandom(SEED);
+
+/** Names that strangers may give, and what our own texts are made of. */
+const TEXTS = ['', '*', '{', '": ', '",', '\n', MARK, '"asOf": "x"', '‮', 'Größe', '2026-01-01', 'null'];
+const text = () => TEXTS[random.int(0, TEXTS.length - 1)] as string;
+const of = <const T extends readonly unknown[]>(...values: T): T[number] =>
+  values[random.int(0, values.length - 1)];
+
+const figure = (asOf: string | null): object =>
+  of(
+    { value: of('0', '17', null, 3), source: of('computed', 'chain:Policy'), asOf },
+    { value: null, source: 'computed', asOf: null, absent: true, reason: text() },
+  );
+
+const row = (asOf: string | null) => ({
+  mint: text(),
+  mintName: of(text(), null),
+  quoteMint: text(),
+  origin: { id: random.int(0, 3), name: of(text(), null) },
+  locked: of(true, false),
+  marketCap: { quote: figure(of('1', '2')), usd: figure(of('1', null)), poolStatus: of(0, 1, null) },
+  usd: { fees: figure('1'), bankroll: figure('2') },
+  eventsLast24h: figure(asOf),
+});
+const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
+
+describe(`folded rows (SEED=${SEED})`, () => {
+  test.each([2_000, 3])('are put together as they were printed, beyond %i shapes too', (most) => {
+    const { fold } = createFolding(most);
+    for (let turn = 0; turn < 500; turn += 1) {
+      const whole = printed(row('2026-01-01T00:00:00.000Z'));
+      expect(unfold(fold(whole), null)).toBe(whole);
+    }
+  });
+
+  test('a time is filled in where it was left open, and nowhere else', () => {
+    const { fold } = createFolding();
+    for (let turn = 0; turn < 500; turn += 1) {
+      const one = row(MARK);
+      const at = (time: string | null) => {
+        const { eventsLast24h } = one;
+        const isOpen = 'asOf' in eventsLast24h && eventsLast24h.asOf === MARK;
+        return printed({ ...one, eventsLast24h: isOpen ? { ...eventsLast24h, asOf: time } : eventsLast24h });
+      };
+      const folded = fold(printed(one));
+      expect(folded.marked).toBe(at('x') !== at('y'));
+      for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(unfold(folded, time)).toBe(at(time));
+    }
+  });
+});
