@@ -137,6 +137,15 @@ export interface AccountHourRow {
   held_in: HourTable | '';
 }
 
+/** A closing state that has no hour yet. */
+export interface UndatedHourRow {
+  address: string;
+  slot: string;
+  version: string;
+  /** The rest of its row of an hour, as JSON. */
+  state: string;
+}
+
 /** The lowest slot stands: `before` is 2^64 - 1 - slot. */
 export interface LowestSlot {
   hour: number;

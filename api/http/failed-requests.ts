@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/process/log.ts';
+import { createRecent } from '../../runtime/recent.ts';
 
 const EVERY_MS = 1_000;
 const MOST_SENTENCES = 100;
@@ -12,7 +12,7 @@ const SENTENCE_MAX = 300;
  * @param monotonic milliseconds that only go forward
  */
 export function logFailedRequests(logger: Pick<Logger, 'error'>, monotonic = () => performance.now()) {
-  const logged = new LRUCache<string, { at: number; alike: number }>({ max: MOST_SENTENCES });
+  const logged = createRecent<{ at: number; alike: number }>(MOST_SENTENCES);
   return (error: unknown, path: string): void => {
     const sentence = messageOf(error).slice(0, SENTENCE_MAX);
     const now = monotonic();

@@ -6,6 +6,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
+import type { LateSlots } from './late-slots.ts';
 import { readListed } from './read-transaction.ts';
 import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
 
@@ -30,6 +31,7 @@ export interface VerifyOptions {
   /** The lowest marker that is applied. */
   applied(): Promise<bigint | null>;
   openGaps(): Promise<Gap[]>;
+  late?: LateSlots;
   logger: Logger;
   signal: AbortSignal;
   everyMs?: number;
@@ -48,6 +50,8 @@ export interface Verified {
 const BEHIND_FINAL = 32n;
 /** Half an hour of the chain. */
 const WINDOW = 5_000n;
+/** Before what an earlier run has compared: what came late for these slots just before it ended nobody remembers. */
+const AGAIN = 300n;
 const REQUESTS_PER_SECOND = 2;
 const BURST = 20;
 const EVERY_MS = 30_000;
@@ -86,7 +90,7 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const { rpc, log, programId, store, signal } = options;
   const window = await nextWindow(options, told);
   if (window === null || signal.aborted) return null;
-  const { fromSlot, toSlot } = window;
+  const { fromSlot, toSlot, slot, marker } = window;
   const behind = await store.signatureBehind(toSlot);
   const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
   const { missing, ghosts } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
@@ -98,18 +102,30 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   }
   const struck = ghosts.length === 0 ? [] : await store.tracesOf(ghosts);
   // What was missing is acknowledged before anything says that it is there.
-  await log.append([{ kind: 'verified', slot: toSlot, struck }]);
-  return { slot: toSlot, read: missing.length, struck: ghosts.length };
+  await log.append([{ kind: 'verified', slot, struck }]);
+  options.late?.compared(toSlot, marker);
+  return { slot, read: missing.length, struck: ghosts.length };
+}
+
+interface Window {
+  fromSlot: bigint;
+  toSlot: bigint;
+  /** Up to where everything is verified then. */
+  slot: bigint;
+  /** What is stored is applied up to there. */
+  marker: bigint;
 }
 
 async function nextWindow(
-  { rpc, store, startSlot, applied, openGaps }: VerifyOptions,
+  { rpc, store, startSlot, applied, openGaps, late }: VerifyOptions,
   told: bigint | null,
-): Promise<{ fromSlot: bigint; toSlot: bigint } | null> {
+): Promise<Window | null> {
   const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
   if (marker === null) return null;
   const from = higher(told, stored);
-  const fromSlot = from === null ? startSlot : from + 1n;
+  const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
+  const again = late?.lowest(marker) ?? first;
+  const [fromSlot] = [again < first ? again : first, startSlot].sort((a, b) => Number(b - a)) as [bigint];
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);
   // Where nothing happens a window is as long as that lasts.
@@ -119,7 +135,8 @@ async function nextWindow(
     ...gaps.map((gap) => gap.fromSlot - 1n),
   ];
   const [toSlot] = limits.sort((a, b) => Number(a - b)) as [bigint];
-  return toSlot < fromSlot ? null : { fromSlot, toSlot };
+  if (toSlot < fromSlot) return null;
+  return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker };
 }
 
 function higher(a: bigint | null, b: bigint | null): bigint | null {

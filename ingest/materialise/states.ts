@@ -1,11 +1,16 @@
 import { CHANGE_KEYS, type ChangedTable } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { LATEST_TABLES, type StateRow, type UnseenRow } from '../../clickhouse/tables.ts';
+import {
+  type AccountHourRow,
+  LATEST_TABLES,
+  type StateRow,
+  type UnseenRow,
+} from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
 import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
-import { datedRows } from './rows/late-times.ts';
+import { datedHours, datedRows } from './rows/late-times.ts';
 import type { LatestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
 import { ADDRESSES_PER_QUESTION, keepUnchanged, unseenChange } from './rows/unchanged.ts';
@@ -38,17 +43,19 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     const found = await keepUnchanged(store, latest);
     await keepUnchangedHours(store, found.behind);
     const gone = await knownGone(store, latest.gone);
-    const { closings, undated } = hourRows(latest.closings);
+    const { closings, waiting, undated } = hourRows(latest.closings);
     const unseen = [...latest.unseen, ...found.unseen, ...gone.unseen, ...undated];
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
-    const isNews = closings.some(({ hour }) => hour < passed);
+    const newsOf = (rows: readonly AccountHourRow[]) =>
+      rows.some(({ hour }) => hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
     const newMarks = marks.of(latest.marks);
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
       insert('unseen_changes', unseen, NEWS),
-      insert('account_hours', closings, isNews ? NEWS : NO_NEWS),
+      insert('account_hours', closings, newsOf(closings)),
+      insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
       insert('policy_marks', newMarks, NO_NEWS),
     ]);
@@ -58,6 +65,8 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
       ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
     ]);
+    const dated = await datedHours(store, times);
+    await insert('account_hours', dated, newsOf(dated));
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = streamCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);

@@ -6,6 +6,7 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import { createAccountReader } from '../history/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
+import { createLateSlots } from '../history/late-slots.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
 import { tellTimesForever } from '../history/tell-times.ts';
 import { verifyForever } from '../history/verify.ts';
@@ -84,6 +85,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   );
   for (const { address, expected, named } of known) following.add(address, expected, named);
   const slots = new Slots(commitment, position);
+  const late = createLateSlots();
   const outbox = createOutbox(log, { logger, signal });
   const send = (records: readonly LogRecord[]) => outbox.put(records);
   const learn = (record: AccountRecord) => {
@@ -148,7 +150,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
     if (output.type === 'late') {
-      if (output.update.type === 'transaction') unreadable.transaction(output.update, output.blockTime);
+      if (output.update.type === 'transaction') {
+        unreadable.transaction(output.update, output.blockTime);
+        late.add(output.update.slot, slots.last ?? output.update.slot);
+      }
       void send(recordsOf(output, learn, following));
       report({ type: 'late' });
       return;
@@ -181,7 +186,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
       void settleProfitsForever({ ...common, ...every, store: sweeps, verifiedSlot, openGaps });
     }
     void verifyForever({
-      ...{ rpc, log, programId, startSlot, store: verification, logger, signal, ...every },
+      ...{ rpc, log, programId, startSlot, store: verification, late, logger, signal, ...every },
       applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
       openGaps: store.openGaps,
       onVerified: (found) => report({ type: 'verified', ...found }),

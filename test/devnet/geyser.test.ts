@@ -16,8 +16,10 @@ import {
 
 const OK = 0;
 const INVALID_ARGUMENT = 3;
+const RESOURCE_EXHAUSTED = 8;
 const OUT_OF_RANGE = 11;
 const INTERNAL = 13;
+const UNAVAILABLE = 14;
 const DATA_LOSS = 15;
 const UNAUTHENTICATED = 16;
 
@@ -233,6 +235,7 @@ describe('a provider with limits', () => {
     expect(await replayed({ replay: 'out-of-range' })).toMatchObject({ code: OUT_OF_RANGE });
     expect(await replayed({ replay: 'invalid' })).toMatchObject({ code: INVALID_ARGUMENT });
     expect(await replayed({ replay: 'data-loss' })).toMatchObject({ code: DATA_LOSS });
+    expect(await replayed({ replay: 'unavailable' })).toMatchObject({ code: UNAVAILABLE });
     expect(await replayed({ replay: 'silent' })).toEqual({ code: OK, details: '' });
     geyser.become({ replay: 'empty' });
     const call = await live({ fromSlot: String(chain.tip().slot - 5n) });
@@ -280,13 +283,32 @@ describe('a provider with limits', () => {
     ).toBe(true);
   });
 
+  test('ends or silences streams of addresses alone, gives so many streams, and no more', async () => {
+    const followed = { accounts: { followed: { account: [chain.programId] } }, transactions: {} };
+    geyser.become({ beside: 'unavailable' });
+    expect(await end(open(followed))).toMatchObject({ code: UNAVAILABLE });
+    geyser.become({ beside: 'ended' });
+    expect(await end(open(followed))).toEqual({ code: OK, details: '' });
+    geyser.become({ beside: 'pings' });
+    const quiet = open(followed);
+    await live();
+    expect(new Set(quiet.words())).toEqual(new Set(['ping']));
+    geyser.become({ beside: 'taken', streams: 2 });
+    expect(await end(open())).toMatchObject({
+      code: RESOURCE_EXHAUSTED,
+      details: 'Max amount of streams reached, only 2 allowed',
+    });
+  });
+
   test('is told by a flag', () => {
     expect(readModes('replay=off,addresses=10,late')).toMatchObject({
       replay: 'off',
       addresses: 10,
       late: true,
     });
+    expect(readModes('beside=pings,streams=1')).toMatchObject({ beside: 'pings', streams: 1 });
     expect(() => readModes('replay=maybe')).toThrow(REPLAYS.join(', '));
+    expect(() => readModes('beside')).toThrow('beside is one of taken');
     expect(() => readModes('colour=blue')).toThrow('colour');
     expect(() => readModes('addresses=few')).toThrow('whole number');
   });

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createRecent } from '../../../runtime/recent.ts';
 
 /** What a client has had of late of something that all share. */
 export interface Account {
@@ -30,7 +30,7 @@ const MOST_KNOWN = 20_000;
 export function createAccounts(now: () => number): Accounts {
   const open = (): Account => ({ had: 0, at: now() });
   const strangers = open();
-  const known = new LRUCache<string, Account>({ max: MOST_KNOWN });
+  const known = createRecent<Account>(MOST_KNOWN);
   /** Of the last who asked, and of the last before that who was another, what is or will be his own. */
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
   let other = last;

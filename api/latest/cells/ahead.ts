@@ -25,6 +25,10 @@ const PAGE = 1_000;
 const MOST = 1_000;
 /** Between two walks over all policies: there may be new ones. */
 const AGAIN_MS = 60_000;
+/** For each question of a walk, where somebody waits for one that it did not meet: a store that fills has many of them. */
+const AGAIN_FOR_NEW_MS = 1_000;
+/** Kinds that are asked by the address of a policy, and of none that is not there. */
+const OF_POLICIES: readonly KindName[] = ['venueAccounts', 'lastTransaction'];
 
 /** What is read ahead, and by which keys of a policy. */
 const KEYS: Partial<Record<KindName, (keys: PolicyKeys) => readonly string[]>> = {
@@ -52,17 +56,26 @@ export function createAhead(options: { store: Store; cells: Cells; monotonic(): 
   let policies: PolicyKeys[] = [];
   let isWhole = false;
   let begunAt = 0;
+  const met = new Set<string>();
   /** Of each kind: how many policies are behind it. */
   let done = new Map<KindName, number>();
 
   const restart = () => {
     [policies, isWhole, done] = [[], false, new Map()];
+    met.clear();
   };
   const readPage = async () => {
     if (policies.length === 0) begunAt = monotonic();
     const page = await policyKeysAfter(store, policies.at(-1)?.address ?? '', PAGE);
     policies.push(...page);
+    for (const { address } of page) met.add(address);
     isWhole = page.length < PAGE;
+  };
+  const isOld = (wanted: Keys): boolean => {
+    const age = monotonic() - begunAt;
+    if (age > AGAIN_MS) return true;
+    if (age < AGAIN_FOR_NEW_MS * Math.ceil(met.size / PAGE)) return false;
+    return OF_POLICIES.some((kind) => [...(wanted.get(kind) ?? [])].some((address) => !met.has(address)));
   };
   const addOf = (kind: KindName, keysOf: (keys: PolicyKeys) => readonly string[], wanted: Keys) => {
     let at = done.get(kind) ?? 0;
@@ -97,7 +110,7 @@ export function createAhead(options: { store: Store; cells: Cells; monotonic(): 
     add: async (wanted) => {
       const kinds = KINDS_AHEAD.filter(([kind]) => wanted.has(kind) && !cells.isFilling(kind));
       if (kinds.length === 0) return;
-      if (isWhole && monotonic() - begunAt > AGAIN_MS) restart();
+      if (isWhole && isOld(wanted)) restart();
       const isAtEnd = kinds.some(([kind]) => (done.get(kind) ?? 0) >= policies.length);
       // Whoever waits does not fail for what nobody has asked for.
       if (isAtEnd && !isWhole) await readPage().catch(() => {});

@@ -13,7 +13,10 @@ export interface Seen {
   opens: boolean;
 }
 
-/** What a batch says of hours: the last state of each address in each but the newest of all, and the first streamed. */
+/**
+ * What a batch says of hours: the last state of each address in each but the newest of all, and the first streamed. Each
+ * slot without a time is an hour of its own.
+ */
 export interface Closings {
   /** @param other the newest so far, which stands for its own hour. */
   add(address: string, seen: Seen, other: Seen): void;
@@ -30,8 +33,8 @@ export function createClosings(): Closings {
   return {
     add: (address, seen, other) => {
       const hour = hourOf(seen.seenAt);
-      if (hour === hourOf(other.seenAt)) return;
-      const key = `${hour} ${address}`;
+      if (hour !== null && hour === hourOf(other.seenAt)) return;
+      const key = `${hour ?? `slot ${seen.version >> 64n}`} ${address}`;
       const known = closings.get(key);
       if (known === undefined || known.version < seen.version) closings.set(key, seen);
     },

@@ -1,19 +1,23 @@
-import { LRUCache } from 'lru-cache';
 import {
   type AccountHourRow,
   type FirstStreamedRow,
   HOUR_COLUMNS,
   type HourTable,
   type LowestSlot,
+  type UndatedHourRow,
   type UnseenRow,
 } from '../../../clickhouse/tables.ts';
+import { createRecent } from '../../../runtime/recent.ts';
+import { hourOf } from '../../../schemas/units.ts';
 import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
 import { versionOfLowest } from './lowest-slot.ts';
 
 /** What a batch says of the hours of accounts. */
 export interface HourRows {
   closings: AccountHourRow[];
-  /** Of states whose hour is not known: from their slots on what was known before does not hold. */
+  /** Those whose hour is not known. */
+  waiting: UndatedHourRow[];
+  /** Of the streamed ones among these: from their slots on what was known before does not hold. */
   undated: UnseenRow[];
 }
 
@@ -22,18 +26,35 @@ export const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
 
 /** The rows of hours that these states make. */
 export function hourRows(placed: readonly PlacedRow[]): HourRows {
-  const rows: HourRows = { closings: [], undated: [] };
+  const rows: HourRows = { closings: [], waiting: [], undated: [] };
   for (const { table, row, hour } of placed) {
     if (!isKept(table)) continue;
-    if (hour !== null) rows.closings.push(closingRow(table, row, hour));
-    else if (row.source === 'stream' && row.block_time === null) rows.undated.push(undatedRow(row));
+    if (hour !== null) rows.closings.push({ ...closingRow(table, row), hour });
+    else if (row.block_time === null) {
+      // A reading that repeats a state is not in its slot: what was between them may come yet.
+      if (slotOf(row) === row.slot) rows.waiting.push(waitingRow(table, row));
+      if (row.source === 'stream') rows.undated.push(undatedRow(row));
+    }
   }
   return rows;
 }
 
-function closingRow(table: HourTable | '', row: LatestRow, hour: number): AccountHourRow {
+/** The row of a state that had no hour, now that the time of its slot is told. */
+export function datedHour({ state }: UndatedHourRow, time: number): AccountHourRow {
+  const row = JSON.parse(state) as Omit<AccountHourRow, 'hour'>;
+  return { ...row, hour: hourOf(time) as number, block_time: time };
+}
+
+const slotOf = ({ version }: LatestRow): string => (BigInt(version) >> 64n).toString();
+
+function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
+  const { address, slot, version } = row;
+  return { address, slot, version, state: JSON.stringify(closingRow(table, row)) };
+}
+
+function closingRow(table: HourTable | '', row: LatestRow): Omit<AccountHourRow, 'hour'> {
   const { address, version, block_time, exists } = row;
-  const closing: AccountHourRow = { address, hour, version, block_time, exists, held_in: table };
+  const closing: Omit<AccountHourRow, 'hour'> = { address, version, block_time, exists, held_in: table };
   if (table === '' || exists === 0) return closing;
   const state = row as unknown as Record<string, unknown>;
   const columns = closing as unknown as Record<string, unknown>;
@@ -63,7 +84,7 @@ export interface FirstStreamed {
 }
 
 export function createFirstStreamed(): FirstStreamed {
-  const written = new LRUCache<string, { hour: number; slot: bigint }>({ max: MOST_REMEMBERED });
+  const written = createRecent<{ hour: number; slot: bigint }>(MOST_REMEMBERED);
   return {
     rowsOf: (states) => {
       const rows = new Map<string, FirstStreamedRow>();

@@ -1,8 +1,15 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { LATEST_TABLES, type LatestTable, type StateRow } from '../../../clickhouse/tables.ts';
+import {
+  type AccountHourRow,
+  LATEST_TABLES,
+  type LatestTable,
+  type StateRow,
+  type UndatedHourRow,
+} from '../../../clickhouse/tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import type { TimeRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { datedHour } from './hours.ts';
 import { ADDRESSES_PER_QUESTION } from './unchanged.ts';
 
 /**
@@ -13,9 +20,7 @@ export async function datedRows(
   store: Store,
   records: readonly TimeRecord[],
 ): Promise<{ table: LatestTable; rows: StateRow[] }[]> {
-  const times = new Map(
-    records.map(({ address, slot, blockTime }) => [`${encodeBase58(address)} ${slot}`, blockTime]),
-  );
+  const times = timesOf(records);
   const dated: { table: LatestTable; rows: StateRow[] }[] = [];
   const addresses = [...new Set(records.map(({ address }) => encodeBase58(address)))];
   for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
@@ -33,3 +38,25 @@ export async function datedRows(
   }
   return dated;
 }
+
+/** The closing states of these addresses and slots, whatever came behind them since. */
+export async function datedHours(store: Store, records: readonly TimeRecord[]): Promise<AccountHourRow[]> {
+  const times = timesOf(records);
+  const dated: AccountHourRow[] = [];
+  for (const some of chunks(records, ADDRESSES_PER_QUESTION)) {
+    const waiting = await store.query<UndatedHourRow>(
+      `SELECT address, slot, version, state FROM undated_hours FINAL
+       WHERE (address, slot) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)})`,
+      {
+        addresses: some.map(({ address }) => encodeBase58(address)),
+        slots: some.map(({ slot }) => slot),
+      },
+    );
+    for (const row of waiting) dated.push(datedHour(row, times.get(`${row.address} ${row.slot}`) as number));
+  }
+  return dated;
+}
+
+/** By address and slot. */
+const timesOf = (records: readonly TimeRecord[]): Map<string, number> =>
+  new Map(records.map(({ address, slot, blockTime }) => [`${encodeBase58(address)} ${slot}`, blockTime]));

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
 import type { Config } from '../../../runtime/config/config.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
-import { mayBeTheRequest, namedCap, StreamEndedError } from '../../stream/geyser/ended.ts';
+import { mayBeTheRequest, namedCap, refusesFilter, StreamEndedError } from '../../stream/geyser/ended.ts';
 import type { Update } from '../../stream/geyser/update.ts';
 import type { Finding } from './finding.ts';
 import { noStream, ON_LAGGING, saysLagging } from './stream-advice.ts';
@@ -13,6 +14,7 @@ const SLOTS_BACK = 8n;
 const ADDRESSES = 1_000;
 /** For what should come within a slot. */
 const WITHIN_MS = 4_000;
+const PLACE_FREE_MS = 500;
 
 /**
  * Subscribes as ingest does, waits for the first slot, then tries a replay and a filter of addresses.
@@ -26,13 +28,13 @@ export async function checkStream(
   const client = createGeyserClient(endpoint, yellowstoneXToken);
   try {
     const core = { programId, addresses: [], commitment, fromSlot: null };
-    const first = await firstOf(client, core, ({ type }) => type === 'blockMeta', signal);
+    const first = await firstOf(client, core, signal);
     const slot = 'slot' in first ? first.slot : 0n;
     const version = await client.version().catch(() => 'no version');
     return [
       { mark: 'ok', text: `streams, slot ${slot}, ${version}` },
       await replay(client, { ...core, fromSlot: slot - SLOTS_BACK }, signal),
-      await filters(client, { ...core, programId: null }, signal),
+      ...(await filters(client, core, signal)),
     ];
   } catch (error) {
     if (!(error instanceof StreamEndedError)) throw error;
@@ -42,19 +44,24 @@ export async function checkStream(
   }
 }
 
-/** The first update that is wanted. @throws StreamEndedError, also where none comes before the signal */
+/**
+ * The first block meta.
+ * @param held the stream is kept until this is aborted; null: no longer.
+ * @throws StreamEndedError, also where none comes before the signal
+ */
 function firstOf(
   client: GeyserClient,
   subscription: Subscription,
-  isWanted: (update: Update) => boolean,
   signal: AbortSignal,
+  held: AbortSignal | null = null,
 ): Promise<Update> {
   return new Promise((resolve, reject) => {
     const stream = client.subscribe(subscription, {
       onUpdate: (update) => {
-        if (!isWanted(update)) return;
+        if (update.type !== 'blockMeta') return;
         resolve(update);
-        stop();
+        if (held === null) stop();
+        else held.addEventListener('abort', stop, { once: true });
       },
       onEnd: (error) => {
         signal.removeEventListener('abort', stop);
@@ -71,6 +78,20 @@ async function outcome(
   client: GeyserClient,
   subscription: Subscription,
   signal: AbortSignal,
+  held: AbortSignal | null = null,
+): Promise<Update | StreamEndedError> {
+  const tried = await once(client, subscription, signal, held);
+  // The place of a stream that was just ended may not be free yet.
+  if (!(tried instanceof StreamEndedError) || tried.code !== status.RESOURCE_EXHAUSTED) return tried;
+  await delay(PLACE_FREE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  return once(client, subscription, signal, held);
+}
+
+async function once(
+  client: GeyserClient,
+  subscription: Subscription,
+  signal: AbortSignal,
+  held: AbortSignal | null,
 ): Promise<Update | StreamEndedError> {
   const late = new AbortController();
   const within = AbortSignal.any([signal, late.signal]);
@@ -79,7 +100,7 @@ async function outcome(
     () => undefined,
   );
   try {
-    return await firstOf(client, subscription, ({ type }) => type === 'blockMeta', within);
+    return await firstOf(client, subscription, within, held);
   } catch (error) {
     if (error instanceof StreamEndedError) return error;
     throw error;
@@ -119,21 +140,47 @@ const nobodies = (count: number) =>
     encodeBase58(createHash('sha256').update(`nobody ${at}`).digest()),
   );
 
-async function filters(client: GeyserClient, base: Subscription, signal: AbortSignal): Promise<Finding> {
+/** As ingest does: a stream of addresses beside that of the program. */
+async function filters(client: GeyserClient, core: Subscription, signal: AbortSignal): Promise<Finding[]> {
+  const base = { ...core, programId: null };
+  const until = new AbortController();
+  const held = AbortSignal.any([signal, until.signal]);
+  await outcome(client, core, signal, held);
+  const beside = await outcome(client, { ...base, addresses: nobodies(ADDRESSES) }, signal);
+  until.abort();
+  if (!(beside instanceof StreamEndedError)) return [ALL_TAKEN];
+  const alone = await mostTaken(client, base, signal);
+  return alone === ALL_TAKEN ? [oneStream(beside)] : [alone];
+}
+
+const ALL_TAKEN: Finding = { mark: 'ok', text: `filters: ${ADDRESSES} addresses and more` };
+const OLDER = 'followed accounts are read over RPC in turns and are older';
+
+const oneStream = ({ message }: StreamEndedError): Finding => ({
+  mark: 'note',
+  text: `filters: ${ADDRESSES} addresses and more, yet not beside another stream (${message}): ${OLDER}; end other streams of this token, or take a plan with two at a time`,
+});
+
+const noneTaken = (what: string): Finding => ({
+  mark: 'note',
+  text: `filters: ${what}: while no stream of addresses comes about ${OLDER}; run it again, or ask the provider`,
+});
+
+async function mostTaken(client: GeyserClient, base: Subscription, signal: AbortSignal): Promise<Finding> {
   let refusal: string | null = null;
   let most = ADDRESSES;
   while (most > 0) {
     const tried = await outcome(client, { ...base, addresses: nobodies(most) }, signal);
     if (!(tried instanceof StreamEndedError)) break;
-    const untried = triedInVain('filters', tried);
-    if (untried !== null) return untried;
+    if (saysLagging(tried)) return triedInVain('filters', tried) as Finding;
+    if (tried.cancelled) return noneTaken(`no answer to ${most} addresses in time`);
+    if (!mayBeTheRequest(tried) || (most === 1 && !refusesFilter(tried)))
+      return noneTaken(`none (${tried.message})`);
     refusal = tried.message;
-    if (signal.aborted || tried.cancelled)
-      return { mark: 'note', text: `filters: no answer to ${most} addresses in time: run it again` };
     const named = namedCap(tried);
     most = named !== null && named < most ? named : Math.floor(most / 2);
   }
-  if (refusal === null) return { mark: 'ok', text: `filters: ${ADDRESSES} addresses and more` };
+  if (refusal === null) return ALL_TAKEN;
   const what = most === 0 ? 'no addresses' : `${most} addresses`;
   const text = `filters: takes ${what} (${refusal}): accounts beyond are read over RPC in turns and are older; have accounts.account_max raised`;
   return { mark: 'note', text };

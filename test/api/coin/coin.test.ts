@@ -132,6 +132,17 @@ describe('the policy of a coin', () => {
     await held.api.insert('policies', [policyRow('coin', 'usd', later)]);
     expect((await coin()).lastIndexedSignature).toBe(signature('d'));
   });
+
+  test('a state that was written in a gap is as old as the reading that brought it, whichever transaction history finds', async () => {
+    const policy = policyOf('coin').address;
+    const found = { slot: '1010', version: String(1010n << 64n), block_time: TIME + 100, source: 'rpc' };
+    await held.api.insert('policies', [policyRow('coin', 'usd', { ...found, fees_claimed: '9' })]);
+    const expected = { updatedAt: isoTime(TIME + 100), hwm: { asOf: isoTime(TIME + 100) } };
+    expect(await coin()).toMatchObject(expected);
+    const writer = { policy, has_index: 1, block_time: TIME + 60, slot: '1006', signature: signature('w') };
+    await held.api.insert('policy_transactions', [{ ...writer, tx_index: 1 }]);
+    expect(await coin()).toMatchObject({ ...expected, lastIndexedSignature: signature('w') });
+  });
 });
 
 describe('a mint without a policy', () => {

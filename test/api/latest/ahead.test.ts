@@ -108,6 +108,32 @@ test('one that is not there is no reason to read all of them again', async () =>
   expect(keys.length).toBe(1);
 });
 
+test('policies that came behind the first of them are read ahead, too, once one of them is asked for', async () => {
+  const { asked, memory, handOver, pass } = watched();
+  await memory.read((view) => view.get('policy', (policies[0] as { address: string }).address)?.mint ?? null);
+  const came = Array.from({ length: 3 }, (_, at) => policyRow(`late ${at}`, 'quote'));
+  await store.insert('policies', came);
+  pass(2_000);
+  const changes: Changes = new Map();
+  noteRows(changes, 'policies', came);
+  handOver.note(changes);
+  await memory.turn();
+  const bankrollOf = (row: (typeof came)[number]) => (view: View) => {
+    const policy = view.get('policy', row.address as string);
+    const venues = view.get('venueAccounts', row.address as string).length;
+    return { venues, bankroll: view.get('tokenAccount', policy?.bankroll ?? '')?.amount };
+  };
+  const [first, ...others] = came.map((row) => bankrollOf(row));
+  expect((await memory.read(first as (view: View) => unknown)).value).toMatchObject({ venues: 0 });
+  const before = asked.length;
+  for (const other of others) expect((await memory.read(other)).value).toMatchObject({ venues: 0 });
+  expect(asked.length).toBe(before);
+  await store.insert(
+    'policies',
+    came.map((row) => ({ ...row, exists: 0, ...later(9_500n) })),
+  );
+});
+
 test('a state that has changed is read again with the turn, though nobody asked for it of late', async () => {
   const { asked, memory, handOver, pass } = watched();
   await memory.read(read(0));

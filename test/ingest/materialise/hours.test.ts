@@ -172,6 +172,47 @@ test('a state of a slot without a time says from when on nothing is known', asyn
   expect(await unseen(store, 'f')).toEqual([{ after_slot: '29', to_slot: '30' }]);
 });
 
+const time = (name: string, slot: bigint): LogRecord => ({
+  ...{ kind: 'time', address: rawKey(name), slot, blockTime: timeAt(slot) },
+});
+const undated = { blockTime: null };
+
+test.each([
+  ['in one batch', 9],
+  ['in batches of their own', 1],
+])('an hour without a time has its state once it is told, whatever came behind it, %s', async (_, size) => {
+  const into = await fresh();
+  const records = [
+    ...[state('g', 1n, 7n), state('g', 13n, 8n, undated), state('g', 14n, 9n, undated), state('g', 30n, 1n)],
+    // Told of one that another of its hour stands behind, and not of that one.
+    time('g', 13n),
+  ];
+  await materialise(into, records, [size]);
+  expect(await kept(into, 'g')).toEqual([
+    { hour: 0, amount: '7', seen: '1', at: '1' },
+    { hour: 1, amount: '8', seen: '13', at: '13' },
+    { hour: 2, amount: '1', seen: '30', at: '30' },
+  ]);
+  // From the one on that has none it is not known.
+  expect(await unseen(into, 'g')).toEqual([
+    { after_slot: '12', to_slot: '13' },
+    { after_slot: '13', to_slot: '14' },
+  ]);
+  await materialise(into, [time('g', 14n)], [1]);
+  expect((await kept(into, 'g'))[1]).toEqual({ hour: 1, amount: '9', seen: '14', at: '14' });
+});
+
+test('a reading without a time stands in the hour of its slot once that is told, one that repeats it does not', async () => {
+  const readAt = (slot: bigint, amount: bigint) => ({ ...read('h', slot, amount), ...undated });
+  await materialise(store, [readAt(5n, 7n), readAt(8n, 7n), time('h', 8n)], [1]);
+  expect(await kept(store, 'h')).toEqual([]);
+  await materialise(store, [time('h', 5n), state('h', 10n, 9n)], [2], 2);
+  expect(await kept(store, 'h')).toEqual([{ hour: 0, amount: '9', seen: '10', at: '10' }]);
+  const other = { ...read('i', 5n, 7n), ...undated };
+  await materialise(store, [other, time('i', 5n)], [2], 2);
+  expect(await kept(store, 'i')).toEqual([{ hour: 0, amount: '7', seen: '5', at: '5' }]);
+});
+
 test(`however a log is cut, and whatever is handed in again, the rows are the same (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const pick = (below: number) => Math.floor(random() * below);
@@ -182,15 +223,19 @@ test(`however a log is cut, and whatever is handed in again, the rows are the sa
     for (const one of accounts) {
       if (pick(3) === 0) {
         one.amount = BigInt(pick(3));
-        if (pick(4) > 0) (pick(6) === 0 ? one.late : records).push(state(one.name, slot, one.amount));
+        const when = pick(6) === 0 ? undated : {};
+        if (pick(4) > 0) (pick(6) === 0 ? one.late : records).push(state(one.name, slot, one.amount, when));
       }
-      if (pick(5) === 0) records.push(read(one.name, slot, one.amount));
+      if (pick(5) === 0)
+        records.push({ ...read(one.name, slot, one.amount), ...(pick(4) === 0 ? undated : {}) });
       if (pick(9) === 0) records.push(...one.late.splice(0));
     }
     if (pick(15) === 0) records.push(...records.slice(-2));
     if (pick(4) > 0) records.push(marker(slot));
   }
+  for (let slot = 1n; slot < 60n; slot += 2n) records.push(...accounts.map(({ name }) => time(name, slot)));
   const tables = async (of: Store) => ({
+    waiting: await of.query('SELECT * FROM undated_hours FINAL ORDER BY address, slot'),
     hours: await of.query('SELECT * FROM account_hours FINAL ORDER BY address, hour'),
     streamed: await of.query('SELECT * FROM first_streamed FINAL ORDER BY address, hour'),
     unseen: await of.query('SELECT * FROM unseen_changes FINAL ORDER BY address, to_slot, after_slot'),

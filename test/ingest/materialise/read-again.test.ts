@@ -48,6 +48,8 @@ test.each([
   expect(await after([streamed(5), read(8), read(9), read(8)], together)).toEqual(same);
   expect(await after([streamed(5), read(8, another), read(9, another)], together)).toMatchObject({
     slot: '8',
+    // When it was written nobody saw: it stands as of the reading that brought it first.
+    block_time: '80',
     source: 'rpc',
     fees_claimed: '9',
   });

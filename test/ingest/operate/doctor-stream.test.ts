@@ -64,6 +64,17 @@ test('a cap is told with the number that the provider takes', async () => {
   expect((await diagnose({ addresses: 0 }))[2]).toMatch(/^note.*takes no addresses/);
 });
 
+test.each([
+  [{ beside: 'unavailable' }, /none \(no server for this request\): .*read over RPC.*ask the provider/],
+  [{ beside: 'ended' }, /none \(the server ended the stream\): .*read over RPC.*ask the provider/],
+  [{ streams: 1 }, /not beside another stream \(.*only 1 allowed\): .*a plan with two at a time/],
+] as const)('a stream of addresses that does not come about has its line (%o)', async (modes, line) => {
+  const [first, , filters] = await diagnose(modes);
+  expect(first).toMatch(/^ok/);
+  expect(filters).toMatch(/^note/);
+  expect(filters).toMatch(line);
+});
+
 test('a request that is too large is told with the addresses that fit', async () => {
   expect((await diagnose({ requestBytes: 4_096 }))[2]).toMatch(/^note.*takes 62 addresses .*account_max/);
 });

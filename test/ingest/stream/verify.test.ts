@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
+import { createLateSlots } from '../../../ingest/history/late-slots.ts';
 import { type VerificationStore, type VerifyOptions, verifyNext } from '../../../ingest/history/verify.ts';
 import type { PlacedTransaction } from '../../../ingest/history/verify-window.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -26,10 +27,14 @@ afterAll(() => stage.close());
 
 const GHOST = { signature: encodeBase58(new Uint8Array(64).fill(9)), slot: 40n };
 
-async function verify(stored: readonly PlacedTransaction[], changed: Partial<VerifyOptions> = {}) {
+async function verify(
+  stored: readonly PlacedTransaction[],
+  changed: Partial<VerifyOptions> = {},
+  { told = null, before = null }: { told?: bigint | null; before?: bigint | null } = {},
+) {
   const records: LogRecord[] = [];
   const store: VerificationStore = {
-    verifiedSlot: async () => null,
+    verifiedSlot: async () => before,
     nextSlot: async () => stored.at(-1)?.slot ?? null,
     signatureBehind: async () => null,
     storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
@@ -45,7 +50,7 @@ async function verify(stored: readonly PlacedTransaction[], changed: Partial<Ver
       signal: new AbortController().signal,
       ...changed,
     },
-    null,
+    told,
   );
   return { found, records };
 }
@@ -68,6 +73,22 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(found).toMatchObject({ read: 1, struck: 2 });
     expect(signaturesIn(records)).toEqual([lost.signature]);
     expect(records.at(-1)).toMatchObject({ kind: 'verified', struck: [moved, GHOST] });
+  });
+
+  test('is compared again where something came late for it, once that is applied, and by the next process', async () => {
+    const slot = stage.chain.tip().slot - 64n;
+    const late = createLateSlots();
+    const stored = [...listed, GHOST];
+    const after = { told: slot, before: slot };
+    expect((await verify(stored, { late }, after)).found).toBeNull();
+    late.add(GHOST.slot, stage.chain.tip().slot);
+    expect((await verify(stored, { late }, after)).found).toBeNull();
+    late.add(GHOST.slot, slot);
+    const { found, records } = await verify(stored, { late }, after);
+    expect(found).toEqual({ slot, read: 0, struck: 1 });
+    expect(records).toMatchObject([{ kind: 'verified', slot, struck: [GHOST] }]);
+    expect((await verify(stored, { late }, after)).found).toBeNull();
+    expect((await verify(stored, {}, { before: slot })).found).toEqual({ slot, read: 0, struck: 1 });
   });
 
   test('is read again where it has no time and the node knows one by now', async () => {

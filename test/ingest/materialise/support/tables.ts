@@ -32,6 +32,7 @@ export async function readTables(store: Store): Promise<Tables> {
     mints: await read('mints', 'address', ''),
     pools: await read('pools', 'address', ''),
     accountHours: await read('account_hours', 'address, hour', ''),
+    undatedHours: await read('undated_hours', 'address, slot', ''),
     firstStreamed: await read('first_streamed', 'address, hour', ''),
     unseenChanges: await read('unseen_changes', 'address, to_slot, after_slot', ''),
     hourSlots: await read('hour_slots', 'hour', ''),

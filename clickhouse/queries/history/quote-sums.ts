@@ -1,0 +1,96 @@
+/** Questions for states of accounts, each with the steps that it holds at: see `spans`. */
+export interface SummedStates {
+  policy: string;
+  bankroll: string;
+  venue: string;
+  /** Of those venue accounts that were Local at any time. */
+  localVenue: string;
+  /** Of their token accounts. */
+  local: string;
+}
+
+const SPAN = 'since, lost, until';
+
+const QUOTES = 'SELECT address, quote_mint, bankroll FROM policies FINAL WHERE exists = 1';
+
+/** Accounts of the same steps are summed before anything is done for each step. */
+const bySteps = (columns: string, groups: string) => `
+  SELECT step, quote_mint, ${columns} FROM (${groups}) ARRAY JOIN range(toUInt32(since), toUInt32(until)) AS step
+  GROUP BY step, quote_mint`;
+
+const KNOWN = 'step < lost';
+const oldestOf = (when: string) => `if(sumIf(undated, ${when}) > 0, NULL, minIf(oldest, ${when}))`;
+const TIMES = (time: string) => `countIf(${time} IS NULL) AS undated, min(${time}) AS oldest`;
+
+const ofPolicies = (states: string) =>
+  bySteps(
+    `sumIf(accounts, ${KNOWN}) AS policies, sumIf(marks, ${KNOWN}) AS hwm, sumIf(claimed, ${KNOWN}) AS fees_claimed,
+      sumIf(swept, ${KNOWN}) AS profit_swept, sumIf(counted, ${KNOWN}) AS venue_count, ${oldestOf(KNOWN)} AS policies_time`,
+    `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, sum(toUInt128(a.hwm)) AS marks,
+        sum(toUInt128(a.fees_claimed)) AS claimed, sum(toUInt128(a.profit_swept)) AS swept,
+        sum(toUInt64(a.venue_count)) AS counted, ${TIMES('a.block_time')}
+      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.address = a.address
+      WHERE a.exists = 1 GROUP BY quote_mint, ${SPAN}`,
+  );
+
+const ofBankrolls = (states: string) =>
+  bySteps(
+    `sumIf(accounts, ${KNOWN}) AS bankrolls, sumIf(amounts, ${KNOWN}) AS bankroll, ${oldestOf(KNOWN)} AS bankroll_time`,
+    `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, sum(toUInt128(a.amount)) AS amounts,
+        ${TIMES('a.block_time')}
+      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.bankroll = a.address
+      WHERE a.exists = 1 GROUP BY quote_mint, ${SPAN}`,
+  );
+
+const OPEN = 'a.exists = 1 AND a.revoked = 0';
+const REMOTE = `a.kind = 'Remote' AND ${OPEN}`;
+
+const ofVenues = (states: string) =>
+  bySteps(
+    `sumIf(opened, ${KNOWN}) AS venues, sumIf(accounts, NOT ${KNOWN}) AS lost_venues, sum(silent) AS unattested,
+      sum(equity) AS attested, min(asof) AS attested_time, sum(local_ones) AS locals`,
+    `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, countIf(${OPEN}) AS opened,
+        countIf(${REMOTE} AND a.remote_asof = 0) AS silent, sumIf(toUInt128(a.remote_equity), ${REMOTE}) AS equity,
+        minOrNullIf(a.remote_asof, ${REMOTE}) AS asof, countIf(a.kind = 'Local' AND ${OPEN}) AS local_ones
+      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.address = a.policy
+      GROUP BY quote_mint, ${SPAN}`,
+  );
+
+/**
+ * Where a policy had a Local venue account, from step to step: states that follow on one another are one, so that each
+ * balance meets its account once however often that was written.
+ */
+const held = (states: string) => `
+  SELECT policy, token_account, places.1 AS since, places.2 AS until FROM (
+    SELECT a.policy AS policy, a.token_account AS token_account, groupArray(a.since) AS begins, groupArray(a.until) AS ends
+    FROM (${states}) AS a WHERE a.kind = 'Local' AND ${OPEN}
+    GROUP BY a.address, a.policy, a.token_account)
+  ARRAY JOIN arrayZip(
+    arraySort(arrayFilter(step -> NOT has(ends, step), begins)),
+    arraySort(arrayFilter(step -> NOT has(begins, step), ends))) AS places`;
+
+const ofLocals = ({ localVenue, local }: SummedStates) =>
+  bySteps(
+    `sumIf(accounts, ${KNOWN}) AS local_balances, sum(amounts) AS local, ${oldestOf('true')} AS local_time`,
+    `SELECT q.quote_mint AS quote_mint, greatest(v.since, l.since) AS since, l.lost AS lost,
+        least(v.until, l.until) AS until, count() AS accounts, sum(toUInt128(l.amount)) AS amounts, ${TIMES('l.block_time')}
+      FROM (${local}) AS l JOIN (${held(localVenue)}) AS v ON v.token_account = l.address
+      JOIN (${QUOTES}) AS q ON q.address = v.policy
+      WHERE l.exists = 1 AND greatest(v.since, l.since) < least(v.until, l.until)
+      GROUP BY quote_mint, greatest(v.since, l.since), l.lost, least(v.until, l.until)`,
+  );
+
+/** The sums over the policies of each quote asset at each step. */
+export const quoteSums = (states: SummedStates): string => `
+  SELECT toUInt32(p.step) AS step, p.quote_mint AS quote_mint,
+    toString(p.policies) AS policies, toString(p.hwm) AS hwm, toString(p.fees_claimed) AS fees_claimed,
+    toString(p.profit_swept) AS profit_swept, toString(p.venue_count) AS venue_count, p.policies_time AS policies_time,
+    toString(b.bankrolls) AS bankrolls, toString(b.bankroll) AS bankroll, b.bankroll_time AS bankroll_time,
+    toString(v.venues) AS venues, toString(v.lost_venues) AS lost_venues, toString(v.unattested) AS unattested,
+    toString(v.attested) AS attested, v.attested_time AS attested_time, toString(v.locals) AS locals,
+    toString(l.local_balances) AS local_balances, toString(l.local) AS local, l.local_time AS local_time
+  FROM (${ofPolicies(states.policy)}) AS p
+  LEFT JOIN (${ofBankrolls(states.bankroll)}) AS b ON b.step = p.step AND b.quote_mint = p.quote_mint
+  LEFT JOIN (${ofVenues(states.venue)}) AS v ON v.step = p.step AND v.quote_mint = p.quote_mint
+  LEFT JOIN (${ofLocals(states)}) AS l ON l.step = p.step AND l.quote_mint = p.quote_mint
+  ORDER BY step, quote_mint`;

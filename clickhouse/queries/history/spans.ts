@@ -1,0 +1,99 @@
+import { firstSlots, type StreamCover } from './stream-cover.ts';
+
+/** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `spans`. */
+export type StepParams = {
+  first_end: number;
+  last_end: number;
+  /** How many there are. */
+  steps: number;
+  /** Hours between two of them. */
+  each: number;
+  /** Of each: the first slot that is not before it. They never fall. */
+  begins: bigint[];
+  /** A state that was seen last in a slot lower than one of these is not known to hold from that one's step on. */
+  leasts: bigint[];
+  /** The steps of `leasts`. */
+  least_steps: number[];
+  hole_afters: bigint[];
+  hole_tos: bigint[];
+};
+
+/** Null where the stream has told of none of these moments. The last ones that it has not told of are left out. */
+export function stepParams(ends: readonly number[], cover: StreamCover): StepParams | null {
+  const { holes } = cover;
+  const beginOf = firstSlots(cover);
+  const begins = ends.flatMap((end) => beginOf(end) ?? []);
+  const first = ends[0];
+  if (first === undefined || begins.length === 0) return null;
+  const least = (begin: bigint) =>
+    holes
+      .filter(({ after_slot }) => BigInt(after_slot) + 1n < begin)
+      .reduce((most, { to_slot }) => (BigInt(to_slot) > most ? BigInt(to_slot) : most), 0n);
+  const rises: { slot: bigint; step: number }[] = [];
+  for (const [at, begin] of begins.entries()) {
+    const slot = least(begin);
+    if (slot > (rises.at(-1)?.slot ?? 0n)) rises.push({ slot, step: at + 1 });
+  }
+  return {
+    first_end: first,
+    last_end: ends[begins.length - 1] as number,
+    steps: begins.length,
+    each: ends.length < 2 ? 1 : (ends[1] as number) - first,
+    begins,
+    leasts: rises.map(({ slot }) => slot),
+    least_steps: rises.map(({ step }) => step),
+    hole_afters: holes.map(({ after_slot }) => BigInt(after_slot)),
+    hole_tos: holes.map(({ to_slot }) => BigInt(to_slot)),
+  };
+}
+
+/** Behind the last step. */
+const NEVER = '({steps:UInt32} + 1)';
+
+/**
+ * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
+ * before them is known all the same up to a slot, the step is the first that begins behind it.
+ */
+const CHANGES = `
+  SELECT u.address AS address, groupArray((u.to_slot, u.step)) AS changes FROM (
+    SELECT c.address AS address, c.to_slot AS to_slot,
+      greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
+        arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
+          {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)})))) AS safe,
+      toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step
+    FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
+    LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
+      ON f.address = c.address
+    GROUP BY c.address, c.after_slot, c.to_slot
+    HAVING step > 0) AS u
+  GROUP BY u.address`;
+
+/** The first step whose end lies behind an hour. */
+const STEP_BEHIND = (hour: string) => `
+  if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER}))`;
+
+const LAST_HOUR = 'toUInt32(4294967295)';
+
+/**
+ * The closing states of accounts, each with the steps at which it is the last: from `since` on and before `until`, numbers
+ * from 1 on. From the step `lost` on it is not known to hold. The rules are those of a policy's own history.
+ * @param addresses a question for those of the accounts: what is of the key alone is looked at before anything else of a row.
+ * @param which a condition on the rows beside that.
+ */
+export const spans = (addresses: string, columns: readonly string[], which: string | null = null): string => `
+  SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')},
+    ${STEP_BEHIND('s.hour')} AS since, ${STEP_BEHIND('s.next_hour')} AS until,
+    least(${NEVER},
+      if(s.seen >= {leasts:Array(UInt64)}[-1], ${NEVER},
+        arrayFirst((step, slot) -> s.seen < slot, {least_steps:Array(UInt32)}, {leasts:Array(UInt64)})),
+      arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1, c.2, ${NEVER}), u.changes), ${NEVER}))) AS lost
+  FROM (
+    SELECT ${['address', 'block_time', 'exists', 'hour', ...columns].map((name) => `h.${name} AS ${name}`).join(', ')},
+      toUInt64(bitShiftRight(h.version, 64)) AS seen,
+      leadInFrame(h.hour, 1, ${LAST_HOUR}) OVER (
+        PARTITION BY h.address ORDER BY h.hour ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next_hour
+    FROM account_hours AS h FINAL
+    PREWHERE h.address IN (${addresses}) AND h.hour < {last_end:UInt32}
+    ${which === null ? '' : `WHERE ${which}`}) AS s
+  LEFT JOIN (${CHANGES}) AS u ON u.address = s.address
+  WHERE since < until`;
