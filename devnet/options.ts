@@ -51,8 +51,8 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --x-token TEXT        what the stream asks of its clients (default: nothing)
   --retention SLOTS     how far back the stream replays (default 600)
   --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
-                        off|failed|out-of-range|invalid|data-loss|silent|empty, named=N, addresses=N, terse,
-                        requestBytes=N, pings, lag=N, late, servers=N, nameless, beside=taken|unavailable|ended|pings,
+                        off|failed|out-of-range|invalid|data-loss|silent|unavailable|empty, named=N,
+                        addresses=N, terse, requestBytes=N, pings, lag=N, late, servers=N, nameless, beside=taken|unavailable|ended|pings,
                         streams=N
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --api URL             the agents of its policies post to the service there, as they act (default: they are silent)

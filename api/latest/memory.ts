@@ -63,12 +63,7 @@ const ROWS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
 
-const stateCell = (): Cell => ({
-  value: null,
-  stamp: 0,
-  until: Number.POSITIVE_INFINITY,
-  usedAt: 0,
-});
+const stateCell = (): Cell => ({ value: null, stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 export function createMemory(options: MemoryOptions): Memory {
   const { feed, clock, monotonic, maxBytes, mostRanked } = options;
@@ -104,10 +99,11 @@ export function createMemory(options: MemoryOptions): Memory {
     return more.size === 0 ? [loaded] : [loaded, await loadKeys(store, more, clock())];
   };
   const publish = (loads: readonly LoadedKeys[], drop: Keys) => {
+    const again = carried === null ? new Map() : dropSlow(carried, cells, memory.clock);
     if (carried === null) {
       cells.clear();
       ahead.restart();
-    } else dropSlow(carried, cells);
+    }
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
     for (const [kind, { keys, values, error }] of loads.flatMap((loaded) => [...loaded])) {
       if (error === undefined) failures.delete(kind);
@@ -121,7 +117,7 @@ export function createMemory(options: MemoryOptions): Memory {
         }
       }
     }
-    slow.published(carried);
+    slow.published(carried, again);
     carried = new Map();
   };
   const publishState = (applied: Parameters<typeof stateOf>[0]) => {

@@ -18,8 +18,8 @@ export interface ReaderLoads {
 
 export interface SlowReads {
   forReader(): ReaderLoads;
-  /** A turn has published these changes. */
-  published(changes: Changes | null): void;
+  /** A turn has published these changes. @param again is read anew by itself */
+  published(changes: Changes | null, again: Keys): void;
 }
 
 /** A mark that none is. */
@@ -83,10 +83,12 @@ export function createSlowReads(options: {
   };
 
   return {
-    published: (changes) => {
+    published: (changes, again) => {
       turn += 1;
       for (const kind of Object.keys(KINDS) as KindName[])
         if (KINDS[kind].slow && touches(changes, kind)) touchedIn.set(kind, turn);
+      // Whoever wants it is told why it could not be read; nobody does yet.
+      for (const [kind, keys] of again) for (const key of keys) load(kind, key).catch(() => {});
     },
     forReader: () => {
       const overlay: Overlay = new Map();

@@ -10,6 +10,8 @@ export const REPLAYS = [
   'data-loss',
   /** The stream ends without a word. */
   'silent',
+  /** As if nobody was there, though who asks for no replay is served. */
+  'unavailable',
   /** Taken, and nothing of the past comes. */
   'empty',
 ] as const;

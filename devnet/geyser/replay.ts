@@ -36,6 +36,7 @@ const ANSWERS: Record<ReplayMode, Answer> = {
   invalid: (fromSlot) => ended(status.INVALID_ARGUMENT, `from_slot ${fromSlot} is too old`),
   'data-loss': (fromSlot) => ended(status.DATA_LOSS, `slot ${fromSlot} is gone`),
   silent: () => ended(status.OK, ''),
+  unavailable: (fromSlot) => ended(status.UNAVAILABLE, `no server for slot ${fromSlot}`),
   empty: () => 'live',
 };
 

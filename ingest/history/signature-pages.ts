@@ -44,6 +44,15 @@ export async function* signaturePages(options: PagesOptions): AsyncGenerator<Sig
     if (last !== null && known === -1)
       throw new PlaceUnknownError(`the node's list does not go on with ${last}`);
     const signatures = page.slice(known + 1);
+    // Of a page that is one signature long there is no last but one: what is behind it is asked for from itself.
+    if (known === 0 && page.length === 1 && last !== null && place !== last) {
+      const behind = await rpc.getSignaturesForAddress(address, last, 1, read);
+      if (behind.length > 0) {
+        place = last;
+        last = null;
+        continue;
+      }
+    }
     place = page.at(-2)?.signature ?? place;
     last = page.at(-1)?.signature ?? null;
     yield { signatures, place, isLast: signatures.length === 0 };

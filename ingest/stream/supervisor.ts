@@ -5,6 +5,7 @@ import type { Gap } from '../history/gap.ts';
 import type { GeyserClient, Subscription } from './geyser/client.ts';
 import { endWords, replayEnd, type StreamEndedError } from './geyser/ended.ts';
 import type { Update } from './geyser/update.ts';
+import { takesLive } from './live-probe.ts';
 import type { Outbox } from './outbox.ts';
 import type { Slots, SlotsOutput } from './slots/machine.ts';
 import { watch } from './watchdog.ts';
@@ -17,6 +18,8 @@ const NO_REPLAY_AFTER_SLOTS = 4;
 const MOST_BEHIND_SLOTS = 1_000n;
 /** Ends of a replay without one update until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
+/** Times that a request without a replay was taken, after ends that say nothing of it, until it is the replay. */
+const MOST_LOOKS = 2;
 
 export interface SupervisorOptions {
   client: GeyserClient;
@@ -49,6 +52,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
   const { client, slots, logger, signal } = options;
   let failures = 0;
   let emptyEnds = 0;
+  let looks = 0;
   let holeBefore: bigint | null = null;
   /** The last released slot of all, also where the next is to be a new beginning. */
   let reached = slots.last;
@@ -64,12 +68,17 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     const hole = holeIn(slots);
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
     emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
-    if (verdict === 'gone' || emptyEnds === MOST_EMPTY_ENDS) {
+    // Whatever the end says: where others are served and this is not, it is what is asked for.
+    if (brought || verdict !== 'other') looks = 0;
+    else if (before !== null && failures >= MOST_EMPTY_ENDS)
+      looks = (await takesLive(client, options.subscription(null), signal)) ? looks + 1 : 0;
+    if (verdict === 'gone' || emptyEnds === MOST_EMPTY_ENDS || looks === MOST_LOOKS) {
       logger.warn({ slot: String(before), reason, code }, 'the replay does not reach back: opening a gap');
       options.onOutOfReach((before as bigint) + 1n);
       slots.beginAnew();
       failures = 0;
       emptyEnds = 0;
+      looks = 0;
     } else if (hole !== null && hole.fromSlot === holeBefore) {
       // The replay brought the same hole again: those slots are not to be had from the stream.
       skip(options, hole);

@@ -3,12 +3,15 @@ import { VenueRefusal } from '../../schemas/venues/options.ts';
 import { RetryableError } from '../errors.ts';
 import { RpcError } from '../rpc/error.ts';
 
+export const CONNECTION_LOST = 'connection lost';
+
 /** What went wrong on the way, by the code that the system has for it. */
 const CODES: Record<string, string> = {
   ECONNREFUSED: 'refused',
-  ECONNRESET: 'connection lost',
-  EPIPE: 'connection lost',
-  UND_ERR_SOCKET: 'connection lost',
+  ECONNRESET: CONNECTION_LOST,
+  EPIPE: CONNECTION_LOST,
+  UND_ERR_SOCKET: CONNECTION_LOST,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CONNECTION_LOST,
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'no such host',
   EHOSTUNREACH: 'not reachable',

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { fetchBounded } from '../outside/fetch.ts';
+import { CONNECTION_LOST } from '../outside/upstream.ts';
 import { RpcError } from './error.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */
@@ -32,7 +33,10 @@ export function createRpcNode(url: string, timeoutMs: number): RpcNode {
     try {
       return await fetchBounded(url, { method: 'POST', body, headers, timeoutMs, maxBytes });
     } catch (cause) {
-      throw new RpcError('unreachable', hide(`${method}: ${messageOf(cause)}`), { cause });
+      const words = messageOf(cause);
+      // A connection that was kept may be closed just as it is used again: reading twice harms nothing.
+      const again = words === CONNECTION_LOST ? 'now' : 'elsewhere';
+      throw new RpcError('unreachable', hide(`${method}: ${words}`), { again, cause });
     }
   };
 

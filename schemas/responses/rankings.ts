@@ -24,7 +24,7 @@ interface OwnKey {
   column: keyof AccountColumns<'Policy'>;
   /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
   money: boolean;
-  /** Whether a row shows it under the sort's name, in dollars too; other sorts have figures of their own. */
+  /** Whether a row shows it under the sort's name, in dollars too: unless the row has a figure of its own for that. */
   shown: boolean;
 }
 

@@ -11,7 +11,7 @@ import { emptyDatabase } from '../support/database.ts';
 
 const STATEMENTS = migrations().flatMap(({ sql }) => statementsOf(sql));
 const CREATE = STATEMENTS.find((sql) => sql.startsWith('CREATE TABLE IF NOT EXISTS policies ')) as string;
-const ADD = 'ALTER TABLE policies ADD COLUMN IF NOT EXISTS max_drawdown_bps Nullable(UInt16)';
+const ADD = 'ALTER TABLE policies ADD COLUMN IF NOT EXISTS added_since Nullable(UInt16)';
 
 let store: Store;
 
@@ -40,13 +40,13 @@ describe.each(forms)('a column that was added to accounts, on %s', (form) => {
     const added = form === 'one server' ? [ADD] : forCluster(ADD, 'main');
     // A migration that was broken off is begun again.
     for (const sql of [...added, ...added]) await store.command(sql.replace(" ON CLUSTER 'main'", ''));
-    await store.insert('policies', [policyRow('read anew', 'usd', at(2, { max_drawdown_bps: 0 }))]);
+    await store.insert('policies', [policyRow('read anew', 'usd', at(2, { added_since: 0 }))]);
     // By a process of the version before.
     await store.insert('policies', [policyRow('without', 'usd')]);
-    const rows = await store.query<{ mint: string; max_drawdown_bps: number | null }>(
-      'SELECT mint, max_drawdown_bps FROM policies FINAL',
+    const rows = await store.query<{ mint: string; added_since: number | null }>(
+      'SELECT mint, added_since FROM policies FINAL',
     );
-    const found = new Map(rows.map(({ mint, max_drawdown_bps }) => [mint, max_drawdown_bps]));
+    const found = new Map(rows.map(({ mint, added_since }) => [mint, added_since]));
     const mintOf = (name: string) => policyRow(name, 'usd').mint as string;
     expect(found).toEqual(
       new Map([
@@ -67,7 +67,7 @@ const ADDED = STATEMENTS.flatMap((sql) => {
 test('there are added columns to look at', () => expect(ADDED).not.toEqual([]));
 
 test.each(ADDED)(
-  '$table.$column says of rows before it that it is not known there',
+  '$table: $column says of rows before it that it is not known there',
   ({ table, column, type }) => {
     const isState = (LATEST_TABLES as readonly string[]).includes(table);
     expect(type).toMatch(isState ? /^Nullable\(/ : /^Nullable\(|\bDEFAULT\b/);

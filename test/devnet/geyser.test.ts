@@ -235,6 +235,7 @@ describe('a provider with limits', () => {
     expect(await replayed({ replay: 'out-of-range' })).toMatchObject({ code: OUT_OF_RANGE });
     expect(await replayed({ replay: 'invalid' })).toMatchObject({ code: INVALID_ARGUMENT });
     expect(await replayed({ replay: 'data-loss' })).toMatchObject({ code: DATA_LOSS });
+    expect(await replayed({ replay: 'unavailable' })).toMatchObject({ code: UNAVAILABLE });
     expect(await replayed({ replay: 'silent' })).toEqual({ code: OK, details: '' });
     geyser.become({ replay: 'empty' });
     const call = await live({ fromSlot: String(chain.tip().slot - 5n) });

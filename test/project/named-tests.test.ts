@@ -32,6 +32,13 @@ function filesOf(name: string, below: string): string[] {
       : [];
 }
 
+test('keep a promise that one of the pages makes, all of them', () => {
+  const named = new Set(
+    PAGES.flatMap(([page, below]) => namesIn(page).flatMap((name) => filesOf(name, below))),
+  );
+  expect(globSync('**/*.test.ts', { cwd: TESTS }).filter((file) => !named.has(file))).toEqual([]);
+});
+
 describe.each(PAGES)('the tests that %s names', (page, below) => {
   const names = namesIn(page);
 

@@ -78,6 +78,13 @@ test('a reply that was cut short is asked for again', async () => {
   expect(await rpcOf([cut.url]).getSlot()).toBe(7n);
 });
 
+test('a connection that is lost is no answer of the node: it is asked again', async () => {
+  const lost = { headers: { 'content-length': '500', connection: 'close' }, body: '{' };
+  const flaky = await node((_, count) => (count === 1 ? lost : result(7)));
+  expect(await rpcOf([flaky.url]).getSlot()).toBe(7n);
+  expect(flaky.asked).toHaveLength(2);
+});
+
 describe('a node that asks to be left alone', () => {
   test('is, by every call, until the time is over', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '1' }, body: 'slow down' };

@@ -13,6 +13,14 @@ describe('the IDL', () => {
       expect(discriminator).toEqual(hashed(`global:${name}`));
   });
 
+  test('begins every event of a policy with the policy, its mint and its quote asset', () => {
+    const heads = idl.events
+      .filter(({ name }) => name !== 'ProtocolPaused')
+      .map(({ name }) => [name, idl.types.find((type) => type.name === name)?.type.fields.slice(0, 3)]);
+    const head = ['policy', 'mint', 'quote_mint'].map((name) => ({ name, type: 'pubkey' }));
+    for (const [name, fields] of heads) expect(fields, `the head of ${name}`).toEqual(head);
+  });
+
   test('has a type for every account and event, and says of every instruction what it emits', () => {
     const types = idl.types.map(({ name }) => name).sort();
     expect([...idl.accounts, ...idl.events].map(({ name }) => name).sort()).toEqual(types);

@@ -8,6 +8,9 @@ const NAMES = Object.keys(KINDS) as KindName[];
 const WARM_MS = 10_000;
 /** Keys of a steady kind that are read again whether or not somebody wanted them: one question takes them all. */
 const MOST_STEADY = 1_000;
+/** A slow one that somebody wanted since then is read again by itself, so many of a kind with a turn. */
+const AGAIN_MS = 1_000;
+const MOST_AGAIN = 8;
 
 /** What is to be read: what is wanted, and of what has changed that which somebody used of late, or is cheap. */
 export function planOf(
@@ -38,10 +41,22 @@ function newcomersIn(changes: Changes | null, cells: Cells, clock: number): stri
   return [...addresses].filter((address) => cells.peek('policy', address) === undefined);
 }
 
-/** Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change. */
-export function dropSlow(changes: Changes, cells: Cells): void {
-  for (const [kind, keys] of touchedBy(changes, cells))
-    if (KINDS[kind].slow) for (const key of keys) cells.drop(kind, key);
+/**
+ * Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change.
+ * @returns those that somebody reads again and again
+ */
+export function dropSlow(changes: Changes, cells: Cells, clock: number): Keys {
+  const again: Keys = new Map();
+  for (const [kind, keys] of touchedBy(changes, cells)) {
+    if (!KINDS[kind].slow) continue;
+    for (const key of keys) {
+      const isRead = clock - (cells.peek(kind, key)?.usedAt ?? Number.NEGATIVE_INFINITY) <= AGAIN_MS;
+      const room = (again.get(kind)?.size ?? 0) < MOST_AGAIN;
+      if (isRead && room && KINDS[kind].isKeptUp(key)) addKey(again, kind, key);
+      cells.drop(kind, key);
+    }
+  }
+  return again;
 }
 
 /** The keys in memory that these changes have made old. */

@@ -23,13 +23,15 @@ export interface Kind<Value> {
   slow: boolean;
   /** Such a one over so much that the others wait for none of it. */
   long: boolean;
+  /** Slow, and read again by itself while somebody reads it: whoever polls it would wait behind each change. */
+  isKeptUp(key: string): boolean;
   /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
   steady: boolean;
   /** The key of the table that a key belongs to. */
   subject(key: string): string;
 }
 
-type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady'>>;
+type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'isKeptUp'>>;
 type Touched = Kind<unknown>['touchedBy'];
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -48,6 +50,7 @@ function kindOf<Value>(
     slow: false,
     long: false,
     steady: false,
+    isKeptUp: () => false,
     subject: (key) => key,
     ...options,
   };
@@ -156,6 +159,9 @@ export function page<Value>(
     { ...options, slow: true, subject: (key) => (JSON.parse(key) as string[])[0] ?? '' },
   );
 }
+
+/** Of pages by offset, which comes last. */
+export const isFirstPage = (key: string): boolean => (JSON.parse(key) as string[]).at(-1) === '0';
 
 /** The subject comes first. */
 export const pageKey = (...parts: readonly (string | number)[]): string => JSON.stringify(parts.map(String));

@@ -85,7 +85,7 @@ import {
   venueReadings,
   venueStatuses,
 } from '../../../clickhouse/queries/status/venue-state.ts';
-import { type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
+import { isFirstPage, type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
 import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
@@ -131,8 +131,11 @@ export const KINDS = {
   claims: list<ClaimRow>({ events: 'key' }, recentClaims),
   claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, STEADY),
   eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, STEADY),
-  activity: page<readonly EventRow[]>({ events: 'key' }, [], (store, [mint = '', limit, offset]) =>
-    activityPage(store, mint, Number(limit), Number(offset)),
+  activity: page<readonly EventRow[]>(
+    { events: 'key' },
+    [],
+    (store, [mint = '', limit, offset]) => activityPage(store, mint, Number(limit), Number(offset)),
+    { isKeptUp: isFirstPage },
   ),
 
   /** What was kept of hours that every partition of the log has passed. */

@@ -1,7 +1,5 @@
 import type { Store } from '../../client.ts';
 
-const UNKNOWN = -1n;
-
 /** The offset after the last applied one, by topic, for a log that keeps none of its own. */
 export async function startOffsets(store: Store): Promise<Record<string, bigint>> {
   const rows = await store.query<{ topic: string; next: string }>(
@@ -21,15 +19,18 @@ export interface AppliedPosition {
  * @param partitions of both topics together.
  */
 export async function appliedPosition(store: Store, partitions: number): Promise<AppliedPosition | null> {
-  const [row] = await store.query<{ lowest: string; followed: string; partitions: string }>(
-    `SELECT min(a.slot) AS lowest, min(ifNull(a.followed, a.slot)) AS followed, count() AS partitions
-     FROM applied AS a FINAL
-     WHERE topic IN ('accounts', 'transactions') AND a.slot > 0`,
+  const rows = await store.query<{ slot: string; followed: string | null }>(
+    `SELECT slot, followed FROM applied FINAL WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
   );
-  const slot = BigInt(row?.lowest ?? UNKNOWN);
-  if (Number(row?.partitions ?? 0) < partitions || slot < 0n) return null;
-  return { slot, followed: BigInt(row?.followed ?? slot) };
+  const slots = rows.map(({ slot }) => BigInt(slot));
+  const followed = rows.map((row) => BigInt(row.followed ?? row.slot));
+  const [slot, lowestFollowed] = [lowest(slots), lowest(followed)];
+  if (rows.length < partitions || slot === undefined || lowestFollowed === undefined) return null;
+  return { slot, followed: lowestFollowed };
 }
+
+const lowest = (numbers: readonly bigint[]): bigint | undefined =>
+  numbers.toSorted((one, other) => (one < other ? -1 : 1))[0];
 
 /** Of its slots the one. */
 export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
@@ -83,6 +84,11 @@ export interface OpenGap {
 
 /** Gaps that some partition has not seen closed, with the farthest that any has come. */
 export async function openGaps(store: Store): Promise<OpenGap[]> {
+  // Nearly always there is none, which is told at a third of the cost.
+  const open = await store.query<{ from_slot: string }>(
+    'SELECT from_slot FROM gaps FINAL WHERE closed = 0 LIMIT 1',
+  );
+  if (open.length === 0) return [];
   const rows = await store.query<{
     from_slot: string;
     highest: string;

@@ -21,13 +21,17 @@ export interface StoredEvent {
 
 /** The slot that every partition of transactions has seen verified; null before that. */
 export async function verifiedSlot(store: Store): Promise<bigint | null> {
-  const [row] = await store.query<{ slot: string; partitions: string; declared: string }>(
-    `SELECT min(slot) AS slot, count() AS partitions,
-       (SELECT sum(partitions) FROM log_partitions FINAL WHERE topic = 'transactions') AS declared
-     FROM verified FINAL`,
+  // As everywhere with a row a partition: to have the engine add them up costs several times as much as to read them.
+  const rows = await store.query<{ isDeclared: 0 | 1; number: string }>(
+    `SELECT 0 AS isDeclared, slot AS number FROM verified FINAL
+     UNION ALL SELECT 1, toUInt64(partitions) FROM log_partitions FINAL WHERE topic = 'transactions'`,
   );
-  const { slot = '0', partitions = '0', declared = '0' } = row ?? {};
-  return partitions === '0' || BigInt(partitions) < BigInt(declared) ? null : BigInt(slot);
+  const of = (isDeclared: 0 | 1) =>
+    rows.filter((row) => row.isDeclared === isDeclared).map(({ number }) => BigInt(number));
+  const slots = of(0);
+  const declared = of(1).reduce((sum, partitions) => sum + partitions, 0n);
+  const [lowest] = slots.sort((one, other) => (one < other ? -1 : 1));
+  return lowest === undefined || BigInt(slots.length) < declared ? null : lowest;
 }
 
 /** The first slot from there on that has an event; null where none has. */

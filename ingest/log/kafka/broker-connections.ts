@@ -40,11 +40,14 @@ export function createConnections(now: () => number = Date.now): Connections {
   return {
     connect: ({ host, port, ssl, onConnect }) => {
       const broker = `${host}:${port}`;
-      if (isSilent(broker, LEFT_ALONE_MS)) return new net.Socket().destroy(unanswered(broker));
+      if (isSilent(broker, LEFT_ALONE_MS)) return endedAlready(unanswered(broker));
       const socket = open(host, port, ssl, onConnect);
       const held = sockets.get(broker) ?? new Set();
       sockets.set(broker, held.add(socket));
-      socket.once('close', () => held.delete(socket));
+      socket.once('close', () => {
+        held.delete(socket);
+        letGo(socket);
+      });
       socket.on('data', () => heardAt.set(broker, now()));
       return socket;
     },
@@ -66,6 +69,20 @@ function open(host: string, port: number, ssl: tls.ConnectionOptions, onConnect:
     ? tls.connect({ host, port, ...serverName, ...ssl }, onConnect)
     : net.connect({ host, port }, onConnect);
   return socket.setKeepAlive(true, KEEP_ALIVE_MS);
+}
+
+function endedAlready(error: Error): net.Socket {
+  const socket = new net.Socket();
+  letGo(socket);
+  return socket.destroy(error);
+}
+
+/**
+ * The client lets go of a connection once more with each try to begin anew, and one that has ended would put each of them
+ * off until it is connected.
+ */
+function letGo(socket: net.Socket): void {
+  socket.unref = () => socket;
 }
 
 /** With the code of a broker that is down: the client tries another then, instead of giving up. */

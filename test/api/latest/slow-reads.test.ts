@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
+import { dropSlow } from '../../../api/latest/cells/touched.ts';
 import { pageKey } from '../../../api/latest/kinds/kind.ts';
 import type { KindName } from '../../../api/latest/kinds/kinds.ts';
 import { createSlowReads } from '../../../api/latest/slow-reads.ts';
@@ -36,4 +37,30 @@ test('a page of activity waits for no history: these have connections of their o
   expect(others.asked()).toBe(0);
   void reads.load(new Map([['activity', new Set([pageKey('mint', 50, 0)])]]));
   await awaited(() => expect(others.asked()).toBe(1));
+});
+
+test('where the events of a policy have changed, first pages that somebody reads are read again by themselves', async () => {
+  const cells = createCells(1_000_000);
+  const pages = {
+    read: pageKey('mint', 50, 0),
+    left: pageKey('mint', 20, 0),
+    further: pageKey('mint', 50, 50),
+    other: pageKey('another', 50, 0),
+  };
+  for (const key of Object.values(pages)) cells.set('activity', key, [], Number.POSITIVE_INFINITY, 9_500);
+  (cells.peek('activity', pages.left) as { usedAt: number }).usedAt = 8_000;
+  const again = dropSlow(new Map([['events', new Set(['mint'])]]), cells, 10_000);
+  expect(again).toEqual(new Map([['activity', new Set([pages.read])]]));
+  expect([...cells.keys('activity')]).toEqual([pages.other]);
+
+  const store = silent();
+  const reads = createSlowReads({
+    ...{ store: store.store, longStore: silent().store, cells, clock: () => 0, mark: () => null },
+  });
+  reads.published(new Map(), again);
+  await awaited(() => expect(store.asked()).toBe(1));
+  // Who comes then waits for the same.
+  void reads.forReader().load(again);
+  await new Promise(setImmediate);
+  expect(store.asked()).toBe(1);
 });

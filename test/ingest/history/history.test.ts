@@ -142,8 +142,7 @@ describe('history', () => {
     await expect(list(without('finalized'))).rejects.toThrow('the list of what is final lacks');
   });
 
-  test('takes no short page for the last', async () => {
-    const cap = 7;
+  test.each([1, 7])('takes no short page for the last (%i a page)', async (cap) => {
     const short: Partial<Rpc> = {
       getSignaturesForAddress: (address, before, _, options) =>
         rpc.getSignaturesForAddress(address, before, cap, options),

@@ -31,9 +31,9 @@ async function expectWhole(): Promise<void> {
 const followedIn = (events: readonly StreamEvent[]) => events.findLast(({ type }) => type === 'followed');
 
 /** Streams, is dropped in the middle, and streams again. */
-async function liveThrough(silenceMs = 500): Promise<StreamEvent[]> {
+async function liveThrough(silenceMs = 500, awayAfterMs = 30_000): Promise<StreamEvent[]> {
   await stage.live(30);
-  const { events } = stage.start({ silenceMs });
+  const { events } = stage.start({ silenceMs, awayAfterMs });
   const released = () => events.filter(({ type }) => type === 'released').length;
   await stage.liveUntil('it streams', () => released() > 5);
   await stage.live(25);
@@ -45,8 +45,12 @@ async function liveThrough(silenceMs = 500): Promise<StreamEvent[]> {
   return events;
 }
 
+/** What is refused as if nobody was there is told from that by looks at a chain that goes on: no stream may end where it rests. */
+const TOLD_BY_LOOKS = 'unavailable';
+const PLAIN_REPLAYS = REPLAYS.filter((replay) => replay !== TOLD_BY_LOOKS);
+
 const MODES: [string, Partial<ProviderModes>][] = [
-  ...REPLAYS.map((replay): [string, Partial<ProviderModes>] => [`replay ${replay}`, { replay }]),
+  ...PLAIN_REPLAYS.map((replay): [string, Partial<ProviderModes>] => [`replay ${replay}`, { replay }]),
   ['one named filter of a kind', { named: 1 }],
   ['a cap on addresses that it names', { addresses: 10 }],
   ['a cap on addresses without a number', { addresses: 10, terse: true }],
@@ -64,6 +68,13 @@ describe(`a provider with (seed ${SEED})`, () => {
     await open(modes);
     await liveThrough();
     await expectWhole();
+  });
+
+  test('a replay that is refused as if nobody was there: the ledger in the end, with the gaps closed', async () => {
+    await open({ replay: TOLD_BY_LOOKS });
+    const events = await liveThrough(30_000, 300);
+    await expectWhole();
+    expect(events.filter((event) => event.type === 'gap' && !event.open).length).toBeGreaterThan(1);
   });
 
   test.each(Array.from({ length: MIXED }, (_, at) => `${SEED}-${at}`))(
@@ -154,7 +165,7 @@ describe(`a provider with (seed ${SEED})`, () => {
 function drawn(random: Random): Partial<ProviderModes> {
   const some = <T>(value: T): T | null => (random.chance(0.5) ? value : null);
   return {
-    replay: random.pick(REPLAYS),
+    replay: random.pick(PLAIN_REPLAYS),
     named: some(1),
     addresses: some(random.int(0, 60)),
     terse: random.chance(0.5),

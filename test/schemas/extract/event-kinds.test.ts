@@ -14,12 +14,10 @@ test('the IDL has the kinds of events that something is known of, and no other',
 
 test('derived events are stored where they always were: a code is of one kind, for good', () => {
   const codes = KINDS.map((kind) => EVENT_KINDS[kind].code);
-  expect(new Set(codes).size).toBe(codes.length);
+  expect(codes.toSorted((one, other) => one - other)).toEqual(codes.map((_, at) => at));
   expect(Math.max(...codes)).toBeLessThan(KINDS_ROOM);
   expect(positionOf('FeesClaimed', 0)).toBe(0x8000);
-  expect(
-    KINDS.toSorted((one, other) => EVENT_KINDS[one].code - EVENT_KINDS[other].code).slice(0, 17),
-  ).toEqual([
+  expect(KINDS.toSorted((one, other) => EVENT_KINDS[one].code - EVENT_KINDS[other].code)).toEqual([
     ...['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned', 'PassiveDeployed'],
     ...['AgentFundedVenue', 'CreditNoted', 'PolicyInitialised', 'VenueRegistered', 'VenueRevoked'],
     ...[

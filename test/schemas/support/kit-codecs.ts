@@ -50,8 +50,10 @@ export function discriminator(name: string): Uint8Array {
 
 const codecs = new Map<string, Codec<KitValue>>();
 
-/** Bytes of an account or event, written by kit. */
+/** Bytes of an account or event, written by kit. @throws where a field is missing: kit would write zeros */
 export function kitEncode(name: string, fields: KitValue): Uint8Array {
+  for (const field of fieldsOf(name))
+    if (fields[camelCase(field.name)] === undefined) throw new Error(`${name} is given no ${field.name}`);
   const codec = codecs.get(name) ?? kitCodec(name);
   codecs.set(name, codec);
   return Uint8Array.from(codec.encode({ discriminator: discriminator(name), ...fields }));

@@ -1,0 +1,36 @@
+import type { GeyserClient, Subscription } from './geyser/client.ts';
+
+/** Who refuses a request does it at once. */
+const WITHIN_MS = 2_000;
+
+/** Whether a server takes a request that asks for no replay; nothing of what it brings is used. */
+export function takesLive(
+  client: GeyserClient,
+  subscription: Subscription,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    /** It answers; a ping comes before the request is looked at. */
+    let isThere = false;
+    let isTaken = false;
+    const stream = client.subscribe(subscription, {
+      onUpdate: ({ type }) => {
+        isThere = true;
+        if (type === 'ping' || type === 'other') return;
+        isTaken = true;
+        stop();
+      },
+      onEnd: () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        resolve(isTaken);
+      },
+    });
+    const stop = () => stream.cancel('looked');
+    const timer = setTimeout(() => {
+      isTaken = isThere;
+      stop();
+    }, WITHIN_MS);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

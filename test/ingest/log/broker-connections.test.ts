@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { expect, test } from 'vitest';
+import { createConnections } from '../../../ingest/log/kafka/broker-connections.ts';
+
+const closed = (socket: net.Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+test('a connection to a broker that has ended waits for nothing, however often the client lets go of it', async () => {
+  const server = net.createServer((peer) => peer.resume());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const connections = createConnections();
+  const connect = () =>
+    connections
+      .connect({ host: '127.0.0.1', port, ssl: false as never, onConnect: () => {} })
+      .on('error', () => {});
+  const open = connect();
+  await once(open, 'connect');
+  connections.timedOut(`127.0.0.1:${port}`);
+  await closed(open);
+  const refused = connect();
+  await closed(refused);
+  for (const socket of [open, refused]) {
+    for (let times = 0; times < 20; times += 1) socket.unref();
+    expect(socket.listenerCount('connect')).toBe(0);
+  }
+  await new Promise((resolve) => server.close(resolve));
+});
