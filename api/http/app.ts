@@ -180,10 +180,11 @@ async function answer(
     const make = (view: View) => route.answer({ params, query }, view);
     const inTurn = route.long === true ? longGate : gate;
     const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => inTurn(address, work)));
-    send(ctx, await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found)), true);
+    const form = await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
     // The store is silent: what is told is from before.
     const age = Math.floor(options.latest.age() / 1000);
     if (age > 0) ctx.set('Age', String(age));
+    send(ctx, form, true);
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);

@@ -3,11 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 
-/** What any answer of these bytes costs here: Koa with one route that sends them, or 304 to who has them. */
-const body = readFileSync(process.argv[2] as string);
-const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+/** What any answer of these bytes costs here: Koa with one route that sends them in turn, or 304 to who has them. */
+const answers = process.argv.slice(2).map((file) => {
+  const body = readFileSync(file);
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
+});
+let asked = 0;
 const app = new Koa();
 app.use((ctx) => {
+  const { body, etag } = answers[asked % answers.length] as (typeof answers)[number];
+  asked += 1;
   ctx.set('ETag', etag);
   if (ctx.get('If-None-Match') === etag) {
     ctx.status = 304;

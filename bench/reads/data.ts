@@ -45,10 +45,25 @@ const templates = {
   totals: totalsRow('template'),
 };
 
+/** Deriving them takes longer than all else of a policy's rows, and every side has the same. */
+const addresses = new Map<number, { address: string; pool: string }>();
+
+function derived(at: number): { address: string; pool: string } {
+  const known = addresses.get(at);
+  if (known !== undefined) return known;
+  const [mint, quote] = [rawKey(nameOf(at)), rawKey(quoteOf(at))];
+  const made = {
+    address: encodeBase58(policyAddress(PROGRAM, mint)),
+    pool: encodeBase58(poolAddress(LAUNCHPAD, mint, quote)),
+  };
+  addresses.set(at, made);
+  return made;
+}
+
 /** The rows of one policy, by table. */
 export function rowsOf(at: number): Record<string, Row[]> {
   const [name, quote] = [nameOf(at), quoteOf(at)];
-  const address = encodeBase58(policyAddress(PROGRAM, rawKey(name)));
+  const { address, pool } = derived(at);
   const [bankroll, escrow, base, rewards] = ['bankroll', 'escrow', 'base', 'rewards'].map((of) =>
     key(`${of} of ${name}`),
   ) as [string, string, string, string];
@@ -57,7 +72,6 @@ export function rowsOf(at: number): Record<string, Row[]> {
   const ofPolicy = { mint, quote_mint: key(quote), mode: at % 3 === 0 ? 'Agent' : 'Passive' };
   const accounts = { bankroll, quote_escrow: escrow, base_escrow: base, holder_rewards: rewards };
   const sums = { fees_claimed: amount, profit_swept: amount, paid_to_holders: amount };
-  const pool = encodeBase58(poolAddress(LAUNCHPAD, rawKey(name), rawKey(quote)));
   return {
     policies: [{ ...templates.policy, address, ...ofPolicy, ...accounts, ...sums, created_at: String(at) }],
     token_accounts: [bankroll, escrow, base, rewards].map((account) => tokenAccountRow(account, amount)),

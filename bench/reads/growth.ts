@@ -5,7 +5,7 @@ import { percentile } from '../support/percentile.ts';
 import { dots, type Row } from '../support/row.ts';
 import { prepare } from './data.ts';
 import { ofCoins, once, rankings } from './paths.ts';
-import { open } from './sides.ts';
+import { openOurs } from './sides.ts';
 
 interface Size {
   policies: number;
@@ -39,7 +39,7 @@ async function coldMedians(size: Size): Promise<Record<What, number>> {
     await prepare(directory, size);
     const medians: [What, number][] = [];
     for (const what of KINDS) {
-      const side = await open('bench/reads/product.ts', [directory, String(size.policies), '0']);
+      const side = await openOurs(directory, size.policies, 0);
       medians.push([what, await medianOf(side.url, pathsOf(what, size.policies))]);
       await side.child.stop();
     }

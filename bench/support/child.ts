@@ -15,9 +15,9 @@ export interface Child {
 }
 
 /** A process of the bench; it talks over its channel. */
-export function startChild(file: string, args: readonly string[] = []): Child {
+export function startChild(file: string, args: readonly string[] = [], flags: readonly string[] = []): Child {
   const child: ChildProcess = fork(path.join(ROOT, file), args, {
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...flags],
     env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

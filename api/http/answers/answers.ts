@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
-import { type Piece, tagOf } from './piece.ts';
+import { type Piece, tagOf, textTagOf } from './piece.ts';
 import { printedText } from './printed.ts';
 
 /** An answer as it goes over the wire. */
@@ -41,12 +41,20 @@ function jsonBytes(body: unknown): Buffer {
 
 export function answerOf(reply: RouteReply): Answer {
   const text = printedText(reply.body);
-  const bytes = text ?? (Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body));
-  const length = Buffer.byteLength(bytes);
   const { status, rest, headers = {} } = reply;
+  if (text !== null && rest === undefined) {
+    const length = Buffer.byteLength(text);
+    return { status, bytes: text, length, etag: `"${textTagOf(text, encodingOf(text, length))}"`, headers };
+  }
+  const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
+  const { length } = bytes;
   if (rest === undefined) return { status, bytes, length, etag: `"${tagOf(bytes)}"`, headers };
   return { status, bytes, length, rest, etag: `"${tagOf(bytes, rest.tag)}"`, headers };
 }
+
+/** Of a text in ASCII the same bytes, and room for them is made once: for others it is made for the most that they may be. */
+const encodingOf = (text: string, length: number): BufferEncoding =>
+  text.length === length ? 'latin1' : 'utf8';
 
 /** Sends a stream as it comes, at once and past every buffer of ours. */
 export function sendStream(ctx: Context, { status, headers }: RouteReply, body: Readable): void {
@@ -56,7 +64,7 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
   ctx.body = body;
 }
 
-/** Sends the answer; 304 where the client has it already and may have kept it. */
+/** Sends the answer, and nothing can be set after it; 304 where the client has it already and may have kept it. */
 export function send(ctx: Context, answer: Answer, kept: boolean): void {
   ctx.status = answer.status;
   ctx.set('Cache-Control', kept ? 'no-cache' : 'no-store');
@@ -70,8 +78,13 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
   }
   if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
   const { bytes, rest } = answer;
-  ctx.body = rest === undefined ? bytes : Readable.from([bytes, rest.bytes], { objectMode: false });
   ctx.length = lengthOf(answer);
+  if (typeof bytes === 'string') {
+    ctx.respond = false;
+    ctx.res.end(bytes, encodingOf(bytes, answer.length));
+    return;
+  }
+  ctx.body = rest === undefined ? bytes : Readable.from([bytes, rest.bytes], { objectMode: false });
 }
 
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */

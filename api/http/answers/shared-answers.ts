@@ -24,14 +24,14 @@ interface Kept {
 }
 
 /** What takes so long is kept at once. */
-const QUICK_MS = 2;
+const QUICK_MS = 10;
 /**
  * And so is what is smaller. Where pages of 100 kB are kept that nobody asks for again, a second of them is as much memory
  * as has all that is in memory looked through for garbage, which stops everybody for longer than it takes to make them.
  */
 const LARGE_BYTES = 32 * 1024;
-/** Asked for again within this time it is kept, too. */
-const AGAIN_MS = 100;
+/** Asked for again within this time it is kept, too, but takes no more than a quarter of the place. */
+const AGAIN_MS = 25;
 const MOST_ASKED = 2_000;
 
 /** @param clock milliseconds that only go forward */
@@ -41,10 +41,13 @@ export function createSharedAnswers(
   clock = () => performance.now(),
 ): SharedAnswers {
   const inFlight = new Map<string, Promise<Kept>>();
-  const ready = new LRUCache<string, Kept>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ answer, made }, key) => answer.length + key.length + made.cells.length * 16 + 200,
-  });
+  const room = (maxSize: number) =>
+    new LRUCache<string, Kept>({
+      maxSize,
+      sizeCalculation: ({ answer, made }, key) => answer.length + key.length + made.cells.length * 16 + 200,
+    });
+  const ready = room((maxBytes * 3) / 4);
+  const again = room(maxBytes / 4);
 
   /** When they were made, and not kept. */
   const asked = new LRUCache<string, number>({ max: MOST_ASKED });
@@ -55,13 +58,15 @@ export function createSharedAnswers(
     return now - before <= AGAIN_MS;
   };
 
-  const keep = (key: string, made: Made<RouteReply>, now = answerOf(made.value)): Kept => {
-    const before = ready.get(key);
+  const keptOf = (key: string) => ready.get(key) ?? again.get(key);
+
+  const keep = (key: string, made: Made<RouteReply>, now = answerOf(made.value), among = ready): Kept => {
+    const before = keptOf(key);
     // Made of other states, and says the same: its bytes stay.
     const answer =
       before?.answer.etag === now.etag && before.answer.status === now.status ? before.answer : keptForm(now);
     const kept = { made: { ...made, value: null }, answer };
-    ready.set(key, kept);
+    among.set(key, kept);
     return kept;
   };
   const produce = async (key: string, make: Make, inTurn: InTurn): Promise<Kept> =>
@@ -69,18 +74,17 @@ export function createSharedAnswers(
 
   return {
     ready: (key, make) => {
-      const known = ready.get(key);
+      const known = keptOf(key);
       if (known !== undefined && latest.held(known.made)) return known.answer;
       const begun = clock();
       const made = latest.readNow(make);
       if (made === null) return null;
       const answer = answerOf(made.value);
-      const isQuick = clock() - begun < QUICK_MS;
-      if (isQuick && answer.length >= LARGE_BYTES && !isAskedAgain(key)) {
-        ready.delete(key);
-        return answer;
-      }
-      return keep(key, made, answer).answer;
+      if (clock() - begun >= QUICK_MS || answer.length < LARGE_BYTES) return keep(key, made, answer).answer;
+      ready.delete(key);
+      if (isAskedAgain(key)) return keep(key, made, answer, again).answer;
+      again.delete(key);
+      return answer;
     },
     wait: async (key, make, inTurn) => {
       const running = inFlight.get(key);

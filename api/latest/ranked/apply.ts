@@ -49,6 +49,16 @@ export interface Applied {
 /** Puts what was read in its place, without waiting. @param now unix milliseconds at which the windows were read */
 export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const touched = touchedNothing();
+  return { touched, members: applyTo(rows, load, now, touched) };
+}
+
+/** The same to rows that nobody has seen yet. */
+export function addLoad(rows: Rows, load: RankedLoad, now: number): void {
+  applyTo(rows, load, now, null);
+}
+
+/** @param touched null where nobody has to be told */
+function applyTo(rows: Rows, load: RankedLoad, now: number, touched: Touched | null): boolean {
   const members = applyPolicies(rows, load.policies, touched);
   const { byMint, byBankroll } = rows;
   applyPools(rows, load.pools, touched);
@@ -63,11 +73,15 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
     ['activity'],
     (row, found) => setWindow(row, found?.[1], now),
   );
-  return { touched, members };
+  return members;
 }
 
 /** @param set says whether it is another than before */
-function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
+function change(row: RankedRow, touched: Touched | null, sorts: readonly Sort[], set: () => boolean): void {
+  if (touched === null) {
+    set();
+    return;
+  }
   const before = attributesOf(row);
   if (!set()) return;
   row.stamp += 1;
@@ -80,20 +94,22 @@ function put<Found>(
   { keys, found }: Part<Found>,
   rows: ReadonlyMap<string, RankedRow>,
   keyOf: (one: Found) => string,
-  touched: Touched,
+  touched: Touched | null,
   sorts: readonly Sort[],
   set: (row: RankedRow, one: Found | undefined) => boolean,
 ): void {
-  const there = new Map(found.map((one) => [keyOf(one), one]));
   const changeAt = (key: string, one: Found | undefined) => {
     const row = rows.get(key);
     if (row !== undefined) change(row, touched, sorts, () => set(row, one));
   };
-  for (const key of keys ?? rows.keys()) if (!there.has(key)) changeAt(key, undefined);
-  for (const [key, one] of there) changeAt(key, one);
+  if (keys === null || keys.length > 0) {
+    const there = new Set(found.map(keyOf));
+    for (const key of keys ?? rows.keys()) if (!there.has(key)) changeAt(key, undefined);
+  }
+  for (const one of found) changeAt(keyOf(one), one);
 }
 
-function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touched): void {
+function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touched | null): void {
   const { byMint, byPool } = rows;
   const there = new Set(found.map(({ address }) => address));
   for (const key of keys ?? [...byPool.keys()]) {
@@ -110,11 +126,15 @@ function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touc
   }
 }
 
-function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touched: Touched): boolean {
+function applyPolicies(
+  rows: Rows,
+  { keys, found }: RankedLoad['policies'],
+  touched: Touched | null,
+): boolean {
   let members = false;
   const there = new Set(found.map(({ address }) => address));
   const everywhere = (row: RankedRow) => {
-    for (const set of Object.values(touched)) set.add(row);
+    for (const set of Object.values(touched ?? {})) set.add(row);
   };
   for (const key of keys ?? [...rows.byAddress.keys()]) {
     const row = rows.byAddress.get(key);

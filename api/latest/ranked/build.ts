@@ -1,8 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { rankedPolicyKeysAfter } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { type RankedPolicy, rankedPolicyKeysAfter } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
-import { applyLoad, noRows, type Rows } from './apply.ts';
-import { loadStretch, PIECE, type RankedNeed } from './load.ts';
+import { addLoad, noRows, type Rows } from './apply.ts';
+import { loadStretch, PIECE, type RankedLoad, type RankedNeed } from './load.ts';
 
 /** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
 export interface Build {
@@ -27,7 +27,14 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
-/** Policy by policy in the order of their addresses, a piece of them at a time. */
+/** Policies of a piece, and what else they have. */
+interface Piece {
+  found: readonly RankedPolicy[];
+  last: string;
+  others: Promise<Omit<RankedLoad, 'policies'>>;
+}
+
+/** Policy by policy in the order of their addresses, a piece of them at a time; the next is read while one is put in place. */
 async function read(
   store: Store,
   { launchpad }: RankedNeed,
@@ -35,13 +42,23 @@ async function read(
   most: number,
 ): Promise<{ rows: Rows } | 'too many'> {
   if ((await policyCount(store)) > most) return 'too many';
-  const rows = noRows();
-  for (let after = ''; ; ) {
+  const begin = async (after: string): Promise<Piece | null> => {
     const found = await rankedPolicyKeysAfter(store, after, PIECE);
     const last = found.at(-1)?.address;
-    if (last === undefined) return { rows };
-    const policies = { keys: [], found };
-    applyLoad(rows, { policies, ...(await loadStretch(store, { after, last }, { launchpad, now })) }, now);
-    after = last;
+    if (last === undefined) return null;
+    const others = loadStretch(store, { after, last }, { launchpad, now });
+    // They fail where they are waited for, here and below.
+    others.catch(() => {});
+    return { found, last, others };
+  };
+  const rows = noRows();
+  let piece = await begin('');
+  while (piece !== null) {
+    const { found, last, others } = piece;
+    const next = begin(last);
+    next.catch(() => {});
+    addLoad(rows, { policies: { keys: [], found }, ...(await others) }, now);
+    piece = await next;
   }
+  return { rows };
 }

@@ -26,7 +26,7 @@ export interface RankedNeed {
 /** They travel as a bound parameter in the address of the request; of more all are read. */
 const MOST_KEYS = 1_000;
 /** Policies of which all is read with one question, where all are read: what it answers is held whole for a moment. */
-export const PIECE = 10_000;
+export const PIECE = 20_000;
 
 /** The rows as they are, by each thing that changes are told by. */
 export interface RowIndex {
