@@ -67,11 +67,11 @@ export async function followedAccounts(
   return rows.map(({ named, ...row }) => ({ ...row, named: Number(named) === 1 }));
 }
 
-/** Whether somebody wrote an address into an account: a balance whose owner is no policy, every mint. */
+/** Whether somebody wrote an address into an account: a balance whose owner is no policy, a mint that no policy launched. */
 const NAMED: Record<FollowedAs, string> = {
   ...{ program: '0', metadata: '0', pool: '0', curve_config: '0' },
   token_account: 'argMax(owner, version) NOT IN (SELECT address FROM policies)',
-  mint: '1',
+  mint: 'address NOT IN (SELECT mint FROM policies)',
 };
 
 export interface OpenGap {

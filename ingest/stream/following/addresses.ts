@@ -27,7 +27,7 @@ export interface FollowedAddresses {
   streamed(): string[];
   /** Token accounts of which only a venue account says that they are a policy's. */
   namedBalances(): string[];
-  /** Of launched tokens, quote assets and what venue accounts hold. */
+  /** Quote assets and what venue accounts hold; a launched token's own mint is streamed. */
   mints(): string[];
   /** Where the metadata of followed mints stand outside of them. */
   metadata(): string[];
@@ -98,8 +98,7 @@ export function createFollowedAddresses(
       const { mint, quoteMint } = account;
       const tokens = policyTokenAccounts(programId, record.address);
       for (const token of Object.values(tokens)) follow(found, token, 'token_account');
-      // Whoever makes a policy chooses its mint, and may write there as much as they like: up to 10 MB, in each slot.
-      followMint(mint);
+      follow(found, mint, 'mint');
       followMint(quoteMint);
       pairs.set(latin1(record.address), [mint.slice(), quoteMint.slice()]);
       follow(found, poolAddress(launchpadProgram, mint, quoteMint), 'pool');
@@ -123,8 +122,10 @@ export function createFollowedAddresses(
     return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
   };
 
-  const isFollowedMint = (record: AccountRecord): boolean =>
-    mints.has(latin1(record.address)) && isOf(record, 'mint');
+  const isFollowedMint = (record: AccountRecord): boolean => {
+    const key = latin1(record.address);
+    return (known.get(key) === 'mint' || mints.has(key)) && isOf(record, 'mint');
+  };
   /** Whoever has it owned by the policy has made it for that. */
   const isOfItsPolicy = (record: AccountRecord): boolean => {
     const policies = balances.get(latin1(record.address));
@@ -138,9 +139,9 @@ export function createFollowedAddresses(
       if (expected === 'metadata') return false;
       const bytes = decodeKey(address) as Uint8Array;
       const found: string[] = [];
-      if (expected === 'mint') followMint(bytes);
-      else if (named) followBalance(bytes, null);
-      else follow(found, bytes, expected);
+      if (!named) follow(found, bytes, expected);
+      else if (expected === 'mint') followMint(bytes);
+      else followBalance(bytes, null);
       return found.length > 0;
     },
     expectedAt: (address) => {

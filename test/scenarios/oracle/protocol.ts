@@ -26,8 +26,8 @@ function remotes({ state }: View, bit: number) {
   return [...state.venues.values()].filter(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
 }
 
-/** Itself, its token accounts and its pool. */
-const OF_A_POLICY = 6;
+/** Itself, its token accounts, its mint and its pool. */
+const OF_A_POLICY = 7;
 
 interface Stream {
   stream: { connected: boolean; reason: string | null };
