@@ -162,7 +162,8 @@ export function createMemory(options: MemoryOptions): Memory {
       state.ranked.stamp = ranked.version();
       publish(loaded, drop);
       publishState(applied);
-      moved = false;
+      // What could not be told of what is missing is looked at again, though nothing may come any more.
+      moved = settled === null;
       begun = true;
       return;
     }

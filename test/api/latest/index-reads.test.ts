@@ -115,6 +115,19 @@ test('where it changes without end, sums are absent with that reason', async () 
   expect(reason).toMatch(/is changing at this moment$/);
 });
 
+test('where that has come to rest they are told with the next turn, though nothing comes any more', async () => {
+  let at = 200;
+  await settledAfter(9, () => {
+    at += 1;
+    return store.insert('gaps', [gap(String(at))]);
+  });
+  behindSums = async () => {};
+  await memory.turn();
+  expect(await readSums(historyReason)).toContain('201 to 999 are not read yet');
+  // What is not read with the turns has to go with what is missing, too.
+  await expect(memory.read((view) => view.one('days'))).resolves.toMatchObject({ value: [] });
+});
+
 test('many at the same time share what they look at', async () => {
   await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
   expect(asked.length).toBeLessThan(15);
