@@ -5,7 +5,7 @@
 
 import type { Reading } from './readings.ts';
 
-/** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. */
+/** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. Of an account, whether all states are known since the one before. */
 export type Source = 'stream' | 'rpc';
 
 /** What an address is followed as; tells what is missing where no account stands there. */

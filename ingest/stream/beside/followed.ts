@@ -10,6 +10,7 @@ import type { Beside } from './port.ts';
 import { createRota } from './rota.ts';
 import type { Followed } from './standing.ts';
 import { createBeside } from './stream.ts';
+import { createTurned } from './turned.ts';
 
 export interface FollowedOptions {
   client: GeyserClient;
@@ -46,6 +47,9 @@ export interface FollowedStates extends Beside {
 /** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
 export function createFollowed(options: FollowedOptions): FollowedStates {
   const { slots, programId, handle, logger, signal } = options;
+  const turned = createTurned();
+  const asSeen = (update: AccountUpdate): AccountUpdate =>
+    turned.isFirst(update.address) ? { ...update, isReading: true } : update;
   const rota = createRota({
     reader: options.reader,
     notBefore: () => slots.last ?? 0n,
@@ -55,6 +59,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       for (const record of records) options.learn(record);
       await options.send(records);
     },
+    onLeft: turned.left,
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
@@ -65,7 +70,11 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
     core: slots,
     coreTimeOf: (slot) => slots.timeOf(slot),
-    onLate: (update) => handle(lateOutput(slots, beside, update)),
+    onLate: (update) => handle(lateOutput(slots, beside, asSeen(update))),
+    read: (addresses, notBefore) => {
+      turned.carried(addresses, notBefore);
+      options.read(addresses, notBefore);
+    },
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
@@ -82,7 +91,15 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       options.onFollowed(followed);
     },
   });
-  return { ...beside, told: rota.told, onNamed: setRota };
+  return {
+    ...beside,
+    upTo: (slot) => beside.upTo(slot).map(asSeen),
+    told: (record) => {
+      if (record.source === 'rpc') turned.read(record.address, record.slot);
+      rota.told(record);
+    },
+    onNamed: setRota,
+  };
 }
 
 /** Of a slot that the core never brought the stream beside it knows the time. */

@@ -16,6 +16,8 @@ export interface RotaOptions {
   /** The slot that a reading must have reached. */
   notBefore(): bigint;
   onRead(records: readonly AccountRecord[]): Promise<void>;
+  /** They were read, and are not any more. */
+  onLeft(addresses: readonly string[]): void;
   everyMs?: number;
   logger: Logger;
   signal: AbortSignal;
@@ -49,7 +51,7 @@ const stateOf = ({ lamports, owner, data }: AccountRecord) =>
  * that is as it was told before is not told again.
  */
 export function createRota(options: RotaOptions): Rota {
-  const { reader, onRead, logger, signal, everyMs = ROTA_EVERY_MS } = options;
+  const { reader, onRead, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
   const patientRead = createPatientRead(reader.read, options);
   let states = new Map<string, Told | null>();
   /** The next to read come first. */
@@ -111,7 +113,11 @@ export function createRota(options: RotaOptions): Rota {
     },
     set: (addresses) => {
       const fresh = addresses.filter((address) => !states.has(address));
-      states = new Map(addresses.map((address) => [address, states.get(address) ?? null]));
+      const before = states;
+      states = new Map(addresses.map((address) => [address, before.get(address) ?? null]));
+      onLeft(
+        [...before].flatMap(([address, told]) => (told === null || states.has(address) ? [] : [address])),
+      );
       queue = [...fresh, ...queue.filter((address) => states.has(address))];
       for (const address of round?.unread ?? []) if (!states.has(address)) round?.unread.delete(address);
       if (!running && queue.length > 0) void run();

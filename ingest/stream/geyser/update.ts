@@ -11,6 +11,8 @@ export interface AccountUpdate {
   data: Uint8Array;
   writeVersion: bigint;
   signature: Uint8Array | null;
+  /** It tells no more than a reading: what the account was before it nobody saw. */
+  isReading?: true;
 }
 
 export interface TransactionUpdate {

@@ -30,11 +30,11 @@ function recordOf(
   following: Pick<FollowedAddresses, 'expectedAt'>,
 ): AccountRecord | TransactionRecord {
   if (update.type === 'transaction') return transactionRecord(update, blockTime);
-  const { slot, address, owner, lamports, data, writeVersion, signature } = update;
+  const { slot, address, owner, lamports, data, writeVersion, signature, isReading = false } = update;
   const expected = following.expectedAt(address);
   const record: AccountRecord = {
     kind: 'account',
-    source: 'stream',
+    source: isReading ? 'rpc' : 'stream',
     slot,
     blockTime,
     address,

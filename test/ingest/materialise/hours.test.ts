@@ -166,6 +166,16 @@ test('a change that only a reading over RPC brings is kept beside the states, in
     expect(await unseen(store, name), name).toEqual([{ after_slot: '5', to_slot: '30' }]);
 });
 
+test('a streamed state that is no more than a reading tells that something may have been before it, a reading behind it nothing', async () => {
+  const first = state('any', 30n, 9n, { source: 'rpc', writeVersion: 3n });
+  for (const [name, sizes] of Object.entries({ 'by itself': [1], together: [3] })) {
+    const address = rawKey(name);
+    const records = [read('any', 5n, 7n), first, read('any', 40n, 9n)].map((record) => ({ ...record, address }));
+    await materialise(store, records, sizes);
+    expect(await unseen(store, name), name).toEqual([{ after_slot: '5', to_slot: '30' }]);
+  }
+});
+
 test('a state of a slot without a time says from when on nothing is known', async () => {
   await materialise(store, [state('f', 1n, 7n), state('f', 30n, 9n, { blockTime: null })], [1]);
   expect(await kept(store, 'f')).toMatchObject([{ hour: 0, amount: '7' }]);

@@ -1,0 +1,36 @@
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+
+/**
+ * Addresses that were read in turns before a stream carried them. Until one was read once more, at a slot that the stream
+ * has all of its states of, the first state that the stream brings is no more than a reading: what was in between nobody saw.
+ */
+export interface Turned {
+  /** They were read, and are not in the turns any more. */
+  left(addresses: readonly string[]): void;
+  /** The stream has all of their states from this slot on. */
+  carried(addresses: readonly string[], from: bigint): void;
+  /** One was read over RPC. */
+  read(address: Uint8Array, slot: bigint): void;
+  /** Whether this is the first state that the stream brings of one of them; those behind it are known as they are. */
+  isFirst(address: Uint8Array): boolean;
+}
+
+export function createTurned(): Turned {
+  /** From which slot on the stream has all of their states, where that is known. */
+  const waiting = new Map<string, bigint | null>();
+  return {
+    left: (addresses) => {
+      for (const address of addresses) waiting.set(address, null);
+    },
+    carried: (addresses, from) => {
+      for (const address of addresses) if (waiting.has(address)) waiting.set(address, from);
+    },
+    read: (address, slot) => {
+      if (waiting.size === 0) return;
+      const key = encodeBase58(address);
+      const from = waiting.get(key) ?? null;
+      if (from !== null && slot >= from) waiting.delete(key);
+    },
+    isFirst: (address) => waiting.size > 0 && waiting.delete(encodeBase58(address)),
+  };
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createRota } from '../../../ingest/stream/beside/rota.ts';
+import { createTurned } from '../../../ingest/stream/beside/turned.ts';
+import { recordsOf } from '../../../ingest/stream/slots/records.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { account, key, rawKey } from '../materialise/support/records.ts';
+
+const isFirst = (turned: ReturnType<typeof createTurned>, name: string) => turned.isFirst(rawKey(name));
+
+test('of an address that left the turns the first streamed state is a reading, and no other', () => {
+  const turned = createTurned();
+  turned.left([key('a')]);
+  expect(isFirst(turned, 'b')).toBe(false);
+  expect(isFirst(turned, 'a')).toBe(true);
+  expect(isFirst(turned, 'a')).toBe(false);
+});
+
+test('it is none once the address was read where the stream has all of its states, and not before', () => {
+  const turned = createTurned();
+  turned.left(['a', 'b', 'c'].map(key));
+  turned.read(rawKey('a'), 9n);
+  turned.carried(['a', 'b', 'other'].map(key), 10n);
+  turned.read(rawKey('b'), 9n);
+  for (const name of ['a', 'b', 'other']) expect(isFirst(turned, name), name).toBe(name !== 'other');
+  turned.carried([key('c')], 10n);
+  turned.read(rawKey('c'), 10n);
+  expect(isFirst(turned, 'c')).toBe(false);
+});
+
+test('those leave the turns that were read in them', async () => {
+  const left: string[][] = [];
+  const stop = new AbortController();
+  const read = Promise.withResolvers<void>();
+  const rota = createRota({
+    reader: {
+      read: async (addresses: readonly string[]): Promise<AccountRecord[]> =>
+        addresses
+          .filter((address) => address !== key('silent'))
+          .map((address) => ({
+            ...account('any', new Uint8Array(32), new Uint8Array(8), { source: 'rpc' }),
+            address: decodeKey(address) as Uint8Array,
+          })),
+    } as never,
+    notBefore: () => 0n,
+    onRead: async () => read.resolve(),
+    onLeft: (addresses) => left.push([...addresses].sort()),
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  rota.set(['silent', 'a', 'b'].map(key));
+  await read.promise;
+  rota.set([key('b')]);
+  stop.abort();
+  expect(left).toEqual([[], [key('a')]]);
+});
+
+test('what is no more than a reading goes into the log as one, at its place inside its slot', () => {
+  const update = {
+    ...({ type: 'account', slot: 7n, address: rawKey('a'), owner: rawKey('owner'), lamports: 1n } as const),
+    ...{ data: new Uint8Array(1), writeVersion: 3n, signature: null },
+  };
+  const sent = [update, { ...update, isReading: true as const }].flatMap((one) =>
+    recordsOf({ type: 'late', update: one, blockTime: 5 }, () => {}, { expectedAt: () => null }),
+  );
+  expect(sent).toMatchObject([
+    { source: 'stream', writeVersion: 3n },
+    { source: 'rpc', writeVersion: 3n },
+  ]);
+});
