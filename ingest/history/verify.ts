@@ -125,7 +125,7 @@ async function nextWindow(
   const from = higher(told, stored);
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
   const again = late?.lowest(marker) ?? first;
-  const [fromSlot] = [again < first ? again : first, startSlot].sort((a, b) => Number(b - a)) as [bigint];
+  const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);
   // Where nothing happens a window is as long as that lasts.
