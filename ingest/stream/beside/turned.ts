@@ -15,22 +15,36 @@ export interface Turned {
   isFirst(address: Uint8Array): boolean;
 }
 
+interface One {
+  /** Of what came before: whether it was read in turns. */
+  left: boolean;
+  /** From which slot on the stream has all of its states, where that is known. */
+  from: bigint | null;
+}
+
 export function createTurned(): Turned {
-  /** From which slot on the stream has all of their states, where that is known. */
-  const waiting = new Map<string, bigint | null>();
+  const waiting = new Map<string, One>();
   return {
     left: (addresses) => {
-      for (const address of addresses) waiting.set(address, null);
+      for (const address of addresses)
+        waiting.set(address, { left: true, from: waiting.get(address)?.from ?? null });
     },
     carried: (addresses, from) => {
-      for (const address of addresses) if (waiting.has(address)) waiting.set(address, from);
+      for (const address of addresses)
+        waiting.set(address, { left: waiting.get(address)?.left ?? false, from });
     },
     read: (address, slot) => {
       if (waiting.size === 0) return;
       const key = encodeBase58(address);
-      const from = waiting.get(key) ?? null;
+      const from = waiting.get(key)?.from ?? null;
       if (from !== null && slot >= from) waiting.delete(key);
     },
-    isFirst: (address) => waiting.size > 0 && waiting.delete(encodeBase58(address)),
+    isFirst: (address) => {
+      if (waiting.size === 0) return false;
+      const key = encodeBase58(address);
+      const one = waiting.get(key);
+      if (one?.left !== true) return false;
+      return waiting.delete(key);
+    },
   };
 }

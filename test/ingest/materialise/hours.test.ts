@@ -170,7 +170,10 @@ test('a streamed state that is no more than a reading tells that something may h
   const first = state('any', 30n, 9n, { source: 'rpc', writeVersion: 3n });
   for (const [name, sizes] of Object.entries({ 'by itself': [1], together: [3] })) {
     const address = rawKey(name);
-    const records = [read('any', 5n, 7n), first, read('any', 40n, 9n)].map((record) => ({ ...record, address }));
+    const records = [read('any', 5n, 7n), first, read('any', 40n, 9n)].map((record) => ({
+      ...record,
+      address,
+    }));
     await materialise(store, records, sizes);
     expect(await unseen(store, name), name).toEqual([{ after_slot: '5', to_slot: '30' }]);
   }

@@ -29,6 +29,14 @@ test('it is none once the address was read where the stream has all of its state
   expect(isFirst(turned, 'c')).toBe(false);
 });
 
+test('so it is where the stream was known to have them before they left the turns', () => {
+  const turned = createTurned();
+  turned.carried(['a', 'b', 'c'].map(key), 10n);
+  turned.left(['a', 'b'].map(key));
+  turned.read(rawKey('a'), 10n);
+  for (const name of ['a', 'b', 'c']) expect(isFirst(turned, name), name).toBe(name === 'b');
+});
+
 test('those leave the turns that were read in them', async () => {
   const left: string[][] = [];
   const stop = new AbortController();
