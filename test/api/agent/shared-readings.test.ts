@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSharedReadings } from '../../../api/agent/chain/shared-readings.ts';
+import { awaited } from '../../support/awaited.ts';
 
 /** Readings that end when they are told to. */
 function heldReadings() {
@@ -20,7 +21,7 @@ test('a hundred questions about a policy beside one that is under way are one re
   expect(begun.map(({ least }) => least)).toEqual([5n]);
   begun[0]?.end.resolve('before');
   expect(await first).toBe('before');
-  await expect.poll(() => begun.length).toBe(2);
+  await awaited(() => expect(begun).toHaveLength(2));
   expect(begun[1]?.least).toBe(99n);
   begun[1]?.end.resolve('after');
   expect(new Set(await Promise.all(others))).toEqual(new Set(['after']));
@@ -38,7 +39,7 @@ test('a reading that fails is the failure of those who share it alone, and other
   expect(await other).toBe('of another');
   begun[0]?.end.reject(new Error('no node'));
   await expect(first).rejects.toThrow('no node');
-  await expect.poll(() => begun.length).toBe(3);
+  await awaited(() => expect(begun).toHaveLength(3));
   begun[2]?.end.resolve('read');
   expect(await second).toBe('read');
 });
