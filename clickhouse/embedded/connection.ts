@@ -90,7 +90,7 @@ function literal(value: string): string {
 }
 
 /** The engine's text carries the code and the type, as a server's does. */
-export function engineError(error: unknown): Error {
+function engineError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   const match = /Code: (\d+)\. (?:DB::Exception: )?([\s\S]*?)(?:\(([A-Z_]+)\))?\s*$/.exec(message);
   if (match === null) return error instanceof Error ? error : new Error(message);

@@ -16,7 +16,7 @@ export interface Away {
 }
 
 /** Without anything of it for so long a stream is away. */
-export const AWAY_AFTER_MS = 30_000;
+const AWAY_AFTER_MS = 30_000;
 
 export function createAway(afterMs = AWAY_AFTER_MS, now = () => performance.now()): Away {
   let heardAt = now();
