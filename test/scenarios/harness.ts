@@ -152,6 +152,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       });
       for (const one of missed) one.to = Math.min(one.to, now());
       exactAt.push(now());
+      // Whatever comes from here on meets sums that are kept.
+      await product?.keepHours();
     },
     close: async () => {
       await stop();
