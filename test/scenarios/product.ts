@@ -44,6 +44,8 @@ export interface ProductOptions {
   onGap(fromSlot: bigint): void;
   /** A stream that shows no new slot for this long is started again. */
   silenceMs: number;
+  awayAfterMs?: number;
+  rotaMs?: number;
 }
 
 /** Each time it asks the store five things, also where there is nothing to compare. */
@@ -111,6 +113,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     logger,
     signal: stopStream.signal,
     silenceMs: options.silenceMs,
+    ...(options.awayAfterMs === undefined ? {} : { awayAfterMs: options.awayAfterMs }),
+    ...(options.rotaMs === undefined ? {} : { rotaMs: options.rotaMs }),
     verifyEveryMs: VERIFY_EVERY_MS,
   });
   const api = await listen(
