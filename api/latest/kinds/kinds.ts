@@ -22,8 +22,8 @@ import {
   type ProtocolHistoryRows,
   protocolHistoryRows,
   protocolNow,
-  type QuoteSumsAt,
 } from '../../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
   claimsOfDay,
   eventsOfDay,
