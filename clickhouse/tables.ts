@@ -137,6 +137,17 @@ export interface AccountHourRow {
   held_in: HourTable | '';
 }
 
+/** What the policies of each quote asset sum up to at the beginning of an hour. */
+export interface QuoteHourRow {
+  hour: number;
+  /** What all that it was made of can be told by. */
+  made_of: string;
+  /** JSON. */
+  sums: string;
+  /** Unix milliseconds. */
+  written_at: string;
+}
+
 /** A closing state that has no hour yet. */
 export interface UndatedHourRow {
   address: string;

@@ -15,14 +15,7 @@ import { nextSecond } from '../figures/times.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { marketCapAt } from './caps.ts';
 import { coinNow } from './coin-now.ts';
-import {
-  type Counter,
-  counterFromEvents,
-  type Events,
-  FEES_CLAIMED,
-  PROFIT_SWEPT,
-  TOKENS_BURNED,
-} from './counters.ts';
+import { type Counter, countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT, TOKENS_BURNED } from './counters.ts';
 import { createCover } from './cover.ts';
 import { NOT_REACHED, passedHours } from './passed.ts';
 import type { Range } from './range.ts';
@@ -64,18 +57,18 @@ function createItems(
   const cover = createCover(rows.cover, rows.unseen);
   const states = createStates(rows, cover);
   const state = view.state();
-  const events: Events = {
+  const fromEvents = countersFromEvents({
     ...{ sums: rows.sums, state },
     incomplete: (amount) => incompleteReason(state, policy.address, amount),
     concerns: (event) => event.mint === mint,
-  };
+  });
   return (end, reached) => {
     const time = isoTime(end * HOUR_S);
     const at: StateAt = reached ? states.at(policy.address, end) : { row: null, reason: NOT_REACHED };
     const counter = (one: Counter): Figure =>
       at.row !== null || !reached
         ? ofPolicy(at, one.field)
-        : either(ofPolicy(at, one.field), counterFromEvents(one, events, end, cover.begins(end)));
+        : either(ofPolicy(at, one.field), fromEvents(one, end, cover.begins(end)));
     const none = (source: string) => absent(source, at.reason ?? NOT_REACHED);
     return {
       time,

@@ -7,6 +7,7 @@ import { CLAIMS_SOURCE } from '../coin/fees.ts';
 import type { Amount } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
+import { countBefore } from './before.ts';
 
 type Kind = (typeof HISTORY_KINDS)[number];
 type Column = 'amount_a' | 'amount_b' | 'amount_c';
@@ -44,6 +45,7 @@ export const TOKENS_BURNED: Counter = {
 };
 
 export interface Events {
+  /** Oldest hour first. */
   sums: readonly HourSums[];
   state: IndexState;
   /** Why an amount is not told by all transactions. */
@@ -52,50 +54,67 @@ export interface Events {
 }
 
 /**
- * A counter at the end of an hour from events: what the chain has of it where no state is known.
+ * Counters at the ends of hours from events: what the chain has of them where no state is known. What all ends have in
+ * common is worked out once for each counter, as a thousand ends are asked for together.
  * @param begin the first slot that is not before the end; null where that is not known.
  */
-export function counterFromEvents(
-  counter: Counter,
+export function countersFromEvents(
   events: Events,
-  end: number,
-  begin: bigint | null,
-): Figure {
-  const { source, amounts } = counter;
-  const reason = missingReason(counter, events, end, begin);
-  if (reason !== null) return absent(source, reason);
-  let total = 0n;
-  let last: string | null = null;
-  const kinds = new Map(amounts.map(({ kind, column }) => [kind as string, column]));
-  for (const row of events.sums) {
-    if (row.hour >= end || !kinds.has(row.kind)) continue;
-    for (const { kind, column } of amounts) if (kind === row.kind) total += BigInt(row[column]);
-    if (last === null || Number(row.last_time) > Number(last)) last = row.last_time;
-  }
-  for (const event of undatedOf(counter, events))
-    if (isBefore(event, end))
-      for (const { kind, column } of amounts) if (kind === event.kind) total += BigInt(event[column]);
-  return figure(total, source, timeOf(last) ?? isoTime(end * HOUR_S));
+): (counter: Counter, end: number, begin: bigint | null) => Figure {
+  const all = new Map<Counter, Summed>();
+  const summedOf = (counter: Counter): Summed => {
+    const known = all.get(counter) ?? summedUp(counter, events);
+    all.set(counter, known);
+    return known;
+  };
+  return (counter, end, begin) => {
+    const { source, amounts } = counter;
+    const { steps, undated, lacking } = summedOf(counter);
+    const reason = unreadReason(events.state, begin) ?? lacking ?? openReason(undated, end);
+    if (reason !== null) return absent(source, reason);
+    const { total: known = 0n, last = null } = steps[countBefore(steps, end) - 1] ?? {};
+    let total = known;
+    for (const event of undated)
+      if (isBefore(event, end))
+        for (const { kind, column } of amounts) if (kind === event.kind) total += BigInt(event[column]);
+    return figure(total, source, timeOf(last) ?? isoTime(end * HOUR_S));
+  };
 }
 
-function missingReason(counter: Counter, events: Events, end: number, begin: bigint | null): string | null {
-  const { state } = events;
-  const isOpen = state.openGaps.some(({ from_slot }) => begin === null || BigInt(from_slot) < begin);
-  if (state.historyReason !== null && (isOpen || state.openGaps.length === 0)) return state.historyReason;
-  for (const { amount } of counter.amounts) {
-    const reason = events.incomplete(amount);
-    if (reason !== null) return reason;
+/** What a counter comes to with each row that counts for it. */
+interface Summed {
+  steps: { hour: number; total: bigint; last: string }[];
+  /** Events that count for it and have no time yet. */
+  undated: UndatedEvent[];
+  /** Why an amount of it is not told. */
+  lacking: string | null;
+}
+
+function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: Events): Summed {
+  const counts = ({ kind }: { kind: string }) => amounts.some((amount) => amount.kind === kind);
+  const steps: Summed['steps'] = [];
+  for (const row of sums) {
+    if (!counts(row)) continue;
+    let { total, last } = steps.at(-1) ?? { total: 0n, last: row.last_time };
+    for (const { kind, column } of amounts) if (kind === row.kind) total += BigInt(row[column]);
+    if (Number(row.last_time) > Number(last)) last = row.last_time;
+    steps.push({ hour: row.hour, total, last });
   }
-  const isOpenInTime = undatedOf(counter, events).some(
-    (event) => !isBefore(event, end) && !isBehind(event, end),
-  );
+  const undated = state.incomplete.undatedEvents.filter((event) => counts(event) && concerns(event));
+  const lacking = amounts.map(({ amount }) => incomplete(amount)).find((reason) => reason !== null);
+  return { steps, undated, lacking: lacking ?? null };
+}
+
+function unreadReason({ historyReason, openGaps }: IndexState, begin: bigint | null): string | null {
+  if (historyReason === null || openGaps.length === 0) return historyReason;
+  const isOpen = openGaps.some(({ from_slot }) => begin === null || BigInt(from_slot) < begin);
+  return isOpen ? historyReason : null;
+}
+
+function openReason(undated: readonly UndatedEvent[], end: number): string | null {
+  const isOpenInTime = undated.some((event) => !isBefore(event, end) && !isBehind(event, end));
   return isOpenInTime ? 'the block time of an event that may be of before this moment is not known' : null;
 }
-
-const undatedOf = ({ amounts }: Counter, { state, concerns }: Events): UndatedEvent[] =>
-  state.incomplete.undatedEvents.filter(
-    (event) => concerns(event) && amounts.some(({ kind }) => kind === event.kind),
-  );
 
 const isBefore = ({ latest }: UndatedEvent, end: number) => latest !== null && Number(latest) < end * HOUR_S;
 const isBehind = ({ earliest }: UndatedEvent, end: number) =>

@@ -1,4 +1,5 @@
-import type { QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import type { QuoteHourSums } from '../../clickhouse/queries/history/event-sums.ts';
+import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
 import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';
@@ -10,7 +11,7 @@ import { pageKey } from '../latest/kinds/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { blocksOf } from './blocks.ts';
-import { type Counter, counterFromEvents } from './counters.ts';
+import { type Counter, countersFromEvents } from './counters.ts';
 import { passedHours } from './passed.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 import { type Range, STEP_S } from './range.ts';
@@ -78,14 +79,25 @@ export type Either = (counter: Counter) => Figure | null;
 function createFromEvents(view: View, begins: (end: number) => bigint | null, reached: readonly number[]) {
   const state = view.state();
   const [first = 1, last = 1] = [reached[0], reached.at(-1)];
+  let rows: Map<string, QuoteHourSums[]> | undefined;
+  const rowsOf = (mint: string): QuoteHourSums[] => {
+    rows ??= Map.groupBy(
+      view.get('protocolEvents', pageKey('', first - 1, last)),
+      ({ quote_mint }) => quote_mint,
+    );
+    return rows.get(mint) ?? [];
+  };
+  const ofMint = new Map<string, ReturnType<typeof countersFromEvents>>();
   return (counter: Counter, mint: string, end: number): Figure => {
-    const rows = view.get('protocolEvents', pageKey('', first - 1, last));
-    const events = {
-      state,
-      sums: rows.filter(({ quote_mint }) => quote_mint === mint),
-      incomplete: (amount: Parameters<typeof anyIncompleteReason>[1]) => anyIncompleteReason(state, amount),
-      concerns: ({ quote_mint }: { quote_mint: string }) => quote_mint === mint,
-    };
-    return counterFromEvents(counter, events, end, begins(end));
+    const fromEvents =
+      ofMint.get(mint) ??
+      countersFromEvents({
+        state,
+        sums: rowsOf(mint),
+        incomplete: (amount) => anyIncompleteReason(state, amount),
+        concerns: ({ quote_mint }) => quote_mint === mint,
+      });
+    ofMint.set(mint, fromEvents);
+    return fromEvents(counter, end, begins(end));
   };
 }

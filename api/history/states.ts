@@ -1,6 +1,7 @@
 import type { ClosingState } from '../../clickhouse/queries/history/closing-states.ts';
 import type { CoinHistoryRows } from '../../clickhouse/queries/history/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
+import { countBefore } from './before.ts';
 import type { Cover } from './cover.ts';
 
 /** The state of an account at a moment, or why it is not known. */
@@ -20,10 +21,12 @@ export function createStates(
   cover: Cover,
 ): States {
   const byAddress = Map.groupBy(states, ({ address }) => address);
-  // Newest first, so that the first before an end is the last.
-  for (const rows of byAddress.values()) rows.sort((a, b) => b.hour - a.hour);
+  for (const rows of byAddress.values()) rows.sort((a, b) => a.hour - b.hour);
   const firsts = new Map(first.map((row) => [row.address, row]));
-  const lastBefore = (address: string, end: number) => byAddress.get(address)?.find(({ hour }) => hour < end);
+  const lastBefore = (address: string, end: number) => {
+    const rows = byAddress.get(address) ?? [];
+    return rows[countBefore(rows, end) - 1];
+  };
   const notBefore = (address: string): string => {
     const known = firsts.get(address);
     return known === undefined

@@ -137,8 +137,13 @@ export function createLatest(options: LatestOptions): Latest {
   /** Memory that answers without waiting; null where it is to be brought up first. */
   const warm = (): Followed | null => {
     const one = memories.get(currentStore());
-    if (one === undefined || isIdle(one) || one.waking !== null || !one.memory.stands()) return null;
-    if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
+    if (one === undefined || one.waking !== null || !one.memory.stands()) return null;
+    const waiting = one.feed.waiting?.();
+    if (waiting === 'anything' || age(one) > times.lostMs) return null;
+    if (isIdle(one)) {
+      if (waiting !== 'nothing') return null;
+      options.onAsked?.();
+    }
     one.readAt = monotonic();
     return one;
   };

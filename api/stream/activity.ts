@@ -57,9 +57,10 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
   const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);
 
   const begin = async (store: Store): Promise<void> => {
+    // Read first: memory that nobody asked for a while does not know whether it still holds.
+    const made = await latest.read(standing);
     // Nothing was applied since: whoever comes and goes asks nothing anew.
     if (at !== null && at.store === store && latest.held(at.made)) return;
-    const made = await latest.read(standing);
     const { slot, closedGaps } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
     const window = createEventWindow(slot, closedGaps, await eventIdentities(store, from, slot, MOST_RECENT));

@@ -19,7 +19,7 @@ import {
   totalsRow,
   venueAccountRow,
 } from '../api/support/rows.ts';
-import { freshDatabase } from '../support/database.ts';
+import { embeddedDatabase } from '../support/embedded.ts';
 
 const NAMES = Array.from({ length: 9 }, (_, at) => `coin ${at}`);
 const policies = NAMES.map((name) => policyRow(name, 'quote'));
@@ -29,7 +29,7 @@ const remote = (name: string) => key(`remote of ${name}`);
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   await store.insert('policies', policies);
   await store.insert('policies', [
     { ...policies[1], ...later, paused: 1 },

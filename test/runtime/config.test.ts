@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import type { Readable } from 'node:stream';
+import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../runtime/config/config.ts';
 import { proxyAdvice } from '../../runtime/config/proxy-advice.ts';
 import { lockDataDir } from '../../runtime/process/data-lock.ts';
+import { awaited } from '../support/awaited.ts';
 
 describe('the configuration', () => {
   test('has the documented defaults', () => {
@@ -111,22 +113,54 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('of a process that was killed is free, though its parent has not noticed', async () => {
-    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+  /** A process of its own group that holds the directory, and whose parent, outside of that group, never asks for it. */
+  async function heldByAnother(directory: string): Promise<{ pid: number; parent: ChildProcess }> {
+    const lock = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/data-lock.ts'));
+    const code = `import { lockDataDir } from ${lock};
+      lockDataDir(${JSON.stringify(directory)});
+      setInterval(() => {}, 1000);
+      process.stdout.write(process.pid + '\\n');`;
     // What `exec` puts in the shell's place never asks for the shell's child.
-    const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const pid = Number(line.toString());
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    writeFileSync(path.join(directory, 'lock'), JSON.stringify({ pid, started }));
+    const parent = spawn(
+      'sh',
+      ['-c', 'setsid "$0" --input-type=module -e "$1" & exec sleep 600', process.execPath, code],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const [line] = (await once(parent.stdout as Readable, 'data')) as [Buffer];
+    return { pid: Number(line.toString()), parent };
+  }
+
+  test('of a group that was killed is free for whoever comes at once', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+    const { pid, parent } = await heldByAnother(directory);
     expect(() => lockDataDir(directory)).toThrow(`in use by process ${pid}`);
-    process.kill(pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
     lockDataDir(directory)();
-    expect(() => process.kill(pid, 0)).not.toThrow();
+    parent.kill('SIGKILL');
+    rmSync(directory, { recursive: true });
+  });
+
+  test('that a zombie holds is free, and nothing is waited for', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
+    const { pid, parent } = await heldByAnother(directory);
+    process.kill(-pid, 'SIGKILL');
+    const threads = () => readdirSync(`/proc/${pid}/task`).length;
+    await awaited(() => expect([statOf(pid)[0], threads()]).toEqual(['Z', 1]));
+    const waiting = vi.spyOn(Atomics, 'wait');
+    const unlock = lockDataDir(directory);
+    expect(waiting).not.toHaveBeenCalled();
+    waiting.mockRestore();
+    expect(statOf(pid)[0], 'it is one still').toBe('Z');
+    unlock();
     parent.kill('SIGKILL');
     rmSync(directory, { recursive: true });
   });
 });
+
+/** The fields behind the name, as proc(5) has them from the third on. */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}

@@ -6,7 +6,7 @@ import { PATIENCE_MS } from '../support/awaited.ts';
 import { compare, type Extent, type Get, UNPACKED } from './compare.ts';
 import { inTime } from './late.ts';
 import { viewOf } from './oracle/view.ts';
-import { type Product, startProduct } from './product.ts';
+import { type Product, type ProductOptions, startProduct } from './product.ts';
 import { untilExact } from './until-exact.ts';
 
 export interface Status {
@@ -32,6 +32,8 @@ export interface Harness {
   expectExact(extent?: Extent): Promise<void>;
   /** How often the product said that it had missed slots. */
   gaps(): number;
+  /** From now on until everything was exact again the product may know less than the chain has. */
+  mayMiss(): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ export interface HarnessOptions {
   polled?: boolean;
   /** A stream that shows no new slot for this long is started again. */
   silenceMs?: number;
+  /** How soon a stream of followed addresses is away, and how far apart they are read over RPC then. */
+  away?: Pick<ProductOptions, 'awayAfterMs' | 'rotaMs'>;
 }
 
 const SILENCE_MS = 2_000;
@@ -107,6 +111,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   /** When everything was exact, and from when on the product had missed something, until it was exact again. */
   const exactAt: number[] = [];
   const missed: { from: number; to: number }[] = [];
+  let gaps = 0;
+  const mayMissFrom = (time: number) => missed.push({ from: time - 1, to: Number.POSITIVE_INFINITY });
   const watchedSince = (moment: number): number | null => {
     const since = exactAt.findLast((time) => time <= moment);
     if (since === undefined) return null;
@@ -131,18 +137,21 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       product = await startProduct({
         directory,
         silenceMs: options.silenceMs ?? SILENCE_MS,
+        ...options.away,
         geyserPort: geyser.port,
         rpcUrl: rpc.url,
         programId: chain.programId,
         clock: () => chain.timeOf(chain.tip().slot) * 1000,
         onGap: (slot) => {
           goOn();
-          missed.push({ from: chain.timeOf(slot) - 1, to: Number.POSITIVE_INFINITY });
+          gaps += 1;
+          mayMissFrom(chain.timeOf(slot));
         },
       });
       return product;
     },
-    gaps: () => missed.length,
+    gaps: () => gaps,
+    mayMiss: () => void mayMissFrom(now()),
     expectExact: async (extent) => {
       await untilExact({
         settle,
@@ -152,6 +161,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       });
       for (const one of missed) one.to = Math.min(one.to, now());
       exactAt.push(now());
+      // Whatever comes from here on meets sums that are kept.
+      await product?.keepHours();
     },
     close: async () => {
       await stop();

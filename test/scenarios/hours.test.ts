@@ -7,6 +7,8 @@ import { createLife, type Life } from '../../devnet/life/life.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import type { Extent } from './compare.ts';
 import { createHarness, type Harness } from './harness.ts';
+import { coinHistory } from './oracle/history.ts';
+import { viewOf } from './oracle/view.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'hours-1';
 const POLICIES = 12;
@@ -15,6 +17,8 @@ const RETENTION = 1_000_000;
 const HOUR_SLOTS = 9_000n;
 /** No stream is started again while its chain rests: one without a replay would know less of these hours. */
 const SILENCE_MS = 1_200_000;
+/** The second stream is away as soon as it was tried in vain. */
+const AWAY = { awayAfterMs: 1_000, rotaMs: 50 };
 const ALL: Extent = { includes: (at) => at % 6 === 0, histories: POLICIES };
 
 const random = createRandom(`hours:${SEED}`);
@@ -39,7 +43,9 @@ beforeAll(async () => {
   life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 5, metadataBase: 'http://127.0.0.1:1' });
   while (chain.state().policies.size < POLICIES) await live(1);
   await liveHours(1);
-  harness = await createHarness({ chain, directory, retentionSlots: RETENTION, silenceMs: SILENCE_MS });
+  harness = await createHarness({
+    ...{ chain, directory, retentionSlots: RETENTION, silenceMs: SILENCE_MS, away: AWAY },
+  });
   await harness.start();
   await harness.settle();
 });
@@ -91,4 +97,71 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     await harness.expectExact(ALL);
     expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
   });
+
+  test('while the stream of followed addresses is away: as they were read over RPC, or absent', async () => {
+    harness.geyser.become({ beside: 'unavailable' });
+    harness.mayMiss();
+    harness.rpc.faults.down('busy');
+    await liveHours(2);
+    await harness.settle();
+    await expectTrueIfTold();
+    harness.rpc.faults.down(null);
+    await harness.until(async () => (await followed()).overRpc > 0, 'they are read over RPC');
+    const away = chain.timeOf(chain.tip().slot);
+    await allRead();
+    await liveHours(1);
+    // Nothing is written in the next: what was read is what it ends with.
+    chain.skipTo(chain.tip().slot + HOUR_SLOTS);
+    await allRead();
+    const back = chain.timeOf(chain.tip().slot);
+    harness.geyser.become({ beside: 'taken' });
+    await harness.until(async () => (await followed()).overRpc === 0, 'they are streamed again');
+    await liveHours(2);
+    await harness.expectExact(ALL);
+    expect(await toldBetween(away, back), 'hours that were told').toBeGreaterThan(0);
+  });
 });
+
+/** Of hours that have ended nothing is told but what was so, also before anything was read again. */
+async function expectTrueIfTold(): Promise<void> {
+  const view = viewOf(chain, false);
+  const ended = ({ items }: object & { items?: unknown }) => (items as Record<string, object>[]).slice(0, -1);
+  for (const policy of view.policies) {
+    const { query, answer } = coinHistory(view, policy, 'hour');
+    const served = ended(await harness.get(`/coins/${policy.mint}/history?${query}`));
+    const told = ended(answer).map((item, at) =>
+      Object.fromEntries(
+        Object.entries(item).map(([name, figure]) => {
+          const given = served[at]?.[name] as { absent?: boolean };
+          return [name, given?.absent === true ? given : figure];
+        }),
+      ),
+    );
+    expect(served, policy.mint).toStrictEqual(told);
+  }
+}
+
+async function followed(): Promise<{ overRpc: number }> {
+  const { indexer } = (await harness.get('/status')) as { indexer: { followed: { overRpc: number } } };
+  return indexer.followed;
+}
+
+/** Each address that is read in turns was read from now on. */
+async function allRead(): Promise<void> {
+  const requests = () => harness.rpc.asked('getMultipleAccounts');
+  const least = requests() + 2 * Math.ceil((await followed()).overRpc / 100) + 2;
+  await harness.until(() => requests() >= least, 'all were read');
+  await harness.settle();
+}
+
+/** Of how many hours between two moments the bankroll of a policy is told. */
+async function toldBetween(from: number, to: number): Promise<number> {
+  let told = 0;
+  for (const mint of [...chain.state().policies.values()].map((policy) => policy.mint)) {
+    const { items } = (await harness.get(`/coins/${mint}/history?step=hour&from=${from}&to=${to}`)) as {
+      items: { bankroll: { absent: boolean } }[];
+    };
+    told += items.filter(({ bankroll }) => !bankroll.absent).length;
+  }
+  return told;
+}

@@ -20,8 +20,8 @@ import {
   type ProtocolHistoryRows,
   protocolHistoryRows,
   protocolNow,
-  type QuoteSumsAt,
 } from '../../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
   type RankedPage,
   rankedPolicies,

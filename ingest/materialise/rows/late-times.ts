@@ -10,7 +10,7 @@ import { chunks } from '../../../runtime/chunks.ts';
 import type { TimeRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { datedHour } from './hours.ts';
-import { ADDRESSES_PER_QUESTION } from './unchanged.ts';
+import { ADDRESSES_PER_QUESTION } from './stored.ts';
 
 /**
  * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,

@@ -2,8 +2,8 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { HOUR_COLUMNS } from '../../../clickhouse/tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import { isKept } from './hours.ts';
-import type { PlacedRow } from './latest.ts';
-import { ADDRESSES_PER_QUESTION } from './unchanged.ts';
+import type { PlacedRow } from './seen.ts';
+import { ADDRESSES_PER_QUESTION } from './stored.ts';
 
 type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Record<string, unknown>;
 
@@ -11,8 +11,10 @@ type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Re
  * Gives readings that say what their hours say already the time that these say: a batch that comes again finds later
  * states where it once found those that its readings repeated.
  */
-export async function keepUnchangedHours(store: Store, behind: readonly PlacedRow[]): Promise<void> {
-  const kept = behind.filter(({ table, hour }) => hour !== null && isKept(table));
+export async function keepUnchangedHours(store: Store, placed: readonly PlacedRow[]): Promise<void> {
+  const kept = placed.filter(
+    ({ table, hour, place }) => place === 'behind' && hour !== null && isKept(table),
+  );
   for (const some of chunks(kept, ADDRESSES_PER_QUESTION)) {
     const stored = await store.query<Stored>(
       `SELECT * FROM account_hours FINAL

@@ -49,11 +49,12 @@ describe('the form of answers', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('every error is JSON of the same form, open to every origin', async () => {
-    for (const path of ['/nowhere', '/coins/x', '/rankings?sort=x']) {
+  test('every error is JSON of the same form, open to every origin, and nothing else to anybody who guesses', async () => {
+    for (const path of ['/nowhere', '/coins/<script>', '/rankings?sort=x']) {
       const reply = await held.api.request('GET', path);
       expect(reply.text).toBe(`${JSON.stringify(reply.body, null, 2)}\n`);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
 

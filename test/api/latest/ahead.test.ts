@@ -6,7 +6,7 @@ import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   appliedRow,
   key,
@@ -24,7 +24,7 @@ const policies = [...NAMES, 'new'].map((name) => policyRow(name, 'quote'));
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
   await store.insert('policies', policies.slice(0, -1));
   const accounts = policies.flatMap((row) => [row.bankroll, row.quote_escrow, row.base_escrow]);

@@ -7,6 +7,9 @@ import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
 
+/** Longer than memory is kept warm for nobody. */
+const A_WHILE_MS = 300;
+
 let stored: AgentPost[] = [];
 const posts: NumberedPosts = {
   newest: async () => BigInt(stored.at(-1)?.id ?? 0),
@@ -287,6 +290,8 @@ describe('refusals', () => {
     await first.ended;
     const asked = held.api.queries('FROM events_by_slot WHERE slot');
     expect(asked).toBeGreaterThan(0);
+    // Nor after a while in which nobody asked, when memory is not kept warm any more.
+    await awaited(() => expect(held.api.latest.unasked()).toBeGreaterThan(A_WHILE_MS));
     for (let at = 0; at < 12; at += 1) {
       const listener = await listen('/stream/activity');
       listener.close();

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { countersFromEvents, PROFIT_SWEPT } from '../../../api/history/counters.ts';
+import { createStates } from '../../../api/history/states.ts';
+import type { IndexState } from '../../../api/latest/index-state.ts';
+import type { ClosingState } from '../../../clickhouse/queries/history/closing-states.ts';
+
+/** Nothing of the chain is missing. */
+const WHOLE = {
+  historyReason: null,
+  openGaps: [],
+  incomplete: { undatedEvents: [] },
+} as unknown as IndexState;
+
+const HOURS = 1_000;
+const hours = Array.from({ length: HOURS }, (_, hour) => hour);
+
+/** Rows that say how often one of them was looked at. */
+function looked<T extends object>(rows: readonly T[]) {
+  const counted = { times: 0 };
+  const handler: ProxyHandler<T> = {
+    get: (row, name) => {
+      counted.times += 1;
+      return Reflect.get(row, name);
+    },
+  };
+  return { counted, rows: rows.map((row) => new Proxy(row, handler)) };
+}
+
+test('a counter at a thousand ends is summed up once, not once for each of them', () => {
+  const sums = hours.flatMap((hour) =>
+    ['FeesClaimed', 'ProfitSwept'].map((kind) => ({
+      ...{ hour, kind, last_time: String(hour * 3_600 + 7) },
+      ...{ amount_a: '100', amount_b: '2', amount_c: '3' },
+    })),
+  );
+  const { rows, counted } = looked(sums);
+  const fromEvents = countersFromEvents({
+    ...{ sums: rows, state: WHOLE },
+    incomplete: () => null,
+    concerns: () => true,
+  });
+  const figures = hours.map((hour) => fromEvents(PROFIT_SWEPT, hour, null));
+  expect(figures[0]).toMatchObject({ value: '0', asOf: '1970-01-01T00:00:00.000Z' });
+  expect(figures[1]).toMatchObject({ value: '5', asOf: '1970-01-01T00:00:07.000Z' });
+  expect(figures[999]).toMatchObject({ value: String(999 * 5), asOf: '1970-02-11T14:00:07.000Z' });
+  expect(counted.times).toBeLessThan(rows.length * 20);
+});
+
+test('the state of an account at an end is found without looking at all of its states', () => {
+  const { rows, counted } = looked(hours.map((hour) => ({ address: 'a', hour }) as unknown as ClosingState));
+  const states = createStates({ states: rows, first: [] }, { begins: () => 1n, lost: () => null });
+  expect(hours.map((hour) => states.at('a', hour + 1).row?.hour)).toEqual(hours);
+  expect(counted.times).toBeLessThan(HOURS * 60);
+});
