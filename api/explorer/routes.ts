@@ -21,7 +21,6 @@ const GUARDS = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
 };
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 

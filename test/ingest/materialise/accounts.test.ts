@@ -7,7 +7,7 @@ import { MalformedError } from '../../../schemas/malformed.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
@@ -98,7 +98,7 @@ describe('the states of a batch', () => {
   let store: Store;
   let next = 0n;
   beforeAll(async () => {
-    store = await freshDatabase();
+    store = await embeddedDatabase('several');
   });
   afterAll(() => store.close());
 

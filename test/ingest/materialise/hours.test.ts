@@ -3,7 +3,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { createRandom } from '../../support/random.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
@@ -44,7 +44,7 @@ const marker = (slot: bigint, parent = slot - 1n): LogRecord => ({
 
 const stores: Store[] = [];
 async function fresh(): Promise<Store> {
-  const store = await freshDatabase();
+  const store = await embeddedDatabase('several');
   stores.push(store);
   return store;
 }

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, logOf, PROGRAM } from './support/records.ts';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 beforeEach(async () => {
   for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);

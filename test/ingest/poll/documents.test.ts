@@ -28,6 +28,10 @@ const server = http.createServer((request, response) => {
     '/hang': () => {},
     '/cut': () =>
       response.writeHead(200, { 'content-length': '100' }).write('{', () => request.socket.destroy()),
+    '/switch': () =>
+      void request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      ),
     '/named': () =>
       response.end(JSON.stringify({ name: 'x'.repeat(1_000_000), image: 'https://x.example/a' })),
     '/gone': () => response.writeHead(404).end(),
@@ -67,6 +71,7 @@ describe('a metadata document', () => {
 
   test.each([
     ['/large', /over 262144 bytes/],
+    ['/switch', /answered 101/],
     ['/loop', /over 3 redirects/],
     ['/text', /not JSON/],
     ['/control', /image is no URL|scheme/],
