@@ -34,6 +34,10 @@ beforeAll(async () => {
       const given = hanging;
       return new Promise((_, reject) => given.push(() => reject(new Error('timed out'))));
     },
+    lines: async (sql, params) => {
+      if (isDown || hanging !== null) throw new Error('down');
+      return store.lines(sql, params);
+    },
   };
   const times = { everyMs: 20, idleMs: 60_000, lostMs: LOST_MS };
   const monotonic = () => moment ?? performance.now() + ahead;
@@ -87,13 +91,9 @@ test('while the store takes questions and answers none nobody waits for ever; he
   const ask = () => api.get(`/coins/${key('coin')}`);
   expect((await ask()).status).toBe(200);
   hanging = [];
-  const cold = [
-    `/coins/${key('other')}`,
-    '/status',
-    '/rankings',
-    '/analytics',
-    `/coins/${key('coin')}/activity`,
-  ];
+  // That there is no other policy is known.
+  expect((await api.get(`/coins/${key('other')}`)).status).toBe(404);
+  const cold = ['/status', '/rankings', '/analytics', `/coins/${key('coin')}/activity`];
   const answers = Promise.all(cold.map((path) => api.get<{ detail: string }>(path)));
   expect((await api.get('/health')).status).toBe(200);
   for (const [at, { status, body }] of (await answers).entries())
