@@ -9,13 +9,15 @@ import { startApi, type TestApi } from '../support/api.ts';
 import { key } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 
+const refused = async () => {
+  throw new Error(
+    'connect ECONNREFUSED http://reader:hunter2@db.internal:8123/x?key=abc with token t0ps3cret',
+  );
+};
 const failing: Store = {
   database: 'gone',
-  query: async () => {
-    throw new Error(
-      'connect ECONNREFUSED http://reader:hunter2@db.internal:8123/x?key=abc with token t0ps3cret',
-    );
-  },
+  query: refused,
+  lines: refused,
   insert: async () => undefined,
   command: async () => undefined,
   close: async () => undefined,
