@@ -15,7 +15,7 @@ const TOGETHER = [
   'test/api/agent/suspects.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods|read-gate|turns).test.ts',
-  'test/api/latest/{change-feed,index-reads,one-reading,slow-reads,tallies}.test.ts',
+  'test/api/latest/{ahead,change-feed,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
   'test/explorer/!(browser).test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',

@@ -17,6 +17,11 @@ export type Params = Record<
 export interface Store {
   /** Rows of a SELECT; parameters are bound as `{name:Type}`. @throws ClickHouseError */
   query<Row>(sql: string, params?: Params): Promise<Row[]>;
+  /**
+   * The same rows as they come, for who keeps them as text: a line of names, then one for each row, JSON arrays all of
+   * them. @throws ClickHouseError
+   */
+  lines(sql: string, params?: Params): Promise<string>;
   /** Appends rows to a table, all or none of them. @throws ClickHouseError, also for a field the table does not have. */
   insert(table: string, rows: readonly object[]): Promise<void>;
   /** Runs a statement that answers nothing. @throws ClickHouseError */
@@ -143,6 +148,11 @@ function storeOf(client: ClickHouseClient, database: string): Store {
     query: async <Row>(sql: string, params?: Params) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow', query_params: params ?? {} });
       return result.json<Row>();
+    },
+    lines: async (sql, params) => {
+      const format = 'JSONCompactEachRowWithNames';
+      const result = await client.query({ query: sql, format, query_params: params ?? {} });
+      return result.text();
     },
     insert: async (table, rows) => {
       if (rows.length > 0) await client.insert({ table, values: rows, format: 'JSONEachRow' });

@@ -2,7 +2,7 @@ const INSERT = /^INSERT INTO \w+\s+SELECT\b/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
 const ADDED = /^ALTER TABLE (\w+)(?=\s+ADD COLUMN IF NOT EXISTS\b)/;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
-const ENGINE = /ENGINE = (Replacing)?MergeTree(?:\(([^()]*)\))?/;
+const ENGINE = /ENGINE = (Replacing|Summing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
 
 /** The clause that makes a statement run on every node; empty without a cluster. */
@@ -38,9 +38,9 @@ export function forCluster(statement: string, cluster: string): string[] {
     throw new Error(`no cluster form of: ${statement.slice(0, 80)}`);
   }
   const [head, name] = table as unknown as [string, string];
-  const body = statement.slice(head.length).replace(ENGINE, (_, replacing = '', version = '') => {
+  const body = statement.slice(head.length).replace(ENGINE, (_, kind = '', version = '') => {
     const place = `'/clickhouse/tables/{shard}/{database}/${name}', '{replica}'`;
-    return `ENGINE = Replicated${replacing}MergeTree(${version === '' ? place : `${place}, ${version}`})`;
+    return `ENGINE = Replicated${kind}MergeTree(${version === '' ? place : `${place}, ${version}`})`;
   });
   return [
     `CREATE TABLE IF NOT EXISTS ${name}_local ${onCluster}${body}`,

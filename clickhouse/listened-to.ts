@@ -9,5 +9,10 @@ export function listenedTo(store: Store, heard: () => void): Store {
       heard();
       return rows;
     },
+    lines: async (sql, params) => {
+      const text = await store.lines(sql, params);
+      heard();
+      return text;
+    },
   };
 }

@@ -132,9 +132,22 @@ export interface AccountHourRow {
   address: string;
   hour: number;
   version: string;
+  /** Of the state, where its time is not known. */
+  slot: string | null;
   block_time: number | null;
   exists: 0 | 1;
   held_in: HourTable | '';
+}
+
+/** What the policies of each quote asset sum up to at the beginning of an hour. */
+export interface QuoteHourRow {
+  hour: number;
+  /** What all that it was made of can be told by. */
+  made_of: string;
+  /** JSON. */
+  sums: string;
+  /** Unix milliseconds. */
+  written_at: string;
 }
 
 /** A closing state that has no hour yet. */

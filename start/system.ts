@@ -5,11 +5,12 @@ import type { Bound, Listening } from '../api/http/listen.ts';
 import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
-import { openEmbedded, type Store } from '../clickhouse/client.ts';
+import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
 import { givingWay } from '../clickhouse/embedded/give-way.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { openServing } from '../clickhouse/serving.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
+import { keepQuoteHours } from '../ingest/materialise/quote-hours.ts';
 import { countingReadings } from '../ingest/poll/metrics.ts';
 import { runPollers } from '../ingest/poll/pollers.ts';
 import { streamMetrics } from '../ingest/stream/metrics.ts';
@@ -122,6 +123,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
         figures.onEvent(event);
       },
     }),
+    keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
     runPollers({ config, store, log: countingReadings(log, registry), rpc, logger, signal }),
   ];
   const latest = createLatest({

@@ -1,5 +1,5 @@
 import type { QuoteHourSums } from '../../clickhouse/queries/history/event-sums.ts';
-import type { QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
 import { firstSlots } from '../../clickhouse/queries/history/stream-cover.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../schemas/responses/history.ts';

@@ -1,4 +1,4 @@
-import type { QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { QuoteHistory } from '../../schemas/responses/history.ts';
 import { timeOf } from '../../schemas/units.ts';

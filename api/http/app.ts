@@ -53,7 +53,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const app = new Koa();
   app.silent = true;
   app.use(measured(options));
-  app.use(openToAllOrigins);
+  app.use(forAllOrigins);
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
   app.use(inTurn(options));
@@ -72,9 +72,11 @@ function measured({ onAnswered }: HttpOptions) {
   };
 }
 
-async function openToAllOrigins(ctx: Context, next: Next): Promise<void> {
+async function forAllOrigins(ctx: Context, next: Next): Promise<void> {
   ctx.set('Access-Control-Allow-Origin', '*');
   ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
+  // Answers repeat what strangers wrote: nobody is to take one for a page.
+  ctx.set('X-Content-Type-Options', 'nosniff');
   await next();
 }
 

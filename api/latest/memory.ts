@@ -4,11 +4,11 @@ import { listenedTo } from '../../clickhouse/listened-to.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
-import { createAhead } from './cells/ahead.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
 import { type LoadedKeys, loadKeys } from './cells/load.ts';
-import { dropSlow, planOf } from './cells/touched.ts';
+import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
+import { createFolding } from './folded/folding.ts';
 import { type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
@@ -74,7 +74,6 @@ export function createMemory(options: MemoryOptions): Memory {
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(mostRanked);
-  const ahead = createAhead({ store, cells, monotonic });
   const [parts, rowParts] = [createParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
@@ -91,21 +90,12 @@ export function createMemory(options: MemoryOptions): Memory {
     if (taken === null) carried = null;
     else if (carried !== null) addChanges(carried, taken);
   };
-  /** With what the answers of new policies are made of. @param sums whether what is missing is looked at, too */
-  const loadAll = async (keys: Keys, sums: boolean): Promise<LoadedKeys[]> => {
-    const loaded = await loadKeys(store, keys, clock(), sums ? { cells, changes: carried } : undefined);
-    const more = await ahead.behind(loaded, memory.clock);
-    if (!sums) for (const kind of [...more.keys()]) if (KINDS[kind].sums) more.delete(kind);
-    return more.size === 0 ? [loaded] : [loaded, await loadKeys(store, more, clock())];
-  };
-  const publish = (loads: readonly LoadedKeys[], drop: Keys) => {
+  const publish = (loads: LoadedKeys, drop: Keys) => {
     const again = carried === null ? new Map() : dropSlow(carried, cells, memory.clock);
-    if (carried === null) {
-      cells.clear();
-      ahead.restart();
-    }
+    if (carried === null) cells.clear();
+    else forgetTouched(carried, cells);
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
-    for (const [kind, { keys, values, error }] of loads.flatMap((loaded) => [...loaded])) {
+    for (const [kind, { keys, values, error }] of loads) {
       if (error === undefined) failures.delete(kind);
       else failures.set(kind, error);
       for (const key of keys) {
@@ -134,10 +124,12 @@ export function createMemory(options: MemoryOptions): Memory {
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
-    await ahead.add(wanted);
+    const first = folding.begin(wanted.keys());
     if (moved || sums) await bringUp(wanted);
     // Nothing has changed: what is wanted is added to what is there.
-    else if (wanted.size > 0) publish(await loadAll(wanted, false), new Map());
+    else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
+    (await first)();
+    folding.goOn(memory.clock);
     contactAt = startedAt;
   };
   const bringUp = async (wanted: Keys): Promise<void> => {
@@ -148,7 +140,7 @@ export function createMemory(options: MemoryOptions): Memory {
       carry(await feed.take());
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
       const [loaded, order] = await Promise.all([
-        loadAll(load, true),
+        loadKeys(store, load, clock(), { cells, changes: carried }),
         ranked.load(store, carried, clock(), memory.clock),
       ]);
       const mark = await missingMark(store);
@@ -168,6 +160,12 @@ export function createMemory(options: MemoryOptions): Memory {
       return;
     }
   };
+  const folding = createFolding({
+    ...{ store, cells, clock, monotonic },
+    mark: () => missing?.mark ?? null,
+    // Whoever waits for a ranking waits for all policies.
+    before: () => ranked.built(),
+  });
   const together = createBatcher<null, void>({
     work,
     sizeOf: () => 0,

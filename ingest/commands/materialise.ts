@@ -1,5 +1,5 @@
 import '../../runtime/process/node-version.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
@@ -16,6 +16,7 @@ import type { Topic } from '../log/port.ts';
 import { letterMetrics } from '../materialise/dead-letter-metrics.ts';
 import { createMaterialiser } from '../materialise/materialiser.ts';
 import { type MaterialiseMetrics, materialiseMetrics } from '../materialise/metrics.ts';
+import { keepQuoteHours } from '../materialise/quote-hours.ts';
 
 const COMMAND = {
   usage: 'npm run materialise',
@@ -74,6 +75,7 @@ async function consume(
     onDeadLetter: ({ what }) => metrics.deadLetter(what),
   });
   let isMember = false;
+  let isFirst = false;
   needs('consumer group', async () => {
     if (!isMember) throw new Error('the group has not given this process its partitions');
   });
@@ -83,11 +85,14 @@ async function consume(
     onAssigned: (assignment) => {
       isMember = true;
       const own = [...assignment].map(([name, list]) => [topicOf(prefix, name), list] as const);
+      isFirst = own.some(([topic, partitions]) => topic === 'accounts' && partitions.includes(0));
       metrics.assigned(
         new Map(own.filter((entry): entry is [Topic, readonly number[]] => entry[0] !== null)),
       );
     },
   });
+  // It ends by the signal and is not waited for: what it asks may take longer than a stop may.
+  void keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal, isOurs: () => isFirst });
   await reader.run(metrics.measured(materialise), signal);
   await writer.close();
 }

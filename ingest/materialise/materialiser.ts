@@ -18,7 +18,7 @@ import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { type Facts, undatedRows } from './rows/facts.ts';
-import { latestRows } from './rows/latest.ts';
+import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled.ts';
 import { createStates, type Insert } from './states.ts';
 import { struckRows, verifiedRows } from './struck.ts';
@@ -98,7 +98,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const told = profitRows(records.profits);
     const { partition } = batch;
     const facts = await settledFacts(store, records.transactions, programId, { partition, told });
-    const latest = latestRows(records.accounts, programId);
+    const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, batch.partition);
     const struck = struckRows(
       records.verified.map(({ record }) => record),
@@ -141,9 +141,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 3. Latest states and readings.
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
-    await writeStates({ latest, times: records.times, markers, before }, insert);
+    await writeStates({ states, times: records.times, markers, before }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
-    const found = [...facts.deadLetters, ...latest.deadLetters];
+    const found = [...facts.deadLetters, ...states.deadLetters];
     const letters = [...records.deadLetters, ...found];
     // What stands in that topic is not appended to it again.
     const unkept = batch.topic === 'dead-letters' ? [] : letters;

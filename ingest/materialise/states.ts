@@ -1,19 +1,15 @@
-import { CHANGE_KEYS, type ChangedTable } from '../../clickhouse/changes.ts';
+import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import {
-  type AccountHourRow,
-  LATEST_TABLES,
-  type StateRow,
-  type UnseenRow,
-} from '../../clickhouse/tables.ts';
+import type { AccountHourRow, LatestTable, StateRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
 import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { createFirstStreamed, hourRows } from './rows/hours.ts';
 import { datedHours, datedRows } from './rows/late-times.ts';
-import type { LatestRows } from './rows/latest.ts';
+import { latestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
-import { ADDRESSES_PER_QUESTION, keepUnchanged, unseenChange } from './rows/unchanged.ts';
+import type { BatchStates } from './rows/read-states.ts';
+import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
 import { keepUnchangedHours } from './rows/unchanged-hours.ts';
 import { streamCover } from './stream-cover.ts';
 
@@ -22,7 +18,7 @@ export type Insert = (table: string, rows: readonly object[], keys?: readonly st
 
 /** What a batch says of accounts. */
 export interface States {
-  latest: LatestRows;
+  states: BatchStates;
   /** Of slots that had no time when states of them were read. */
   times: readonly TimeRecord[];
   /** None where the batch is read again beside the partition's owner. */
@@ -39,21 +35,19 @@ const NO_NEWS: string[] = [];
 export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
   const first = createFirstStreamed();
   const marks = createNewMarks();
-  return async ({ latest, times, markers, before }, insert) => {
-    const found = await keepUnchanged(store, latest);
-    await keepUnchangedHours(store, found.behind);
-    const gone = await knownGone(store, latest.gone);
-    const { closings, waiting, undated } = hourRows(latest.closings);
-    const unseen = [...latest.unseen, ...found.unseen, ...gone.unseen, ...undated];
+  return async ({ states, times, markers, before }, insert) => {
+    const latest = latestRows(states.seen, await storedStates(store, states.seen));
+    await keepUnchangedHours(store, latest.closings);
+    const { closings, waiting } = hourRows(latest.closings);
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
     const newsOf = (rows: readonly AccountHourRow[]) =>
       rows.some(({ hour }) => hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
-    const newMarks = marks.of(latest.marks);
+    const newMarks = marks.of(states.marks);
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
-      insert('unseen_changes', unseen, NEWS),
+      insert('unseen_changes', latest.unseen, NEWS),
       insert('account_hours', closings, newsOf(closings)),
       insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
@@ -63,7 +57,9 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     marks.wrote(newMarks);
     await Promise.all([
       ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
-      ...gone.closed.map(({ table, rows, keys }) => insert(table, rows, keys)),
+      ...[...latest.closed].map(async ([table, rows]) =>
+        insert(table, rows, await keysOf(store, table, rows)),
+      ),
     ]);
     const dated = await datedHours(store, times);
     await insert('account_hours', dated, newsOf(dated));
@@ -74,31 +70,18 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   };
 }
 
-interface KnownGone {
-  closed: { table: ChangedTable; rows: StateRow[]; keys: string[] }[];
-  unseen: UnseenRow[];
-}
-
-/** Known accounts that no longer exist are closed in the tables that hold them. */
-async function knownGone(store: Store, gone: ReadonlyMap<string, StateRow>): Promise<KnownGone> {
-  const known: KnownGone = { closed: [], unseen: [] };
-  for (const addresses of chunks([...gone.keys()], ADDRESSES_PER_QUESTION)) {
-    for (const table of LATEST_TABLES) {
-      const held = await store.query<{ address: string; keys: string[]; last: string; stands: 0 | 1 }>(
-        `SELECT address, groupUniqArray(${CHANGE_KEYS[table]}) AS keys, toString(max(version)) AS last,
-           argMax(exists, version) AS stands
-         FROM ${table} WHERE address IN {addresses:Array(String)} GROUP BY address`,
-        { addresses },
-      );
-      if (held.length === 0) continue;
-      const rows = held.map(({ address }) => gone.get(address) as StateRow);
-      known.closed.push({ table, rows, keys: held.flatMap(({ keys }) => keys) });
-      for (const { address, last, stands } of held) {
-        const row = gone.get(address) as StateRow;
-        const isRead = row.source === 'rpc' && BigInt(row.version) > BigInt(last);
-        if (isRead && stands === 1) known.unseen.push(unseenChange(row, last));
-      }
-    }
+/** By which readers know these accounts: what closes them does not say it. */
+async function keysOf(store: Store, table: LatestTable, closed: readonly StateRow[]): Promise<string[]> {
+  const addresses = closed.map(({ address }) => address);
+  const column = CHANGE_KEYS[table];
+  if (column === 'address') return addresses;
+  const keys: string[] = [];
+  for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
+    const rows = await store.query<{ key: string }>(
+      `SELECT DISTINCT ${column} AS key FROM ${table} WHERE address IN {addresses:Array(String)}`,
+      { addresses: some },
+    );
+    keys.push(...rows.map(({ key }) => key));
   }
-  return known;
+  return keys;
 }

@@ -1,5 +1,6 @@
 import { hidden } from '../config/secrets.ts';
 import { ConfigError, messageOf } from '../errors.ts';
+import { printable } from './printable.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
@@ -26,7 +27,7 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   } catch (error) {
     const known = error instanceof ConfigError || (error as Error)?.name === 'DataLockedError';
     const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
-    process.stderr.write(`${hidden(said)}\n`);
+    process.stderr.write(`${printable(hidden(said))}\n`);
     process.exit(1);
   }
 }

@@ -1,10 +1,12 @@
 import { type Logger, pino, stdSerializers } from 'pino';
 import { hidden, withoutSecrets } from '../config/secrets.ts';
+import { printable } from './printable.ts';
 
 export type { Logger };
 
 /**
- * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's.
+ * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's, and without
+ * what a terminal would obey.
  * @param secrets texts that no line may hold, beside those of the process's configuration.
  */
 export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
@@ -14,7 +16,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
       base: { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorFields },
-      hooks: { streamWrite: (line) => withoutSecrets(hidden(line), secrets) },
+      hooks: { streamWrite: (line) => printable(withoutSecrets(hidden(line), secrets)) },
     },
     pino.destination({ dest: 2, sync: true }),
   );

@@ -52,7 +52,7 @@ describe('the cluster form of the migrations', () => {
       return;
     }
     expect(node).toMatch(
-      /Replicated(Replacing)?MergeTree\('\/clickhouse\/tables\/\{shard\}\/\{database\}\/\w+', '\{replica\}'/,
+      /Replicated(Replacing|Summing)?MergeTree\('\/clickhouse\/tables\/\{shard\}\/\{database\}\/\w+', '\{replica\}'/,
     );
     expect(await formatted(distributed)).toMatch(/ON CLUSTER main AS \w+_local ENGINE = Distributed\(/);
   });

@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCover } from '../../api/history/cover.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { protocolHistoryRows, type QuoteSumsAt } from '../../clickhouse/queries/history/protocol.ts';
+import { keepSums } from '../../clickhouse/queries/history/keep-sums.ts';
+import { madeSums, protocolHistoryRows } from '../../clickhouse/queries/history/protocol.ts';
+import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
+import { type StepParams, stepParams } from '../../clickhouse/queries/history/spans.ts';
+import { streamCover } from '../../clickhouse/queries/history/stream-cover.ts';
+import { sumsKept } from '../../clickhouse/queries/history/sums-kept.ts';
+import { HOUR_S } from '../../schemas/units.ts';
 import { freshDatabase } from '../support/database.ts';
 import { FIRST_HOUR, HOURS, type Past, randomPast, type StateRow } from './support/past.ts';
 
@@ -34,7 +40,8 @@ function sumsAt(end: number, step: number): Sums[] {
   const oldest = (times: readonly (number | null)[]) =>
     times.length === 0 || times.includes(null) ? null : String(Math.min(...(times as number[])));
   const venueAddresses = [...new Set(states.filter(({ kind }) => kind !== '').map(({ address }) => address))];
-  return [...Map.groupBy(policies, ({ quote_mint: quote }) => quote)]
+  const begun = policies.filter(({ created_at: at }) => at < end * HOUR_S);
+  return [...Map.groupBy(begun, ({ quote_mint: quote }) => quote)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([quote_mint, of]) => {
       const own = of
@@ -75,17 +82,80 @@ function sumsAt(end: number, step: number): Sums[] {
     });
 }
 
-test.each([
+const RANGES = [
   { first: 1, each: 1, count: HOURS },
   { first: 5, each: 4, count: 5 },
   { first: HOURS - 1, each: 1, count: 1 },
-])('the sums of a block are those of its accounts, one by one: %o', async ({ first, each, count }) => {
-  const ends = Array.from({ length: count }, (_, at) => FIRST_HOUR + first + at * each);
-  const { sums } = await protocolHistoryRows(store, ends, ends.length);
-  // The last hour was not come to.
+];
+
+const endsOf = ({ first, each, count }: (typeof RANGES)[number]) =>
+  Array.from({ length: count }, (_, at) => FIRST_HOUR + first + at * each);
+
+/** The last hour was not come to. */
+function expectedAt(ends: readonly number[]): Sums[] {
   const expected = ends
     .filter((end) => end < FIRST_HOUR + HOURS)
-    .flatMap((end) => sumsAt(end, (end - FIRST_HOUR - first) / each + 1));
+    .flatMap((end) => sumsAt(end, ends.indexOf(end) + 1));
   expect(expected.length).toBeGreaterThan(0);
-  expect(sums, `seed ${SEED}`).toEqual(expected);
+  return expected;
+}
+
+const sumsOf = async (from: Store, ends: readonly number[]) =>
+  (await protocolHistoryRows(from, ends, ends.length)).sums;
+
+test.each(RANGES)('the sums of a block are those of its accounts, one by one: %o', async (range) => {
+  const ends = endsOf(range);
+  expect(await sumsOf(store, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
+});
+
+describe('sums that are kept', () => {
+  const [whole = [], ...others] = RANGES.map(endsOf);
+  let asked: string[] = [];
+  const listening = (): Store => ({
+    ...store,
+    query: (sql, params) => {
+      asked.push(sql);
+      return store.query(sql, params);
+    },
+  });
+  const readsStates = () => asked.some((sql) => sql.includes('FROM account_hours'));
+
+  test('are told without reading the states again', async () => {
+    expect(await keepSums(store, whole)).toBe(HOURS - 1);
+    expect(await keepSums(store, whole)).toBe(0);
+    for (const ends of [whole, ...others]) {
+      asked = [];
+      expect(await sumsOf(listening(), ends), `seed ${SEED}`).toEqual(expectedAt(ends));
+      expect(readsStates()).toBe(false);
+    }
+  });
+
+  test('are made again from the hour on that something late is of, whatever it is', async () => {
+    const early = await freshDatabase();
+    const last = whole.at(-1) as number;
+    const late = [['policies'], ['account_hours'], ['unseen_changes', 'first_streamed'], ['stream_holes']];
+    // Half of each of these comes when the sums of what is there are kept already.
+    for (const [table, rows] of past.inserts)
+      await early.insert(table, late.flat().includes(table) ? rows.slice(0, rows.length / 2) : rows);
+    await keepSums(early, whole);
+    for (const tables of late) {
+      for (const [table, rows] of past.inserts)
+        if (tables.includes(table)) await early.insert(table, rows.slice(rows.length / 2));
+      const params = stepParams(whole, await streamCover(early, whole[0] as number, last)) as StepParams;
+      const made = Map.groupBy(await madeSums(early, params), ({ step }) => step);
+      for (const [at, kept] of (await sumsKept(early, params)).entries())
+        if (kept !== null) expect(kept, `${tables}, seed ${SEED}`).toEqual(made.get(at + 1) ?? []);
+      await keepSums(early, whole);
+    }
+    expect(await sumsOf(early, whole), `seed ${SEED}`).toEqual(expectedAt(whole));
+    await early.close();
+  });
+
+  test('of hours before that stand', async () => {
+    const { slot: _, ...row } = past.states[0] as StateRow;
+    const late = { ...row, hour: whole[9] as number, version: '1' };
+    await store.insert('account_hours', [late]);
+    const missing = whole.filter((end) => end > late.hour && end < FIRST_HOUR + HOURS);
+    expect(await keepSums(store, whole)).toBe(missing.length);
+  });
 });

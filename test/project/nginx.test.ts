@@ -39,6 +39,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     const app = createHttp(
       [
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
+        route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
       ],
       { latest: {} as Latest, clock: Date.now, trustProxy },
@@ -110,5 +111,23 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     const spooled = spawnSync('find', [path.join(directory, 'proxy'), '-type', 'f']).stdout.toString();
     expect(spooled).toBe('');
     for (const socket of slow) socket.destroy();
+  });
+
+  test.each([
+    ['', (n: number) => `2001:db8:7:8:${(n + 1).toString(16)}::${n + 1}`],
+    [' that is written shorter', (n: number) => `2001:db8:7::${n + 1}:1`],
+  ])('addresses of IPv6 of one /64%s are limited together', async (_, from) => {
+    const sockets: Socket[] = [];
+    const answers: string[] = [];
+    for (let n = 0; n < 101; n += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => answers.push(chunk.toString('latin1').slice(0, 12)));
+      socket.write(`GET /held HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from(n)}\r\n\r\n`);
+      sockets.push(socket);
+    }
+    await awaited(() => expect(answers).toEqual(['HTTP/1.1 429']));
+    expect(await who('2001:db8:7:9::3')).toBe('2001:db8:7:9::/64');
+    for (const socket of sockets) socket.destroy();
   });
 });

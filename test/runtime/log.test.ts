@@ -33,6 +33,15 @@ test('a text with line breaks stays on one line, and what is no error says nothi
   expect((await logged(`{ token: 'a secret' }`))[0]?.err).toEqual({ message: 'an unknown failure' });
 });
 
+test('what a terminal would obey is told by its number, and the line is read back as it was', async () => {
+  const said = 'a name \u009b2J\u009d0;owned\u0007 \u001b[2J \u202eevil\u2066 \u{e0041} é';
+  const script = `import { createLogger } from '${LOG}';
+    createLogger('info', 'test').warn({ said: ${JSON.stringify(said)} }, 'x');`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stderr.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  expect(JSON.parse(stderr)).toMatchObject({ said });
+});
+
 test('no line holds a secret of the configuration or a login of an address, however it came there', async () => {
   const script = `import { createLogger } from '${LOG}';
     const logger = createLogger('info', 'test', ['pa"ss word', 'http://node.example/key']);

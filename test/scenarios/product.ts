@@ -8,6 +8,7 @@ import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { HISTORY_TOPICS, type Topic } from '../../ingest/log/port.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
+import { keepPassed } from '../../ingest/materialise/quote-hours.ts';
 import { storedState } from '../../ingest/stream/stored-state.ts';
 import { runStream } from '../../ingest/stream/stream.ts';
 import { readConfig } from '../../runtime/config/config.ts';
@@ -28,6 +29,8 @@ export interface Product {
   applied(): bigint | null;
   /** Whether a gap is open that it has told of since it started. */
   knowsOfGap(): boolean;
+  /** Keeps the sums of the hours that are passed. */
+  keepHours(): Promise<void>;
 }
 
 export interface ProductOptions {
@@ -144,5 +147,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       return one < other ? one : other;
     },
     knowsOfGap: () => gaps.size > 0,
+    keepHours: async () => void (await keepPassed(database, stopStream.signal)),
   };
 }

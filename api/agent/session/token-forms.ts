@@ -13,11 +13,12 @@ export function tokenHashesIn(text: string, hashOf: HashOf): string[] {
 }
 
 /**
- * As it stands; without what separates, hides or widens letters; backwards; in the other alphabet of base64; with escapes,
+ * As it stands; without what separates, hides, marks or widens letters; backwards; in the other alphabet of base64; with escapes,
  * base64 and hex undone.
  */
 function formsOf(text: string): Set<string> {
-  const plain = text.normalize('NFKC').replace(/[\s\p{Cf}]+/gu, '');
+  // Taken apart: a letter and the mark on it may be one character.
+  const plain = text.normalize('NFKD').replace(/[\s\p{Cf}\p{M}]+/gu, '');
   const backwards = [...plain].reverse().join('');
   return new Set([
     text,

@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { createFolded, type Folded, type Known } from '../folded/folded.ts';
+import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 
 /** What something can be made of. Who did keeps the stamp: it is another where this has changed or is gone. */
@@ -22,27 +24,39 @@ const IN_USE_MS = 60_000;
 /** No stamp that somebody keeps is this one. */
 export const GONE = Number.NaN;
 const OVERHEAD = 200;
+/** 100,000 policies are 80 MB. */
+const MAX_FOLDED_BYTES = 192 * 1024 * 1024;
 const NAMES = Object.keys(KINDS) as KindName[];
 
 export interface Cells {
   get(kind: KindName, key: string): Cell | undefined;
-  /** The same, and it counts as no use. */
+  /** The same where it stands unfolded, and it counts as no use. */
   peek(kind: KindName, key: string): Cell | undefined;
+  /** Whether it has to be told what becomes of a key. */
+  has(kind: KindName, key: string): boolean;
   set(kind: KindName, key: string, value: unknown, until: number, now: number): void;
   drop(kind: KindName, key: string): void;
+  /** Those that stand unfolded. */
   keys(kind: KindName): Iterable<string>;
   clear(): void;
-  /** Whether more of a kind would soon take the place of others. */
-  isFilling(kind: KindName): boolean;
+  /** All that there is of a kind, folded; undefined where that is not kept. */
+  folded(kind: KindName): Folded | undefined;
   /** Somebody asks for one of this kind. */
   asked(kind: KindName, clock: number): void;
   /** Whether somebody did of late. */
   isInUse(kind: KindName, clock: number): boolean;
 }
 
-/** @param maxBytes of each kind, measured as text; the least recently used go. */
-export function createCells(maxBytes: number): Cells {
+/**
+ * @param maxBytes of each kind, measured as text; the least recently used go.
+ * @param maxFolded of all kinds together, as it is folded
+ */
+export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cells {
   let stamps = 0;
+  const room = { most: maxFolded, used: 0 };
+  const folded = new Map(
+    NAMES.filter((kind) => orderedOf(kind) !== undefined).map((kind) => [kind, createFolded(room)]),
+  );
   const askedAt = new Map<KindName, number>();
   const tables = Object.fromEntries(
     NAMES.map((kind) => [
@@ -55,13 +69,26 @@ export function createCells(maxBytes: number): Cells {
       }),
     ]),
   ) as Record<KindName, LRUCache<string, Cell>>;
+  const unfold = (kind: KindName, key: string): Cell | undefined => {
+    const known = folded.get(kind)?.get(key);
+    if (known === undefined) return undefined;
+    const [{ value, until }, chars] = unfolded(kind, known);
+    stamps += 1;
+    const cell: Cell = { value, stamp: stamps, until, usedAt: 0 };
+    tables[kind].set(key, cell, { size: chars + key.length + OVERHEAD });
+    return cell;
+  };
   return {
-    get: (kind, key) => tables[kind].get(key),
+    get: (kind, key) => tables[kind].get(key) ?? unfold(kind, key),
     peek: (kind, key) => tables[kind].peek(key),
+    has: (kind, key) => tables[kind].has(key) || folded.get(kind)?.has(key) === true,
+    folded: (kind) => folded.get(kind),
     set: (kind, key, value, until, now) => {
       const table = tables[kind];
       const text = JSON.stringify(value) ?? '';
       const known = table.peek(key);
+      const all = folded.get(kind);
+      if (all?.has(key)) all.told(key, text, until);
       if (known !== undefined && (JSON.stringify(known.value) ?? '') === text) {
         // The newer of two that say the same: what it was made of may be another.
         Object.assign(known, { value, until });
@@ -73,15 +100,35 @@ export function createCells(maxBytes: number): Cells {
       Object.assign(cell, { value, stamp: stamps, until });
       table.set(key, cell, { size });
     },
-    drop: (kind, key) => void tables[kind].delete(key),
+    drop: (kind, key) => {
+      tables[kind].delete(key);
+      const all = folded.get(kind);
+      if (all?.has(key)) all.told(key, null, 0);
+    },
     keys: (kind) => tables[kind].keys(),
     clear: () => {
       for (const kind of NAMES) tables[kind].clear();
+      for (const all of folded.values()) all.forget();
     },
     asked: (kind, clock) => void askedAt.set(kind, clock),
     isInUse: (kind, clock) => clock - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) <= IN_USE_MS,
-    isFilling: (kind) => tables[kind].calculatedSize * 2 > maxBytes,
   };
+}
+
+const orderedOf = (kind: KindName) => (KINDS[kind] as Kind<unknown>).ordered;
+
+/** A value out of what is kept of it, and how much text that was. */
+function unfolded(kind: KindName, known: Known): [Loaded<unknown>, number] {
+  const { none } = KINDS[kind];
+  if ('text' in known) {
+    const value = known.text === '' ? none : JSON.parse(known.text);
+    return [{ value, until: known.until }, known.text.length];
+  }
+  const { rows, chars } = known;
+  const ordered = orderedOf(kind);
+  if (rows.length === 0 || ordered === undefined)
+    return [{ value: none, until: Number.POSITIVE_INFINITY }, chars];
+  return [ordered.valueOf(rows), chars];
 }
 
 export function addKey(keys: Keys, kind: KindName, key: string): void {

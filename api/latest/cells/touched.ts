@@ -29,16 +29,16 @@ export function planOf(
       addKey(all || clock - used <= WARM_MS ? load : drop, kind, key);
     }
   }
-  for (const address of newcomersIn(changes, cells, clock)) addKey(load, 'policy', address);
   return { load, drop };
 }
 
-/** Policies that came up, or that nobody has read yet, while all of them are read ahead. */
-function newcomersIn(changes: Changes | null, cells: Cells, clock: number): string[] {
-  const addresses = changes?.get('policies') ?? new Set();
-  if (addresses.size > MOST_STEADY || addresses.has(ANY)) return [];
-  if (!cells.isInUse('policy', clock) || cells.isFilling('policy')) return [];
-  return [...addresses].filter((address) => cells.peek('policy', address) === undefined);
+/** What is kept folded of a kind of which anything may have changed is forgotten. */
+export function forgetTouched(changes: Changes, cells: Cells): void {
+  for (const kind of NAMES)
+    for (const [table, how] of Object.entries(KINDS[kind].touchedBy)) {
+      const keys = changes.get(table as ChangedTable);
+      if (keys !== undefined && (how === 'any' || keys.has(ANY))) cells.folded(kind)?.forget();
+    }
 }
 
 /**
@@ -77,7 +77,7 @@ function addTouched(touched: Keys, kind: KindName, keys: ReadonlySet<string> | n
     for (const key of cells.keys(kind)) if (keys?.has(subject(key)) !== false) addKey(touched, kind, key);
     return;
   }
-  for (const key of keys) if (cells.peek(kind, key) !== undefined) addKey(touched, kind, key);
+  for (const key of keys) if (cells.has(kind, key)) addKey(touched, kind, key);
 }
 
 /** Whether a change is one of those that make this kind old, whatever the key. */

@@ -1,10 +1,18 @@
 import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import type { InOrder, Stretch } from '../../../clickhouse/in-order.ts';
+import type { DayWindow } from '../../../clickhouse/queries/ranking/day-windows.ts';
 
 /** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
 export interface Loaded<Value> {
   value: Value;
   until: number;
+}
+
+/** How all that there is of a kind is read in the order of its keys, and what the rows of one key say. */
+export interface Ordered<Value> {
+  read(store: Store, stretch: Stretch, now: number): Promise<string>;
+  valueOf(rows: readonly object[]): Loaded<Value>;
 }
 
 /** One kind of thing that memory holds by key: how it is read, and which writes make it old. */
@@ -15,6 +23,8 @@ export interface Kind<Value> {
   load(store: Store, keys: readonly string[], now: number): Promise<Map<string, Loaded<Value>>>;
   /** Brings the value of one thing that stands in memory up to these changes. */
   refresh?(store: Store, before: Value, changes: Changes): Promise<Loaded<Value>>;
+  /** Set where all of it is kept, whoever asked for it. */
+  ordered?: Ordered<Value>;
   /** Made old by a write to the same key of the table, or to any. */
   touchedBy: Partial<Record<ChangedTable, 'key' | 'any'>>;
   /** A sum of events: it is told together with what is missing from it. */
@@ -34,13 +44,35 @@ export interface Kind<Value> {
 type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'isKeptUp'>>;
 type Touched = Kind<unknown>['touchedBy'];
 
+/** The rows of all keys, with the same columns as by their key. */
+interface AllInOrder {
+  inOrder?: InOrder;
+}
+interface WindowsInOrder<Row> {
+  inOrder(store: Store, stretch: Stretch, until: number): Promise<string>;
+  windowOf(row: never): DayWindow<Row>;
+}
+
 const FOR_EVER = Number.POSITIVE_INFINITY;
+
+function orderedBy<Value>(
+  inOrder: InOrder | undefined,
+  valueIn: (rows: readonly object[]) => Value,
+): { ordered?: Ordered<Value> } {
+  if (inOrder === undefined) return {};
+  return {
+    ordered: {
+      read: (store, stretch) => inOrder(store, stretch),
+      valueOf: (rows) => ({ value: valueIn(rows), until: FOR_EVER }),
+    },
+  };
+}
 
 function kindOf<Value>(
   none: Value,
   touchedBy: Touched,
   load: Kind<Value>['load'],
-  options: Options & { subject?: (key: string) => string } = {},
+  options: Options & Partial<Pick<Kind<Value>, 'subject' | 'ordered'>> = {},
 ): Kind<Value> {
   return {
     none,
@@ -60,13 +92,13 @@ function kindOf<Value>(
 export function row<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[]) => Promise<Map<string, Row>>,
-  options?: Options,
+  { inOrder, ...options }: Options & AllInOrder = {},
 ): Kind<Row | undefined> {
   return kindOf<Row | undefined>(
     undefined,
     touchedBy,
     async (store, keys) => lasting(await ask(store, keys)),
-    options,
+    { ...options, ...orderedBy(inOrder, ([first]) => first as Row | undefined) },
   );
 }
 
@@ -74,35 +106,35 @@ export function row<Row>(
 export function list<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[]) => Promise<Map<string, readonly Row[]>>,
-  options?: Options,
+  { inOrder, ...options }: Options & AllInOrder = {},
 ): Kind<readonly Row[]> {
-  return kindOf<readonly Row[]>(
-    [],
-    touchedBy,
-    async (store, keys) => lasting(await ask(store, keys)),
-    options,
-  );
+  return kindOf<readonly Row[]>([], touchedBy, async (store, keys) => lasting(await ask(store, keys)), {
+    ...options,
+    ...orderedBy(inOrder, (rows) => rows as readonly Row[]),
+  });
 }
 
 /** What a window of 24 hours holds, by key. */
 export function ofDay<Row>(
   touchedBy: Touched,
   none: Row,
-  ask: (
-    store: Store,
-    keys: readonly string[],
-    until: number,
-  ) => Promise<Map<string, { row: Row; until: number }>>,
-  options: Options = {},
+  ask: (store: Store, keys: readonly string[], until: number) => Promise<Map<string, DayWindow<Row>>>,
+  { all, ...options }: Options & { all?: WindowsInOrder<Row> } = {},
 ): Kind<Row> {
+  const loaded = ({ row, until }: DayWindow<Row>): Loaded<Row> => ({ value: row, until: until * 1000 });
+  const ordered = all && {
+    read: (store: Store, stretch: Stretch, now: number) =>
+      all.inOrder(store, stretch, Math.floor(now / 1000)),
+    valueOf: ([first]: readonly object[]) => loaded(all.windowOf(first as never)),
+  };
   return kindOf(
     none,
     touchedBy,
     async (store, keys, now) => {
       const found = await ask(store, keys, Math.floor(now / 1000));
-      return new Map([...found].map(([key, { row, until }]) => [key, { value: row, until: until * 1000 }]));
+      return new Map([...found].map(([key, window]) => [key, loaded(window)]));
     },
-    { ...options, sums: true },
+    { ...options, sums: true, ...(ordered === undefined ? {} : { ordered }) },
   );
 }
 

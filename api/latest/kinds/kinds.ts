@@ -1,8 +1,6 @@
 import { activityPage, type EventRow } from '../../../clickhouse/queries/activity/activity.ts';
-import { type ClaimRow, recentClaims } from '../../../clickhouse/queries/activity/claims.ts';
 import { type BridgeRow, bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
 import { daySeries, type QuoteDayRow } from '../../../clickhouse/queries/analytics/day-series.ts';
-import { type PolicyTotalsRow, policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
 import {
   type QuoteTotalsRow,
   quotesInUse,
@@ -22,14 +20,8 @@ import {
   type ProtocolHistoryRows,
   protocolHistoryRows,
   protocolNow,
-  type QuoteSumsAt,
 } from '../../../clickhouse/queries/history/protocol.ts';
-import {
-  claimsOfDay,
-  eventsOfDay,
-  NO_CLAIMS,
-  NO_EVENTS,
-} from '../../../clickhouse/queries/ranking/day-windows.ts';
+import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
   type RankedPage,
   rankedPolicies,
@@ -42,14 +34,6 @@ import {
   type QuotePairRow,
   quotePairs,
 } from '../../../clickhouse/queries/states/catalogue.ts';
-import { type MintRow, mintsAt } from '../../../clickhouse/queries/states/mints.ts';
-import {
-  type LastTransactionRow,
-  lastTransactions,
-  policiesAt,
-  type StoredPolicy,
-} from '../../../clickhouse/queries/states/policy.ts';
-import { type PoolRow, poolsAt } from '../../../clickhouse/queries/states/pools.ts';
 import { type PriceRow, pricesOf } from '../../../clickhouse/queries/states/prices.ts';
 import {
   type ModelRow,
@@ -57,8 +41,6 @@ import {
   type OriginRow,
   origins,
 } from '../../../clickhouse/queries/states/registries.ts';
-import { type TokenAccountRow, tokenAccountsAt } from '../../../clickhouse/queries/states/token-accounts.ts';
-import { type VenueAccountRow, venueAccountsOf } from '../../../clickhouse/queries/states/venue-accounts.ts';
 import {
   type KindCountRow,
   keeperOfDay,
@@ -80,12 +62,11 @@ import {
   newestAttestations,
   type ProgramStatusRow,
   programStatuses,
-  type VenueReadingRow,
   type VenueStatusRow,
-  venueReadings,
   venueStatuses,
 } from '../../../clickhouse/queries/status/venue-state.ts';
 import { isFirstPage, type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
+import { OF_POLICIES } from './of-policies.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
 import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
@@ -115,22 +96,9 @@ const endsBetween = (first: number, last: number, each: number): number[] =>
 
 /** All that memory holds. */
 export const KINDS = {
-  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, STEADY),
-  lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions, STEADY),
-  /** By policy. */
-  venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf, STEADY),
-  tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt, STEADY),
-  mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt, STEADY),
-  pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt, STEADY),
+  ...OF_POLICIES,
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
   prices: list<PriceRow>({ prices: 'key' }, pricesOf, STEADY),
-  /** By token account. */
-  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings, STEADY),
-  /** By mint, as the four after it. */
-  totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, { ...STEADY, sums: true }),
-  claims: list<ClaimRow>({ events: 'key' }, recentClaims),
-  claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, STEADY),
-  eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, STEADY),
   activity: page<readonly EventRow[]>(
     { events: 'key' },
     [],

@@ -1,4 +1,5 @@
 import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/coin/fees.ts';
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 
 export interface ClaimRow {
@@ -20,4 +21,13 @@ export const recentClaims = sharedLookup<ClaimRow>('mint', (store, mints) =>
      LIMIT {limit:UInt32} BY mint`,
     { mints, limit: RECENT_CLAIMS_MAX },
   ),
+);
+
+export const recentClaimsInOrder = inOrder(
+  `SELECT mint AS key, mint, signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
+   FROM events FINAL
+   WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed'
+   ORDER BY mint, slot DESC, tx_index DESC, signature DESC, position DESC
+   LIMIT ${RECENT_CLAIMS_MAX} BY mint
+   LIMIT {most:UInt32}`,
 );

@@ -1,3 +1,4 @@
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { addedUp, noSums, POLICY_SUMS, type PolicySums } from '../../sum-columns.ts';
 
@@ -15,4 +16,13 @@ export const policyTotals = sharedRows<PolicyTotalsRow>('mint', (store, mints) =
      GROUP BY t.mint`,
     { mints },
   ),
+);
+
+export const policyTotalsInOrder = inOrder(
+  `SELECT t.mint AS key, t.mint AS mint, ${addedUp(POLICY_SUMS)}
+   FROM policy_totals AS t FINAL
+   WHERE ${WITHIN('t.mint')}
+   GROUP BY t.mint
+   ORDER BY t.mint
+   LIMIT {most:UInt32}`,
 );

@@ -1,35 +1,8 @@
 import type { Store } from '../../client.ts';
-import { quoteSums } from './quote-sums.ts';
-import { spans, stepParams } from './spans.ts';
+import { type QuoteSumsAt, quoteSums } from './quote-sums.ts';
+import { BEGUN, type StepParams, spans, stepParams } from './spans.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
-
-/** Sums over what is known of the policies of a quote asset at one moment. Null times: one of them is not known. */
-export interface QuoteSumsAt {
-  /** The number of the step from 1 on; 0: now. */
-  step: number;
-  quote_mint: string;
-  /** Policies whose account is known. */
-  policies: string;
-  hwm: string;
-  fees_claimed: string;
-  profit_swept: string;
-  venue_count: string;
-  policies_time: string | null;
-  /** Whose bankroll is known. */
-  bankrolls: string;
-  bankroll: string;
-  bankroll_time: string | null;
-  /** Unrevoked venue accounts that are known; of those that are not, the count. */
-  venues: string;
-  lost_venues: string;
-  unattested: string;
-  attested: string;
-  attested_time: string | null;
-  locals: string;
-  local_balances: string;
-  local: string;
-  local_time: string | null;
-}
+import { sumsKept } from './sums-kept.ts';
 
 export interface ProtocolHistoryRows {
   sums: QuoteSumsAt[];
@@ -41,10 +14,13 @@ export const NO_PROTOCOL_HISTORY: ProtocolHistoryRows = {
   cover: { hours: [], holes: [] },
 };
 
-const VENUES = 'SELECT address FROM venue_accounts_by_policy';
+/** By their hours alone: what sums are kept of is the hours' own. */
+const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
+const LOCAL_VENUES = "SELECT address FROM account_hours WHERE kind = 'Local'";
 const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];
 
 const AT_STEPS = quoteSums({
+  begun: BEGUN,
   policy: spans(
     'SELECT address FROM policies',
     ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
@@ -52,10 +28,7 @@ const AT_STEPS = quoteSums({
   ),
   bankroll: spans('SELECT bankroll FROM policies', ['amount']),
   venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof']),
-  localVenue: spans(
-    `${VENUES} WHERE address IN (SELECT address FROM account_hours WHERE kind = 'Local')`,
-    VENUE_COLUMNS,
-  ),
+  localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS),
   local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount']),
 });
 
@@ -64,12 +37,17 @@ const latest = (table: string, columns: string) =>
   `SELECT address, block_time, exists, ${columns}, 0 AS since, 1 AS until, 1 AS lost FROM ${table} FINAL`;
 
 const NOW = quoteSums({
+  begun: '0',
   policy: latest('policies', 'hwm, fees_claimed, profit_swept, venue_count'),
   bankroll: latest('token_accounts', 'amount'),
   venue: latest('venue_accounts', 'policy, token_account, kind, revoked, remote_equity, remote_asof'),
   localVenue: latest('venue_accounts', 'policy, token_account, kind, revoked'),
   local: latest('token_accounts', 'amount'),
 });
+
+/** The sums at these steps, made of the states of each account. */
+export const madeSums = (store: Store, params: StepParams): Promise<QuoteSumsAt[]> =>
+  store.query(AT_STEPS, params);
 
 /** The sums at the ends of steps, in hours since 1970, oldest first. @param passed so many of them alone have sums. */
 export async function protocolHistoryRows(
@@ -79,7 +57,18 @@ export async function protocolHistoryRows(
 ): Promise<ProtocolHistoryRows> {
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
   const params = stepParams(ends.slice(0, passed), cover);
-  return { sums: params === null ? [] : await store.query<QuoteSumsAt>(AT_STEPS, params), cover };
+  if (params === null) return { sums: [], cover };
+  const kept = await sumsKept(store, params);
+  const first = kept.indexOf(null);
+  if (first < 0) return { sums: kept.flatMap((sums) => sums ?? []), cover };
+  // What lies between two that are missing is made with them.
+  const lacking = ends.slice(first, kept.lastIndexOf(null) + 1);
+  const made = await madeSums(store, stepParams(lacking, cover) as StepParams);
+  const anew = Map.groupBy(made, ({ step }) => step + first);
+  const sums = kept.flatMap(
+    (those, at) => those ?? (anew.get(at + 1) ?? []).map((row) => ({ ...row, step: at + 1 })),
+  );
+  return { sums, cover };
 }
 
 /** Of each quote asset: how many policies had begun, by step. */

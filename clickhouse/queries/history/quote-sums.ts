@@ -1,5 +1,35 @@
+/** Sums over what is known of the policies of a quote asset at one moment. Null times: one of them is not known. */
+export interface QuoteSumsAt {
+  /** The number of the step from 1 on; 0: now. */
+  step: number;
+  quote_mint: string;
+  /** Policies whose account is known. */
+  policies: string;
+  hwm: string;
+  fees_claimed: string;
+  profit_swept: string;
+  venue_count: string;
+  policies_time: string | null;
+  /** Whose bankroll is known. */
+  bankrolls: string;
+  bankroll: string;
+  bankroll_time: string | null;
+  /** Unrevoked venue accounts that are known; of those that are not, the count. */
+  venues: string;
+  lost_venues: string;
+  unattested: string;
+  attested: string;
+  attested_time: string | null;
+  locals: string;
+  local_balances: string;
+  local: string;
+  local_time: string | null;
+}
+
 /** Questions for states of accounts, each with the steps that it holds at: see `spans`. */
 export interface SummedStates {
+  /** The step from which on a policy counts. */
+  begun: string;
   policy: string;
   bankroll: string;
   venue: string;
@@ -9,9 +39,11 @@ export interface SummedStates {
   local: string;
 }
 
-const SPAN = 'since, lost, until';
+const SPAN = 'greatest(a.since, q.begun) AS since, a.lost AS lost, a.until AS until';
+const BY_SPAN = 'GROUP BY q.quote_mint, greatest(a.since, q.begun), a.lost, a.until';
 
-const QUOTES = 'SELECT address, quote_mint, bankroll FROM policies FINAL WHERE exists = 1';
+const quotes = ({ begun }: SummedStates) =>
+  `SELECT address, quote_mint, bankroll, ${begun} AS begun FROM policies FINAL WHERE exists = 1`;
 
 /** Accounts of the same steps are summed before anything is done for each step. */
 const bySteps = (columns: string, groups: string) => `
@@ -22,38 +54,38 @@ const KNOWN = 'step < lost';
 const oldestOf = (when: string) => `if(sumIf(undated, ${when}) > 0, NULL, minIf(oldest, ${when}))`;
 const TIMES = (time: string) => `countIf(${time} IS NULL) AS undated, min(${time}) AS oldest`;
 
-const ofPolicies = (states: string) =>
+const ofPolicies = (states: SummedStates) =>
   bySteps(
     `sumIf(accounts, ${KNOWN}) AS policies, sumIf(marks, ${KNOWN}) AS hwm, sumIf(claimed, ${KNOWN}) AS fees_claimed,
       sumIf(swept, ${KNOWN}) AS profit_swept, sumIf(counted, ${KNOWN}) AS venue_count, ${oldestOf(KNOWN)} AS policies_time`,
     `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, sum(toUInt128(a.hwm)) AS marks,
         sum(toUInt128(a.fees_claimed)) AS claimed, sum(toUInt128(a.profit_swept)) AS swept,
         sum(toUInt64(a.venue_count)) AS counted, ${TIMES('a.block_time')}
-      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.address = a.address
-      WHERE a.exists = 1 GROUP BY quote_mint, ${SPAN}`,
+      FROM (${states.policy}) AS a JOIN (${quotes(states)}) AS q ON q.address = a.address
+      WHERE a.exists = 1 ${BY_SPAN}`,
   );
 
-const ofBankrolls = (states: string) =>
+const ofBankrolls = (states: SummedStates) =>
   bySteps(
     `sumIf(accounts, ${KNOWN}) AS bankrolls, sumIf(amounts, ${KNOWN}) AS bankroll, ${oldestOf(KNOWN)} AS bankroll_time`,
     `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, sum(toUInt128(a.amount)) AS amounts,
         ${TIMES('a.block_time')}
-      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.bankroll = a.address
-      WHERE a.exists = 1 GROUP BY quote_mint, ${SPAN}`,
+      FROM (${states.bankroll}) AS a JOIN (${quotes(states)}) AS q ON q.bankroll = a.address
+      WHERE a.exists = 1 ${BY_SPAN}`,
   );
 
 const OPEN = 'a.exists = 1 AND a.revoked = 0';
 const REMOTE = `a.kind = 'Remote' AND ${OPEN}`;
 
-const ofVenues = (states: string) =>
+const ofVenues = (states: SummedStates) =>
   bySteps(
     `sumIf(opened, ${KNOWN}) AS venues, sumIf(accounts, NOT ${KNOWN}) AS lost_venues, sum(silent) AS unattested,
       sum(equity) AS attested, min(asof) AS attested_time, sum(local_ones) AS locals`,
     `SELECT q.quote_mint AS quote_mint, ${SPAN}, count() AS accounts, countIf(${OPEN}) AS opened,
         countIf(${REMOTE} AND a.remote_asof = 0) AS silent, sumIf(toUInt128(a.remote_equity), ${REMOTE}) AS equity,
         minOrNullIf(a.remote_asof, ${REMOTE}) AS asof, countIf(a.kind = 'Local' AND ${OPEN}) AS local_ones
-      FROM (${states}) AS a JOIN (${QUOTES}) AS q ON q.address = a.policy
-      GROUP BY quote_mint, ${SPAN}`,
+      FROM (${states.venue}) AS a JOIN (${quotes(states)}) AS q ON q.address = a.policy
+      ${BY_SPAN}`,
   );
 
 /**
@@ -69,15 +101,15 @@ const held = (states: string) => `
     arraySort(arrayFilter(step -> NOT has(ends, step), begins)),
     arraySort(arrayFilter(step -> NOT has(begins, step), ends))) AS places`;
 
-const ofLocals = ({ localVenue, local }: SummedStates) =>
+const ofLocals = (states: SummedStates) =>
   bySteps(
     `sumIf(accounts, ${KNOWN}) AS local_balances, sum(amounts) AS local, ${oldestOf('true')} AS local_time`,
-    `SELECT q.quote_mint AS quote_mint, greatest(v.since, l.since) AS since, l.lost AS lost,
+    `SELECT q.quote_mint AS quote_mint, greatest(v.since, l.since, q.begun) AS since, l.lost AS lost,
         least(v.until, l.until) AS until, count() AS accounts, sum(toUInt128(l.amount)) AS amounts, ${TIMES('l.block_time')}
-      FROM (${local}) AS l JOIN (${held(localVenue)}) AS v ON v.token_account = l.address
-      JOIN (${QUOTES}) AS q ON q.address = v.policy
-      WHERE l.exists = 1 AND greatest(v.since, l.since) < least(v.until, l.until)
-      GROUP BY quote_mint, greatest(v.since, l.since), l.lost, least(v.until, l.until)`,
+      FROM (${states.local}) AS l JOIN (${held(states.localVenue)}) AS v ON v.token_account = l.address
+      JOIN (${quotes(states)}) AS q ON q.address = v.policy
+      WHERE l.exists = 1 AND greatest(v.since, l.since, q.begun) < least(v.until, l.until)
+      GROUP BY quote_mint, greatest(v.since, l.since, q.begun), l.lost, least(v.until, l.until)`,
   );
 
 /** The sums over the policies of each quote asset at each step. */
@@ -89,8 +121,8 @@ export const quoteSums = (states: SummedStates): string => `
     toString(v.venues) AS venues, toString(v.lost_venues) AS lost_venues, toString(v.unattested) AS unattested,
     toString(v.attested) AS attested, v.attested_time AS attested_time, toString(v.locals) AS locals,
     toString(l.local_balances) AS local_balances, toString(l.local) AS local, l.local_time AS local_time
-  FROM (${ofPolicies(states.policy)}) AS p
-  LEFT JOIN (${ofBankrolls(states.bankroll)}) AS b ON b.step = p.step AND b.quote_mint = p.quote_mint
-  LEFT JOIN (${ofVenues(states.venue)}) AS v ON v.step = p.step AND v.quote_mint = p.quote_mint
+  FROM (${ofPolicies(states)}) AS p
+  LEFT JOIN (${ofBankrolls(states)}) AS b ON b.step = p.step AND b.quote_mint = p.quote_mint
+  LEFT JOIN (${ofVenues(states)}) AS v ON v.step = p.step AND v.quote_mint = p.quote_mint
   LEFT JOIN (${ofLocals(states)}) AS l ON l.step = p.step AND l.quote_mint = p.quote_mint
   ORDER BY step, quote_mint`;

@@ -54,23 +54,27 @@ const NEVER = '({steps:UInt32} + 1)';
  * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
  * before them is known all the same up to a slot, the step is the first that begins behind it.
  */
-const CHANGES = `
-  SELECT u.address AS address, groupArray((u.to_slot, u.step)) AS changes FROM (
-    SELECT c.address AS address, c.to_slot AS to_slot,
-      greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
-        arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
-          {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)})))) AS safe,
-      toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step
-    FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
-    LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
-      ON f.address = c.address
-    GROUP BY c.address, c.after_slot, c.to_slot
-    HAVING step > 0) AS u
-  GROUP BY u.address`;
+export const CHANGES = `
+  SELECT c.address AS address, c.to_slot AS to_slot,
+    greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
+      arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
+        {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)})))) AS safe,
+    toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step
+  FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
+  LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
+    ON f.address = c.address
+  GROUP BY c.address, c.after_slot, c.to_slot
+  HAVING step > 0`;
+
+const CHANGES_OF_ACCOUNTS = `
+  SELECT u.address AS address, groupArray((u.to_slot, u.step)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
 
 /** The first step whose end lies behind an hour. */
-const STEP_BEHIND = (hour: string) => `
-  if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER}))`;
+export const stepBehind = (hour: string): string => `
+  toUInt32(if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER})))`;
+
+/** The first step whose end lies behind the moment at which a policy was created. */
+export const BEGUN = stepBehind('intDiv(created_at, 3600)');
 
 const LAST_HOUR = 'toUInt32(4294967295)';
 
@@ -82,7 +86,7 @@ const LAST_HOUR = 'toUInt32(4294967295)';
  */
 export const spans = (addresses: string, columns: readonly string[], which: string | null = null): string => `
   SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')},
-    ${STEP_BEHIND('s.hour')} AS since, ${STEP_BEHIND('s.next_hour')} AS until,
+    ${stepBehind('s.hour')} AS since, ${stepBehind('s.next_hour')} AS until,
     least(${NEVER},
       if(s.seen >= {leasts:Array(UInt64)}[-1], ${NEVER},
         arrayFirst((step, slot) -> s.seen < slot, {least_steps:Array(UInt32)}, {leasts:Array(UInt64)})),
@@ -95,5 +99,5 @@ export const spans = (addresses: string, columns: readonly string[], which: stri
     FROM account_hours AS h FINAL
     PREWHERE h.address IN (${addresses}) AND h.hour < {last_end:UInt32}
     ${which === null ? '' : `WHERE ${which}`}) AS s
-  LEFT JOIN (${CHANGES}) AS u ON u.address = s.address
+  LEFT JOIN (${CHANGES_OF_ACCOUNTS}) AS u ON u.address = s.address
   WHERE since < until`;

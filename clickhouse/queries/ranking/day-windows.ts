@@ -1,5 +1,6 @@
 import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
+import { inOrder, type Stretch, WITHIN } from '../../in-order.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
 import { amongMints, type Which } from './which.ts';
 
@@ -56,6 +57,36 @@ const firstOf = (one: string): string => `
   groupArraySortedIf(${KNOWN})(${one}, block_time <= {until:Int64}) AS leaving,
   groupArraySortedIf(${KNOWN})(${one}, block_time > {until:Int64}) AS coming`;
 
+type EventsRow = EventsOfDay & { mint: string; leaving: string[]; coming: string[] };
+type ClaimsRow = ClaimsOfDay & Record<'leaving' | 'coming', [string, string, string][]> & { mint: string };
+
+const EVENTS = `toUInt32(countIf(block_time <= {until:Int64})) AS count,
+  maxIf(block_time, block_time <= {until:Int64}) AS last_time,
+  ${firstOf('assumeNotNull(block_time)')}
+  FROM events FINAL
+  WHERE slot >= ${FIRST_SLOT_AFTER} AND kind != '' AND block_time > {after:Int64}`;
+
+const CLAIMS = `toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})) AS quote_amount,
+  toString(sumIf(toUInt128(amount_b), block_time <= {until:Int64})) AS base_amount,
+  toString(countIf(block_time <= {until:Int64})) AS count,
+  maxIf(block_time, block_time <= {until:Int64}) AS last_time,
+  ${firstOf('(assumeNotNull(block_time), amount_a, amount_b)')}
+  FROM events FINAL
+  WHERE slot >= ${FIRST_SLOT_AFTER} AND kind = 'FeesClaimed' AND block_time > {after:Int64}`;
+
+const dayUpTo = (until: number) => ({ until, after: until - DAY_S });
+
+/** Of all mints of a stretch. */
+const byMintInOrder = (columns: string) => {
+  const inStretch = inOrder(
+    `SELECT mint AS key, mint, ${columns} AND ${WITHIN('mint')} GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
+  );
+  return (store: Store, stretch: Stretch, until: number) => inStretch(store, stretch, dayUpTo(until));
+};
+
+export const eventsOfDayInOrder = byMintInOrder(EVENTS);
+export const claimsOfDayInOrder = byMintInOrder(CLAIMS);
+
 /** Events of each of these mints with `until` − 24 h < block time <= `until`. */
 export async function eventsOfDay(
   store: Store,
@@ -63,25 +94,20 @@ export async function eventsOfDay(
   until: number,
 ): Promise<Map<string, DayWindow<EventWindow>>> {
   const { sql, params } = amongMints('mint', mints);
-  const rows = await store.query<EventsOfDay & { mint: string; leaving: string[]; coming: string[] }>(
-    `SELECT mint, toUInt32(countIf(block_time <= {until:Int64})) AS count,
-       maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-       ${firstOf('assumeNotNull(block_time)')}
-     FROM events FINAL
-     WHERE ${sql} AND slot >= ${FIRST_SLOT_AFTER} AND kind != '' AND block_time > {after:Int64}
-     GROUP BY mint`,
-    { ...params, until, after: until - DAY_S },
-  );
-  return new Map(
-    rows.map(({ mint, count, last_time, leaving, coming }) => {
-      const window = {
-        row: { count, last_time },
-        leaving: leaving.map(Number),
-        coming: coming.length === 0 ? NONE : coming.map(Number),
-      };
-      return [mint, { row: window, until: toldUntil(window, count, (time) => time) }];
-    }),
-  );
+  const rows = await store.query<EventsRow>(`SELECT mint, ${EVENTS} AND ${sql} GROUP BY mint`, {
+    ...params,
+    ...dayUpTo(until),
+  });
+  return new Map(rows.map((row) => [row.mint, eventsWindow(row)]));
+}
+
+export function eventsWindow({ count, last_time, leaving, coming }: EventsRow): DayWindow<EventWindow> {
+  const window = {
+    row: { count, last_time },
+    leaving: leaving.map(Number),
+    coming: coming.length === 0 ? NONE : coming.map(Number),
+  };
+  return { row: window, until: toldUntil(window, count, (time) => time) };
 }
 
 /** Claims of each of these mints in the same window. */
@@ -90,31 +116,22 @@ export async function claimsOfDay(
   mints: readonly string[],
   until: number,
 ): Promise<Map<string, DayWindow<ClaimWindow>>> {
-  const rows = await store.query<
-    ClaimsOfDay & Record<'leaving' | 'coming', [string, string, string][]> & { mint: string }
-  >(
-    `SELECT mint, toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})) AS quote_amount,
-       toString(sumIf(toUInt128(amount_b), block_time <= {until:Int64})) AS base_amount,
-       toString(countIf(block_time <= {until:Int64})) AS count,
-       maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-       ${firstOf('(assumeNotNull(block_time), amount_a, amount_b)')}
-     FROM events FINAL
-     WHERE mint IN {mints:Array(String)} AND slot >= ${FIRST_SLOT_AFTER}
-       AND kind = 'FeesClaimed' AND block_time > {after:Int64}
-     GROUP BY mint`,
-    { mints: [...mints], until, after: until - DAY_S },
+  const rows = await store.query<ClaimsRow>(
+    `SELECT mint, ${CLAIMS} AND mint IN {mints:Array(String)} GROUP BY mint`,
+    { mints: [...mints], ...dayUpTo(until) },
   );
-  return new Map(
-    rows.map(({ mint, quote_amount, base_amount, count, last_time, leaving, coming }) => {
-      const claims = (list: typeof leaving) =>
-        list.length === 0 ? NONE : list.map(([time, quote, base]) => ({ time: Number(time), quote, base }));
-      const window = {
-        row: { quote_amount, base_amount, count, last_time },
-        ...{ leaving: claims(leaving), coming: claims(coming) },
-      };
-      return [mint, { row: window, until: toldUntil(window, Number(count), ({ time }) => time) }];
-    }),
-  );
+  return new Map(rows.map((row) => [row.mint, claimsWindow(row)]));
+}
+
+export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
+  const { quote_amount, base_amount, count, last_time, leaving, coming } = row;
+  const claims = (list: typeof leaving) =>
+    list.length === 0 ? NONE : list.map(([time, quote, base]) => ({ time: Number(time), quote, base }));
+  const window = {
+    row: { quote_amount, base_amount, count, last_time },
+    ...{ leaving: claims(leaving), coming: claims(coming) },
+  };
+  return { row: window, until: toldUntil(window, Number(count), ({ time }) => time) };
 }
 
 /** Unix seconds until which a window can be told from what is known of it: of the last second there may be more. */

@@ -1,4 +1,5 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -16,14 +17,24 @@ const COLUMNS = [
 /** The last good state of a policy account. Amounts are decimal strings, flags 0 or 1. */
 export type StoredPolicy = AccountColumns<'Policy'> & Pick<ReadState<'policies'>, (typeof COLUMNS)[number]>;
 
+const SHOWN = `${COLUMNS.join(', ')}, ${columnList('Policy')}`;
+
 /** The policies at these addresses that exist, by address. */
 export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses) =>
   store.query(
-    `SELECT ${COLUMNS.join(', ')}, ${columnList('Policy')}
+    `SELECT ${SHOWN}
      FROM policies FINAL
      WHERE address IN {addresses:Array(String)} AND exists = 1`,
     { addresses },
   ),
+);
+
+export const policiesInOrder = inOrder(
+  `SELECT address AS key, ${SHOWN}
+   FROM policies FINAL
+   WHERE ${WITHIN('address')} AND exists = 1
+   ORDER BY address
+   LIMIT {most:UInt32}`,
 );
 
 /** Of the same states the slots alone: half of what the whole rows cost. */
@@ -51,4 +62,16 @@ export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store,
      LIMIT 1 BY policy`,
     { policies },
   ),
+);
+
+export const lastTransactionsInOrder = inOrder(
+  `SELECT policy AS key, policy, newest.1 AS signature, newest.2 AS slot, newest.3 AS block_time
+   FROM (
+     SELECT policy, argMax((signature, slot, block_time), (slot, tx_index, signature)) AS newest
+     FROM policy_transactions FINAL
+     WHERE ${WITHIN('policy')} AND has_index < 2
+     GROUP BY policy
+   )
+   ORDER BY policy
+   LIMIT {most:UInt32}`,
 );

@@ -1,3 +1,4 @@
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type LatestColumns, type ReadState, readColumns } from '../../tables.ts';
 
@@ -22,15 +23,21 @@ export type PoolRow = Pick<ReadState<'pools'>, (typeof POOL_COLUMNS)[number]> & 
   [Column in keyof LatestColumns['curve_configs']]: LatestColumns['curve_configs'][Column] | null;
 };
 
+/** @param pools which of them */
+const poolsOf = (pools: string, key = ''): string =>
+  `SELECT ${key}${POOL_COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
+     if(c.found, c.curve_type, NULL) AS curve_type
+   FROM (SELECT * FROM pools FINAL WHERE ${pools}) AS p
+   LEFT JOIN (
+     SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1
+   ) AS c ON c.address = p.global_config`;
+
 /** The pools at these addresses that were read, by address. */
 export const poolsAt = sharedRows<PoolRow>('address', (store, addresses) =>
-  store.query(
-    `SELECT ${POOL_COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
-       if(c.found, c.curve_type, NULL) AS curve_type
-     FROM (SELECT * FROM pools FINAL WHERE address IN {addresses:Array(String)}) AS p
-     LEFT JOIN (
-       SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1
-     ) AS c ON c.address = p.global_config`,
-    { addresses },
-  ),
+  store.query(poolsOf('address IN {addresses:Array(String)}'), { addresses }),
+);
+
+export const poolsInOrder = inOrder(
+  `${poolsOf(`${WITHIN('address')} ORDER BY address LIMIT {most:UInt32}`, 'p.address AS key, ')}
+   ORDER BY p.address`,
 );

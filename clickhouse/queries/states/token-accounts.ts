@@ -1,3 +1,4 @@
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type ReadState, readColumns } from '../../tables.ts';
 
@@ -14,4 +15,12 @@ export const tokenAccountsAt = sharedRows<TokenAccountRow>('address', (store, ad
      WHERE address IN {addresses:Array(String)}`,
     { addresses },
   ),
+);
+
+export const tokenAccountsInOrder = inOrder(
+  `SELECT address AS key, ${COLUMNS.join(', ')}
+   FROM token_accounts FINAL
+   WHERE ${WITHIN('address')}
+   ORDER BY address
+   LIMIT {most:UInt32}`,
 );

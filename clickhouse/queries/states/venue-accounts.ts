@@ -1,4 +1,5 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -16,4 +17,12 @@ export const venueAccountsOf = sharedLookup<VenueAccountRow>('policy', (store, p
      ORDER BY token_account`,
     { policies },
   ),
+);
+
+export const venueAccountsInOrder = inOrder(
+  `SELECT policy AS key, address, block_time, ${columnList('VenueAccount')}
+   FROM venue_accounts FINAL
+   WHERE ${WITHIN('policy')} AND exists = 1
+   ORDER BY policy, token_account
+   LIMIT {most:UInt32}`,
 );

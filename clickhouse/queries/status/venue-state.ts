@@ -1,5 +1,6 @@
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
 import type { Store } from '../../client.ts';
+import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 
 export interface VenueReadingRow {
@@ -16,14 +17,24 @@ export interface VenueReadingRow {
   venue_time: string | null;
 }
 
+const READING = 'token_account, venue, read_at, reachable, error, equity, notional, reason, venue_time';
+
 /** The newest reading of each of these Remote venue accounts, by token account. */
 export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store, tokenAccounts) =>
   store.query(
-    `SELECT token_account, venue, read_at, reachable, error, equity, notional, reason, venue_time
+    `SELECT ${READING}
      FROM venue_readings FINAL
      WHERE token_account IN {tokenAccounts:Array(String)}`,
     { tokenAccounts },
   ),
+);
+
+export const venueReadingsInOrder = inOrder(
+  `SELECT token_account AS key, ${READING}
+   FROM venue_readings FINAL
+   WHERE ${WITHIN('token_account')}
+   ORDER BY token_account
+   LIMIT {most:UInt32}`,
 );
 
 export interface VenueStatusRow {

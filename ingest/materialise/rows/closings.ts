@@ -1,16 +1,12 @@
-import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../schemas/units.ts';
-import type { LatestState } from './account.ts';
+import { isRead, type Seen } from './seen.ts';
 
-/** A good state of an address. */
-export interface Seen {
-  record: AccountRecord;
-  version: bigint;
-  reading: LatestState | 'missing';
-  /** Unix seconds of the slot in which it was seen last; null where that is not known. */
-  seenAt: number | null;
-  /** No other state came before it in its batch: what was there is to be asked of what is stored. */
-  opens: boolean;
+/** The slot of the first state of an address in an hour. */
+export interface FirstSeen {
+  address: string;
+  hour: number;
+  slot: bigint;
 }
 
 /**
@@ -18,34 +14,40 @@ export interface Seen {
  * slot without a time is an hour of its own.
  */
 export interface Closings {
-  /** @param other the newest so far, which stands for its own hour. */
-  add(address: string, seen: Seen, other: Seen): void;
+  add(seen: Seen): void;
   earlier(): Iterable<Seen>;
   /** Notes what the stream brought. */
-  streamed(address: string, record: AccountRecord): void;
-  /** The slot of the first state of each address and hour that the stream brought. */
-  firsts(): Iterable<{ address: string; hour: number; slot: bigint }>;
+  streamed(seen: Seen): void;
+  /** The first states that the stream brought. */
+  firsts(): Iterable<FirstSeen>;
 }
 
 export function createClosings(): Closings {
   const closings = new Map<string, Seen>();
-  const firsts = new Map<string, { address: string; hour: number; slot: bigint }>();
+  const firsts = new Map<string, FirstSeen>();
   return {
-    add: (address, seen, other) => {
+    add: (seen) => {
       const hour = hourOf(seen.seenAt);
-      if (hour !== null && hour === hourOf(other.seenAt)) return;
-      const key = `${hour ?? `slot ${seen.version >> 64n}`} ${address}`;
+      if (hour === null && seen.place !== 'new') return;
+      const key = `${hour ?? `slot ${seen.version >> 64n}`} ${seen.key}`;
       const known = closings.get(key);
-      if (known === undefined || known.version < seen.version) closings.set(key, seen);
+      if (known === undefined || known.version < seen.version || isAgain(seen, known))
+        closings.set(key, seen);
     },
     earlier: () => closings.values(),
-    streamed: (address, { source, slot, blockTime }) => {
-      const hour = source === 'stream' ? hourOf(blockTime) : null;
+    streamed: (seen) => {
+      const { slot, blockTime, address } = seen.record;
+      const hour = isRead(seen) ? null : hourOf(blockTime);
       if (hour === null) return;
-      const key = `${hour} ${address}`;
+      const key = `${hour} ${seen.key}`;
       const known = firsts.get(key);
-      if (known === undefined || known.slot > slot) firsts.set(key, { address, hour, slot });
+      if (known === undefined) firsts.set(key, { address: encodeBase58(address), hour, slot });
+      else if (known.slot > slot) known.slot = slot;
     },
     firsts: () => firsts.values(),
   };
 }
+
+/** What comes again counts as it comes last; of a reading that came behind it is known how old it is from before. */
+const isAgain = (seen: Seen, known: Seen): boolean =>
+  known.version === seen.version && seen.place !== 'behind';

@@ -5,20 +5,18 @@ import {
   type HourTable,
   type LowestSlot,
   type UndatedHourRow,
-  type UnseenRow,
 } from '../../../clickhouse/tables.ts';
 import { createRecent } from '../../../runtime/recent.ts';
 import { hourOf } from '../../../schemas/units.ts';
-import type { LatestRow, LatestRows, PlacedRow } from './latest.ts';
+import type { FirstSeen } from './closings.ts';
 import { versionOfLowest } from './lowest-slot.ts';
+import type { LatestRow, PlacedRow } from './seen.ts';
 
 /** What a batch says of the hours of accounts. */
 export interface HourRows {
   closings: AccountHourRow[];
   /** Those whose hour is not known. */
   waiting: UndatedHourRow[];
-  /** Of the streamed ones among these: from their slots on what was known before does not hold. */
-  undated: UnseenRow[];
 }
 
 export const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
@@ -26,15 +24,13 @@ export const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
 
 /** The rows of hours that these states make. */
 export function hourRows(placed: readonly PlacedRow[]): HourRows {
-  const rows: HourRows = { closings: [], waiting: [], undated: [] };
-  for (const { table, row, hour } of placed) {
+  const rows: HourRows = { closings: [], waiting: [] };
+  for (const { table, row, hour, place } of placed) {
     if (!isKept(table)) continue;
     if (hour !== null) rows.closings.push({ ...closingRow(table, row), hour });
-    else if (row.block_time === null) {
-      // A reading that repeats a state is not in its slot: what was between them may come yet.
-      if (slotOf(row) === row.slot) rows.waiting.push(waitingRow(table, row));
-      if (row.source === 'stream') rows.undated.push(undatedRow(row));
-    }
+    // A reading that repeats a state is not in its slot: what was between them may come yet. Of one that comes behind it
+    // is not known any more whether it did.
+    else if (place === 'new') rows.waiting.push(waitingRow(table, row));
   }
   return rows;
 }
@@ -42,28 +38,25 @@ export function hourRows(placed: readonly PlacedRow[]): HourRows {
 /** The row of a state that had no hour, now that the time of its slot is told. */
 export function datedHour({ state }: UndatedHourRow, time: number): AccountHourRow {
   const row = JSON.parse(state) as Omit<AccountHourRow, 'hour'>;
-  return { ...row, hour: hourOf(time) as number, block_time: time };
+  return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
 }
-
-const slotOf = ({ version }: LatestRow): string => (BigInt(version) >> 64n).toString();
 
 function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
   const { address, slot, version } = row;
-  return { address, slot, version, state: JSON.stringify(closingRow(table, row)) };
+  return { address, slot, version, state: JSON.stringify({ ...closingRow(table, row), block_time: null }) };
 }
 
 function closingRow(table: HourTable | '', row: LatestRow): Omit<AccountHourRow, 'hour'> {
-  const { address, version, block_time, exists } = row;
-  const closing: Omit<AccountHourRow, 'hour'> = { address, version, block_time, exists, held_in: table };
+  const { address, version, slot, block_time, exists } = row;
+  const closing: Omit<AccountHourRow, 'hour'> = {
+    ...{ address, version, block_time, exists, held_in: table },
+    slot: block_time === null ? slot : null,
+  };
   if (table === '' || exists === 0) return closing;
   const state = row as unknown as Record<string, unknown>;
   const columns = closing as unknown as Record<string, unknown>;
   for (const column of HOUR_COLUMNS[table]) columns[column] = state[column];
   return closing;
-}
-
-function undatedRow({ address, slot }: LatestRow): UnseenRow {
-  return { address, after_slot: (BigInt(slot) - 1n).toString(), to_slot: slot };
 }
 
 export const lowestSlot = (hour: number, slot: bigint): LowestSlot => ({
@@ -78,7 +71,7 @@ const MOST_REMEMBERED = 200_000;
 /** The first states of hours that the stream brought, each told once by this process as long as it remembers. */
 export interface FirstStreamed {
   /** Rows that are not written yet. */
-  rowsOf(states: LatestRows['streamed']): FirstStreamedRow[];
+  rowsOf(states: readonly FirstSeen[]): FirstStreamedRow[];
   /** They are written. */
   wrote(rows: readonly FirstStreamedRow[]): void;
 }
@@ -88,8 +81,7 @@ export function createFirstStreamed(): FirstStreamed {
   return {
     rowsOf: (states) => {
       const rows = new Map<string, FirstStreamedRow>();
-      for (const { table, address, hour, slot } of states) {
-        if (!isKept(table)) continue;
+      for (const { address, hour, slot } of states) {
         const told = written.get(address);
         if (told?.hour === hour && told.slot <= slot) continue;
         const key = `${hour} ${address}`;

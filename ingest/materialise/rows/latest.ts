@@ -1,163 +1,111 @@
-import type { LatestColumns, LatestTable, StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
-import { MalformedError } from '../../../schemas/malformed.ts';
-import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
+import type { LatestTable, StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../schemas/units.ts';
-import { EXPECTED_TABLES, readAccount } from './account.ts';
-import { createClosings, type Seen } from './closings.ts';
-import { createMarks, type MarkRow } from './marks.ts';
-
-export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;
-
-/** The table of an address; '' where nothing said what was expected there. */
-interface Place {
-  address: string;
-  table: LatestTable | '';
-}
-
-/** A state of an address, and the table that its row belongs to. */
-export interface PlacedRow extends Pick<Place, 'table'> {
-  row: LatestRow;
-  opens: boolean;
-  /** In which it was seen: of a state that was read again, the hour of that reading; null where its time is not known. */
-  hour: number | null;
-}
+import { createClosings, type FirstSeen } from './closings.ts';
+import { isKept } from './hours.ts';
+import { createLines, type Line, lastOf } from './lines.ts';
+import { saysTheSame } from './same-state.ts';
+import {
+  isRead,
+  isStored,
+  type LatestRow,
+  type PlacedRow,
+  placedRow,
+  type Seen,
+  type StoredRow,
+} from './seen.ts';
+import type { Stored } from './stored.ts';
 
 export interface LatestRows {
   /** Rows by table, the newest good state of each address only; the first columns alone where no account stands. */
   tables: Map<LatestTable, LatestRow[]>;
-  /** Addresses where nothing stands and nothing said what was expected there. */
-  gone: Map<string, StateRow>;
-  /** The last good state of each address in each hour; a row of `tables` or `gone` where it is the newest. */
+  /** Likewise of addresses where nothing stands and nothing said what was expected: those that the table holds. */
+  closed: Map<LatestTable, StateRow[]>;
+  /** The last good state of each address in each hour. */
   closings: PlacedRow[];
   /** The slot of the first state of each hour that the stream brought. */
-  streamed: (Place & { hour: number; slot: bigint })[];
-  /** What the batch says first of an address, where it was read over RPC. */
-  readFirst: PlacedRow[];
-  /** Changes between two states of the batch that the second, a reading over RPC, brought to light. */
+  streamed: FirstSeen[];
+  /** Changes that the stream did not bring, or not in a known hour. */
   unseen: UnseenRow[];
-  marks: MarkRow[];
-  deadLetters: DeadLetterRecord[];
 }
 
-/** Order of the states of an address: by slot, inside it by write_version. */
-export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>): bigint {
-  return (record.slot << 64n) | record.writeVersion;
-}
-
-/** What a batch of account states writes: every state is read, the newest good one of an address is kept. */
-export function latestRows(records: readonly AccountRecord[], programId: Uint8Array): LatestRows {
-  const newest = new Map<string, Seen>();
-  const readFirst = new Map<string, Seen>();
+/**
+ * What a batch of account states writes: every state is read, the newest good one of an address is kept. What a reading
+ * over RPC says is compared with the newest of batch and store, so that it does not matter where a log was cut.
+ */
+export function latestRows(states: readonly Seen[], stored: Stored): LatestRows {
+  const lines = createLines(stored);
   const closings = createClosings();
-  const marks = createMarks();
   const unseen: UnseenRow[] = [];
-  const deadLetters: DeadLetterRecord[] = [];
-  for (const record of records) {
-    try {
-      const reading = readAccount(record, programId);
-      if (reading === 'foreign') continue;
-      const key = Buffer.from(record.address).toString('latin1');
-      closings.streamed(key, record);
-      if (reading !== 'missing' && reading.mark !== undefined) marks.add(key, record, reading.mark);
-      const known = newest.get(key);
-      const version = versionOf(record);
-      const seen: Seen = { record, version, reading, seenAt: record.blockTime, opens: known === undefined };
-      if (known === undefined) {
-        newest.set(key, seen);
-        if (record.source === 'rpc') readFirst.set(key, seen);
-      } else if (known.version > seen.version) closings.add(key, seen, known);
-      else {
-        // A reading of the same state moves nothing but the version.
-        const again = isReadAgain(known.record, record);
-        const next = again ? { ...known, version: seen.version, seenAt: seen.seenAt } : seen;
-        newest.set(key, next);
-        closings.add(key, known, next);
-        if (!again && record.source === 'rpc') unseen.push(unseenRow(known, seen));
-      }
-    } catch (error) {
-      if (!(error instanceof MalformedError)) throw error;
-      deadLetters.push(deadAccount(record, error));
+  for (const seen of states) {
+    const isOfHours = isKept(seen.table);
+    if (isOfHours) {
+      closings.streamed(seen);
+      if (!isRead(seen) && seen.seenAt === null) unseen.push(unseenRow(seen, seen.record.slot - 1n));
+    }
+    const held = lines.of(seen);
+    if (held.length === 0 && isOfHours) closings.add(seen);
+    for (const line of held) {
+      const known = lastOf(line);
+      const next = amongKnown(seen, known);
+      if (known !== null && next === seen && isRead(seen))
+        unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
+      const earlier = takeIn(line, next);
+      if (earlier === null || !isKept(earlier.table)) continue;
+      if (!isInHourOf(line.newest as Seen, earlier)) closings.add(earlier);
     }
   }
-  const rows: LatestRows = {
-    ...{ tables: new Map(), gone: new Map(), closings: [], streamed: [] },
-    ...{ readFirst: [], unseen, marks: marks.rows(), deadLetters },
-  };
-  const places = new Map<string, Place>();
-  for (const [key, seen] of newest) {
-    const placed = placedRow(seen);
-    const { table, row } = placed;
-    if (table === '') rows.gone.set(row.address, row);
-    else push(rows.tables, table, row);
+  const rows: LatestRows = { tables: new Map(), closed: new Map(), closings: [], streamed: [], unseen };
+  for (const { table, newest } of lines.all()) {
+    if (newest === null) continue;
+    const placed = placedRow(newest);
+    push(newest.table === '' ? rows.closed : rows.tables, table, placed.row);
     rows.closings.push(placed);
-    places.set(key, { table, address: row.address });
-    const first = readFirst.get(key);
-    if (first !== undefined) rows.readFirst.push(first === seen ? placed : placedRow(first));
   }
   for (const seen of closings.earlier()) rows.closings.push(placedRow(seen));
-  for (const { address, hour, slot } of closings.firsts())
-    rows.streamed.push({ ...(places.get(address) as Place), hour, slot });
+  rows.streamed = [...closings.firsts()];
   return rows;
 }
 
-function placedRow({ record, version, reading, seenAt, opens }: Seen): PlacedRow {
-  const row: LatestRow = firstColumns(record, version, reading !== 'missing');
+/** A state as it counts beside the one that is known; itself where it says something new. */
+function amongKnown(seen: Seen, known: Seen | StoredRow | null): Seen {
+  if (known === null) return seen;
+  const version = BigInt(known.version);
+  if (!isRead(seen)) return version === seen.version ? asDated(seen, known) : seen;
+  if (version > seen.version) return { ...seen, place: 'behind' };
+  if (!saysTheSame(seen, known)) return seen;
+  // A reading of the same state moves nothing but the version, so that an older state does not replace it.
+  if (isStored(known)) return { ...seen, kept: known, place: 'repeats' };
+  return { ...known, version: seen.version, seenAt: seen.seenAt, place: 'repeats' };
+}
+
+/** What comes again without a time is no older than it was told to be meanwhile. */
+function asDated(seen: Seen, known: Seen | StoredRow): Seen {
+  if (seen.seenAt !== null || isRead(known)) return seen;
+  return isStored(known) ? { ...seen, kept: known } : { ...known, seenAt: null };
+}
+
+/** @returns the older of it and what was the newest. */
+function takeIn(line: Line, next: Seen): Seen | null {
+  const before = line.newest;
+  if (before !== null && before.version > next.version) return next;
+  line.newest = next;
+  return before;
+}
+
+function isInHourOf(newest: Seen, { seenAt }: Seen): boolean {
   const hour = hourOf(seenAt);
-  if (reading !== 'missing')
-    return { table: reading.table, row: Object.assign(row, reading.columns()), opens, hour };
-  const { expected } = record;
-  return {
-    table: expected === null || expected === 'program' ? '' : EXPECTED_TABLES[expected],
-    row,
-    opens,
-    hour,
-  };
+  return hour !== null && isKept(newest.table) && hour === hourOf(newest.seenAt);
 }
 
-function unseenRow(known: Seen, found: Seen): UnseenRow {
-  return {
-    address: encodeBase58(found.record.address),
-    after_slot: (known.version >> 64n).toString(),
-    to_slot: found.record.slot.toString(),
-  };
-}
+const unseenRow = ({ record }: Seen, after: bigint): UnseenRow => ({
+  address: encodeBase58(record.address),
+  after_slot: after.toString(),
+  to_slot: record.slot.toString(),
+});
 
-function isReadAgain(known: AccountRecord, record: AccountRecord): boolean {
-  return (
-    record.source === 'rpc' &&
-    (known.lamports === 0n) === (record.lamports === 0n) &&
-    Buffer.compare(known.owner, record.owner) === 0 &&
-    Buffer.compare(known.data, record.data) === 0
-  );
-}
-
-function push(tables: Map<LatestTable, LatestRow[]>, table: LatestTable, row: LatestRow): void {
+function push<T>(tables: Map<LatestTable, T[]>, table: LatestTable, row: T): void {
   const rows = tables.get(table);
   if (rows === undefined) tables.set(table, [row]);
   else rows.push(row);
-}
-
-function firstColumns(record: AccountRecord, version: bigint, exists: boolean): StateRow {
-  return {
-    address: encodeBase58(record.address),
-    slot: record.slot.toString(),
-    version: version.toString(),
-    block_time: record.blockTime,
-    source: record.source,
-    exists: exists ? 1 : 0,
-  };
-}
-
-function deadAccount(record: AccountRecord, error: MalformedError): DeadLetterRecord {
-  return {
-    kind: 'dead-letter',
-    source: record.source,
-    what: `account:${error.what}`,
-    where: encodeBase58(record.address),
-    reason: error.message,
-    slot: record.slot,
-    // What stands where a stranger says is nothing to keep.
-    bytes: record.expected === 'metadata' || record.expected === 'mint' ? new Uint8Array(0) : record.data,
-  };
 }

@@ -8,6 +8,7 @@ import { readFlags } from '../../../runtime/config/flags.ts';
 import { loadConfig } from '../../../runtime/config/load.ts';
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
+import { printable } from '../../../runtime/process/printable.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { gentleStore } from './gentle-store.ts';
 import { createReport } from './report.ts';
@@ -27,7 +28,7 @@ const WAIT_MS = 30_000;
 export async function audit(signal: AbortSignal): Promise<void> {
   readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const print = (line: string) => void process.stdout.write(`${printable(line)}\n`);
   const report = createReport(print);
   const { store, close } = await open(config, signal);
   try {

@@ -6,6 +6,7 @@ import { auditEventKinds } from './checks/event-kinds.ts';
 import { auditEventTables } from './checks/event-tables.ts';
 import { auditHours } from './checks/hours.ts';
 import { createLostFinder } from './checks/lost-events.ts';
+import { auditQuoteHours } from './checks/quote-hours.ts';
 import { auditTotals } from './checks/totals.ts';
 import type { AuditContext } from './context.ts';
 
@@ -27,5 +28,6 @@ export async function runAudit(options: AuditOptions): Promise<void> {
   await auditEventTables(context);
   await auditCounters(context);
   await auditHours(context);
+  await auditQuoteHours(context);
   if (context.rpc !== null) await auditAccounts(context, context.rpc);
 }

@@ -8,7 +8,7 @@ import {
 import { logRanges, type Range } from '../../log/kafka/offset-ranges.ts';
 import type { LogEntry, Topic } from '../../log/port.ts';
 import { factsOf } from '../../materialise/rows/facts.ts';
-import { latestRows } from '../../materialise/rows/latest.ts';
+import { readStates } from '../../materialise/rows/read-states.ts';
 import type { ReplayContext } from './context.ts';
 import { rereadRanges } from './rewrite-ranges.ts';
 
@@ -101,6 +101,6 @@ function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
 /** Markers and gaps hold by their place among the others, which only a whole replay gives them again. */
 function decodes({ record }: LogEntry, programId: Uint8Array): boolean {
   if (record.kind === 'transaction') return factsOf([record], programId, 0).deadLetters.length === 0;
-  if (record.kind === 'account') return latestRows([record], programId).deadLetters.length === 0;
+  if (record.kind === 'account') return readStates([record], programId).deadLetters.length === 0;
   return record.kind === 'reading';
 }

@@ -108,6 +108,11 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
       reject(new MalformedError('metadata document', reason));
     };
     request.on('error', reject);
+    // Without a listener such an answer ends the connection and tells nobody: not even the deadline is heard then.
+    request.on('upgrade', ({ statusCode }, socket) => {
+      socket.destroy();
+      fail(`answered ${statusCode}`);
+    });
     request.on('response', (response) => {
       const { statusCode = 0 } = response;
       const { location } = response.headers;

@@ -18,6 +18,7 @@ describe(`a token (${TOKEN})`, () => {
     ['letter by letter', [...TOKEN].join(' ')],
     ['in two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`],
     ['with what nobody sees inside', [...TOKEN].join('\u200b')],
+    ['with a mark on each letter', [...TOKEN].map((letter) => `${letter}\u0301`).join('')],
     ['with dots between its letters', [...TOKEN].join('.')],
     ['cut by words of another alphabet', `${TOKEN.slice(0, 9)}→${TOKEN.slice(9)}`],
     ['in wide letters', wide],

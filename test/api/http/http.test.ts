@@ -9,13 +9,15 @@ import { startApi, type TestApi } from '../support/api.ts';
 import { key } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 
+const refused = async () => {
+  throw new Error(
+    'connect ECONNREFUSED http://reader:hunter2@db.internal:8123/x?key=abc with token t0ps3cret',
+  );
+};
 const failing: Store = {
   database: 'gone',
-  query: async () => {
-    throw new Error(
-      'connect ECONNREFUSED http://reader:hunter2@db.internal:8123/x?key=abc with token t0ps3cret',
-    );
-  },
+  query: refused,
+  lines: refused,
   insert: async () => undefined,
   command: async () => undefined,
   close: async () => undefined,
@@ -47,11 +49,12 @@ describe('the form of answers', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('every error is JSON of the same form, open to every origin', async () => {
-    for (const path of ['/nowhere', '/coins/x', '/rankings?sort=x']) {
+  test('every error is JSON of the same form, open to every origin, and nothing else to anybody who guesses', async () => {
+    for (const path of ['/nowhere', '/coins/<script>', '/rankings?sort=x']) {
       const reply = await held.api.request('GET', path);
       expect(reply.text).toBe(`${JSON.stringify(reply.body, null, 2)}\n`);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
 

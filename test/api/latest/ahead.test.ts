@@ -6,7 +6,7 @@ import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   appliedRow,
   key,
@@ -24,7 +24,7 @@ const policies = [...NAMES, 'new'].map((name) => policyRow(name, 'quote'));
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
   await store.insert('policies', policies.slice(0, -1));
   const accounts = policies.flatMap((row) => [row.bankroll, row.quote_escrow, row.base_escrow]);
@@ -68,8 +68,14 @@ function watched(behind: (sql: string) => Promise<void> = async () => {}) {
     await behind(sql);
     return rows;
   };
+  const lines: Store['lines'] = async (sql, params) => {
+    asked.push(sql);
+    const text = await store.lines(sql, params);
+    await behind(sql);
+    return text;
+  };
   const memory = createMemory({
-    ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000 },
+    ...{ store: { ...store, query, lines }, feed: handOver, maxBytes: 10_000_000 },
     ...{ clock: Date.now, monotonic: () => now },
   });
   return { asked, memory, handOver, pass: (ms: number) => (now += ms) };
@@ -100,12 +106,12 @@ test('whoever asks for one policy has what the others are made of read too', asy
   expect(asked.length).toBe(before);
 });
 
-test('one that is not there is no reason to read all of them again', async () => {
+test('one that is not there is asked for of nobody', async () => {
   const { asked, memory } = watched();
   await memory.read(read(0));
-  await memory.read((view) => view.get('policy', key('nobody')) ?? null);
-  const keys = asked.filter((sql) => sql.includes('LIMIT {most:UInt32}'));
-  expect(keys.length).toBe(1);
+  const before = asked.length;
+  expect((await memory.read((view) => view.get('policy', key('nobody')) ?? null)).value).toBe(null);
+  expect(asked.length).toBe(before);
 });
 
 test('policies that came behind the first of them are read ahead, too, once one of them is asked for', async () => {
@@ -147,6 +153,25 @@ test('a state that has changed is read again with the turn, though nobody asked 
   const before = asked.length;
   expect((await memory.read(read(3))).value?.paused).toBe(1);
   expect(asked.length).toBe(before);
+});
+
+test('what changes behind the reading of all policies, and before it is in place, is told of them', async () => {
+  let meanwhile = async () => {};
+  const { memory, handOver } = watched(async (sql) => {
+    if (sql.includes('address AS key') && sql.includes('FROM policies')) await meanwhile();
+  });
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    const changes: Changes = new Map();
+    const paused = policyRow('coin 5', 'quote', { paused: 1, ...later(9_050n) });
+    await store.insert('policies', [paused]);
+    noteRows(changes, 'policies', [paused]);
+    handOver.note(changes);
+    handOver.applied();
+  };
+  await memory.read(read(0));
+  await memory.turn();
+  expect((await memory.read(read(5))).value?.paused).toBe(1);
 });
 
 test('all that a new policy is made of is there with the turn that tells of it', async () => {

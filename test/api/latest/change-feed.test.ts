@@ -18,7 +18,7 @@ import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { policyAddress, policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 import { batchOf, logOf } from '../../ingest/materialise/support/records.ts';
 import { recordsOf } from '../../ingest/support/ledger-records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { SETTINGS } from '../support/api.ts';
 
 const SEED = process.env.SEED ?? 'changes-1';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (let slot = 0; slot < 40; slot += 1) await chain.produce(life.next());
   const { accounts, transactions } = recordsOf(chain);
   logs = { accounts: logOf([...accounts, closing(accounts)]), transactions: logOf(withGap(transactions)) };
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   const deps: ReadDeps = {
     latest: null as never,
     settings: { ...SETTINGS, programId: chain.programId },

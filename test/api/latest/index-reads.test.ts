@@ -6,7 +6,7 @@ import { createRowParts } from '../../../api/latest/made/row-parts.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
 
 let store: Store;
@@ -16,7 +16,7 @@ let behindSums: () => Promise<void> = async () => {};
 let memory: Memory;
 
 beforeAll(async () => {
-  const real = await freshDatabase();
+  const real = await embeddedDatabase('several');
   store = {
     ...real,
     query: async (sql, params) => {

@@ -6,7 +6,7 @@ import { rankingPage } from '../../../api/rankings/rankings.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { Order } from '../../../schemas/responses/rankings.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { SETTINGS } from '../support/api.ts';
 import { appliedRow, key, mintRow, policyRow } from '../support/rows.ts';
 
@@ -21,7 +21,7 @@ const PROFITS = [
 
 let stored: Store;
 beforeAll(async () => {
-  stored = await freshDatabase();
+  stored = await embeddedDatabase('several');
   await stored.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
   await stored.insert('mints', [mintRow('usd', 6), ...NAMES.map((name) => mintRow(name, 6))]);
 });

@@ -6,12 +6,12 @@ import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { appliedRow, key, LAUNCHPAD, policyRow } from '../support/rows.ts';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
   await store.insert('policies', [
     policyRow('first', 'quote', { profit_swept: '20' }),

@@ -16,7 +16,7 @@ import { feeBacklog } from '../../../clickhouse/queries/status/status-counts.ts'
 import { newestAttestations } from '../../../clickhouse/queries/status/venue-state.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds } from '../support/api.ts';
 import {
   appliedRow,
@@ -33,7 +33,7 @@ const SEED = process.env.SEED ?? 'tallies-1';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterAll(() => store.close());
 
@@ -129,7 +129,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
 });
 
 test('changes that leave a sum as it is are remembered by the next ones', async () => {
-  const empty = await freshDatabase();
+  const empty = await embeddedDatabase('several');
   const feed = createHandOver();
   const clocks = { clock: () => TIME * 1000, monotonic: () => 0 };
   const memory = createMemory({ store: empty, feed, ...clocks, maxBytes: 10_000_000 });

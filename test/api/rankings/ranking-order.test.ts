@@ -10,7 +10,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { ORDERS, OWN_KEYS, type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
 import {
   appliedRow,
@@ -33,7 +33,7 @@ let route: SharedRoute;
 let now = (TIME + 500) * 1000;
 
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   const deps: ReadDeps = { latest: null as never, settings: SETTINGS, readPosts: null };
   route = readRoutes(deps).find(({ path }) => path === '/rankings') as SharedRoute;
 });

@@ -35,7 +35,7 @@ export interface StateRow {
 export interface Past {
   /** By table, in the order in which they came. */
   inserts: [table: string, rows: object[]][];
-  policies: { address: string; bankroll: string; quote_mint: string }[];
+  policies: { address: string; bankroll: string; quote_mint: string; created_at: number }[];
   /** What stands of them, by hour. */
   states: StateRow[];
   cover: StreamCover;
@@ -51,7 +51,10 @@ export function randomPast(seed: string): Past {
   const random = createRandom(seed);
   const number = () => (random.chance(0.1) ? MOST : String(random.int(0, 1_000_000)));
   const policies = ['a', 'b', 'c', 'd', 'e', 'closed'].map((mint, at) =>
-    policyRow(mint, `quote ${at % 2}`, { exists: mint === 'closed' ? 0 : 1 }),
+    policyRow(mint, `quote ${at % 2}`, {
+      exists: mint === 'closed' ? 0 : 1,
+      created_at: FIRST_HOUR * HOUR_S + random.int(-9_000, 9_000),
+    }),
   ) as unknown as (Past['policies'][number] & { exists: 0 | 1 })[];
   const rows: StateRow[] = [];
   const older: StateRow[] = [];

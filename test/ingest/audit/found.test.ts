@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
+
+/** In slots. */
+const AN_HOUR = 9_000n;
 
 let stage: AuditStage;
 let damage: ReturnType<typeof damageTo>;
 beforeAll(async () => {
   stage = await openAuditStage(process.env.SEED ?? 'audit-found', 30);
   damage = damageTo(stage.store);
-  await stage.live(200);
+  await stage.live(150);
+  stage.chain.skipTo(stage.chain.tip().slot + AN_HOUR);
+  await stage.live(50);
   await stage.settled();
   await stage.stopWriting();
+  expect(await keepPassed(stage.store, new AbortController().signal)).toBeGreaterThan(0);
   expect((await stage.audit()).lines).toEqual([]);
 });
 afterAll(() => stage.close());
@@ -135,6 +142,22 @@ describe('a difference is found', () => {
     expect(found).toContain(`${mint}  Policy.tokens_burned in the hour of `);
     expect(found).toContain('kept 3  events ');
     expect((await stage.audit()).lines).toEqual([]);
+  });
+
+  test('where the sums that are kept of an hour are not those of its states', async () => {
+    // What was damaged and mended before has them made again.
+    await keepPassed(stage.store, new AbortController().signal);
+    const { hour, sums } = await damage.one<{ hour: number; sums: string }>(
+      "SELECT hour, sums FROM quote_hours FINAL WHERE sums != '[]' ORDER BY hour DESC LIMIT 1",
+    );
+    const [first, ...others] = JSON.parse(sums) as object[];
+    const damaged = JSON.stringify([{ ...first, hwm: '3' }, ...others]);
+    const mend = await damage.overwrite('quote_hours', `hour = ${hour}`, 'written_at', { sums: damaged });
+    const { lines } = await stage.audit();
+    await mend();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('quote_hours.sums at ');
+    expect(lines[0]).toContain('"hwm":"3"');
   });
 
   test('where an account is served that the chain does not have', async () => {

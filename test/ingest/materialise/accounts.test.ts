@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { readAccount } from '../../../ingest/materialise/rows/account.ts';
-import { latestRows } from '../../../ingest/materialise/rows/latest.ts';
+import { readStates } from '../../../ingest/materialise/rows/read-states.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
@@ -81,7 +81,7 @@ describe('what an account is', () => {
     expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n), pointed)).toBe('token_accounts');
     expect(kindOf('a', PROGRAM, policy, pointed)).toBe('policies');
     expect(kindOf('a', LAUNCHPAD, POOL, { ...pointed, address: POOL_AT })).toBe('pools');
-    const { deadLetters } = latestRows([account('a', LAUNCHPAD, Buffer.alloc(5_000), pointed)], PROGRAM);
+    const { deadLetters } = readStates([account('a', LAUNCHPAD, Buffer.alloc(5_000), pointed)], PROGRAM);
     expect(deadLetters).toMatchObject([{ bytes: new Uint8Array(0) }]);
   });
 
@@ -98,7 +98,7 @@ describe('the states of a batch', () => {
   let store: Store;
   let next = 0n;
   beforeAll(async () => {
-    store = await freshDatabase();
+    store = await embeddedDatabase('several');
   });
   afterAll(() => store.close());
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { openLog } from '../../../start/log.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { marker, PROGRAM, routed, transaction } from './support/records.ts';
 import { sumsOfFacts, sumsOfTotals } from './support/tables.ts';
 
@@ -16,7 +16,7 @@ const logger = createLogger('silent', 'test');
 let store: Store;
 
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterEach(() => store.close());
 

@@ -11,7 +11,7 @@ import { lacks } from '../../../schemas/lacks.ts';
 import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
 import { batchOf, logOf } from './support/records.ts';
 import { readTables, type Tables } from './support/tables.ts';
@@ -34,7 +34,7 @@ let expected: Tables;
 const open: Store[] = [];
 
 async function applied(...batches: LogRecord[][]): Promise<Store> {
-  return appliedTo(await freshDatabase(), batches);
+  return appliedTo(await embeddedDatabase('several'), batches);
 }
 
 async function appliedTo(store: Store, batches: LogRecord[][]): Promise<Store> {
@@ -98,10 +98,7 @@ describe('transactions whose logs were cut', () => {
     ['before, and again', () => [cut, whole, cut]],
   ] as const)('leave nothing where they are read whole too: cut %s', async (_, batches) => {
     // Where no other process writes, who has written none does not look for them.
-    const store = await appliedTo(
-      { ...(await freshDatabase()), exclusive: true },
-      batches() as LogRecord[][],
-    );
+    const store = await appliedTo(await embeddedDatabase(), batches() as LogRecord[][]);
     expect(await standing(store)).toEqual(expected);
     expect(await incompleteState(store)).toMatchObject({ count: 0, policies: [], days: [] });
     expect(await unresolvedTransactions(store)).toEqual([]);

@@ -15,7 +15,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
 import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   batchOf,
   EVENING,
@@ -32,7 +32,7 @@ import {
 let store: Store;
 let offsets: Record<string, bigint>;
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   offsets = {};
 });
 afterEach(() => store.close());

@@ -6,7 +6,7 @@ import { createLife } from '../../../devnet/life/life.ts';
 import type { LogEntry, Topic } from '../../../ingest/log/port.ts';
 import { createMaterialiser, PartitionLostError } from '../../../ingest/materialise/materialiser.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
 import { batchOf, logOf } from './support/records.ts';
 import { readTables, sumsOfFacts, sumsOfTotals, type Tables } from './support/tables.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 
 async function withStore(use: (store: Store) => Promise<void>): Promise<void> {
-  const store = await freshDatabase();
+  const store = await embeddedDatabase('several');
   try {
     await use(store);
   } finally {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
 import { sumsOfFacts, sumsOfTotals } from './support/tables.ts';
 
 let store: Store;
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterEach(() => store.close());
 

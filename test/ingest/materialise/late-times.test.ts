@@ -6,7 +6,7 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord, TimeRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterAll(() => store.close());
 

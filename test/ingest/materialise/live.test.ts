@@ -4,7 +4,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { NARROWEST, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, EVENING, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_122);
@@ -13,7 +13,7 @@ const TABLES = ['policy_spans', 'policy_totals', 'quote_spans', 'quote_days', 'k
 /** One goes on from batch to batch; of the other the engine makes the sums, as one who knows nothing does. */
 let [live, anew]: Store[] = [];
 beforeAll(async () => {
-  [live, anew] = await Promise.all([freshDatabase(), freshDatabase()]);
+  [live, anew] = await Promise.all([embeddedDatabase('several'), embeddedDatabase('several')]);
 });
 afterAll(() => Promise.all([live?.close(), anew?.close()]));
 

@@ -5,12 +5,12 @@ import { type AppliedPlace, appliedPlaces } from '../../../clickhouse/queries/pr
 import { mustBeSameLog, mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterAll(() => store.close());
 

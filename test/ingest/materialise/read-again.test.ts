@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, logOf, PROGRAM } from './support/records.ts';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 beforeEach(async () => {
   for (const table of ['policies', 'applied']) await store.command(`TRUNCATE TABLE ${table}`);
@@ -31,6 +31,11 @@ async function after(records: readonly LogRecord[], together: boolean) {
   const log = logOf(records);
   for (const entries of together ? [log] : log.map((entry) => [entry]))
     await materialise(batchOf('accounts', entries));
+  return await stored();
+}
+
+/** It is gone then. */
+async function stored() {
   const [row] = await store.query<{ slot: string; fees_claimed: string; source: string; signed: number }>(
     'SELECT slot, block_time, fees_claimed, source, signature IS NOT NULL AS signed FROM policies FINAL',
   );
@@ -67,6 +72,30 @@ test.each([
   expect(await after([streamed(5), read(8), streamed(7, another)], together)).toMatchObject({
     fees_claimed: '1',
   });
+});
+
+test('a reading behind an older state that comes late is compared with what is stored, wherever the log is cut', async () => {
+  const kept = { slot: '5', block_time: '50', source: 'stream', signed: 1, fees_claimed: '1' };
+  const brought = { slot: '8', block_time: '80', source: 'rpc', signed: 0, fees_claimed: '9' };
+  const logs = [
+    { records: [streamed(5), streamed(3, another), read(8), read(9)], row: kept, unseen: [] },
+    { records: [streamed(5), read(3, another), read(4), read(8)], row: kept, unseen: [] },
+    {
+      records: [streamed(5), streamed(3, another), read(8, another), read(9, another)],
+      ...{ row: brought, unseen: [{ after_slot: '5', to_slot: '8' }] },
+    },
+  ];
+  for (const { records, row, unseen } of logs) {
+    const log = logOf(records);
+    for (let cut = 0; cut < log.length; cut += 1) {
+      await store.command('TRUNCATE TABLE unseen_changes');
+      const materialise = createMaterialiser({ store, programId: PROGRAM });
+      for (const entries of [log.slice(0, cut), log.slice(cut)])
+        await materialise(batchOf('accounts', entries));
+      expect(await stored(), `cut at ${cut}`).toEqual(row);
+      expect(await store.query('SELECT after_slot, to_slot FROM unseen_changes FINAL')).toEqual(unseen);
+    }
+  }
 });
 
 test('a reading that is read again from the log moves nothing either', async () => {

@@ -4,14 +4,14 @@ import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
 import { policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, EVENING, event, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
 let store: Store;
 /** The offset that the next record gets, by partition. */
 let next: Map<number, bigint>;
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   next = new Map();
 });
 afterEach(() => store.close());

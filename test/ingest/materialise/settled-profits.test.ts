@@ -14,7 +14,7 @@ import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
 import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
 import { batchOf, logOf } from './support/records.ts';
 import { readTables } from './support/tables.ts';
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 async function indexOf() {
-  const store = await freshDatabase();
+  const store = await embeddedDatabase('several');
   open.push(store);
   const apply = createMaterialiser({ store, programId: PROGRAM });
   const next = new Map<Topic, bigint>();

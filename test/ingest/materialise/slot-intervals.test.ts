@@ -6,7 +6,7 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { createRollups } from '../../../ingest/materialise/rollups/recompute.ts';
 import { intervalOf, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { TransactionRecord } from '../../../schemas/records.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, EVENING, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 import { sumsOfTotals } from './support/tables.ts';
 
@@ -16,7 +16,7 @@ const MINTS = ['a', 'b', 'c'];
 
 let store: Store;
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 afterEach(() => store.close());
 

@@ -6,13 +6,13 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import type { LogRecord, StruckTransaction } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, key, logOf, PROGRAM, rawSignature, routed, transaction } from './support/records.ts';
 import { readTables } from './support/tables.ts';
 
 let store: Store;
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
 });
 
 afterAll(() => store.close());

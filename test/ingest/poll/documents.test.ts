@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../../ingest/poll/venues/document.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
+import { siteOf } from '../../../ingest/poll/venues/site.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 
@@ -28,6 +29,10 @@ const server = http.createServer((request, response) => {
     '/hang': () => {},
     '/cut': () =>
       response.writeHead(200, { 'content-length': '100' }).write('{', () => request.socket.destroy()),
+    '/switch': () =>
+      void request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      ),
     '/named': () =>
       response.end(JSON.stringify({ name: 'x'.repeat(1_000_000), image: 'https://x.example/a' })),
     '/gone': () => response.writeHead(404).end(),
@@ -67,6 +72,7 @@ describe('a metadata document', () => {
 
   test.each([
     ['/large', /over 262144 bytes/],
+    ['/switch', /answered 101/],
     ['/loop', /over 3 redirects/],
     ['/text', /not JSON/],
     ['/control', /image is no URL|scheme/],
@@ -163,4 +169,30 @@ test('addresses of the public internet are told from the others', () => {
       ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192'],
     ].filter(isPublicAddress),
   ).toEqual([]);
+});
+
+test.each([
+  ['names below the one that was registered', ['https://a.example.com/1', 'http://b.example.com:8443/2']],
+  ['a name with its last dot', ['https://example.com/', 'https://example.com./']],
+  ['addresses beside each other', ['http://8.8.8.8/', 'http://8.8.8.9/', 'http://0x8080809/']],
+  [
+    'addresses of one /64',
+    ['http://[2a00:1::1]/', 'http://[2a00:1:0:0:a:b:c:d]:81/', 'http://[2a00:1::9:0:0:1]/'],
+  ],
+  ['addresses of one /64 in other forms', ['http://[2a00:1:2:3::]/', 'http://[2A00:1:2:3:4:5:6:7]/']],
+  ['what stands on ipfs', ['ipfs://a', 'ipfs://b/c']],
+])('%s have one share of a round', (_, uris) => {
+  expect(new Set(uris.map(siteOf)).size).toBe(1);
+});
+
+test('documents of others have shares of their own', () => {
+  const uris = [
+    'https://a.org',
+    'https://b.org',
+    'http://[2a00:1:0:1::1]',
+    'http://[2a00:1::1]',
+    'ipfs://a',
+    'ar://a',
+  ];
+  expect(new Set(uris.map(siteOf)).size).toBe(uris.length);
 });

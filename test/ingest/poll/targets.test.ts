@@ -11,7 +11,7 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { captureLog, pollOptions } from './support/capture.ts';
 
 let store: Store;
@@ -20,7 +20,7 @@ let catalogue: unknown[] = [];
 let documentHits = 0;
 
 beforeAll(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   server = await serveAnswers(({ path, query }) => {
     if (path === '/pairs') return { body: { data: { pairs: catalogue } } };
     if (path === '/launchlab/pricing') {

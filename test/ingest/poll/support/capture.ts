@@ -34,7 +34,10 @@ export function pollOptions(env: Record<string, string>, more: Partial<PollOptio
   };
   return {
     config: readConfig(env),
-    store: { query: unasked, insert: unasked, command: unasked, database: 'none', close: async () => {} },
+    store: {
+      ...{ query: unasked, lines: unasked, insert: unasked, command: unasked },
+      ...{ database: 'none', close: async () => {} },
+    },
     log: captureLog(),
     rpc: createRpc('http://127.0.0.1:1', { commitment: 'confirmed' }),
     logger: createLogger('silent', 'test'),

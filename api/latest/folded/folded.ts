@@ -1,0 +1,141 @@
+import { END, type Stretch } from '../../../clickhouse/in-order.ts';
+import { type Chunk, isKey, rowsAt } from './chunk.ts';
+
+/** What is known of a key: its rows as they were read, or its value as it was told last. */
+export type Known = { rows: readonly object[]; chars: number } | { text: string; until: number };
+
+/** All that one kind holds, whoever asked for it, as text by key: what was read in order, and what was told since. */
+export interface Folded {
+  /** Undefined where the store has to be asked. */
+  get(key: string): Known | undefined;
+  /** Whether it has to be told what becomes of a key. */
+  has(key: string): boolean;
+  /** The value of a key as it was read by its key. @param text null: it is another, and nobody knows which */
+  told(key: string, text: string | null, until: number): void;
+  /** All of it may be old. */
+  forget(): void;
+  /** Whether nothing of it was read. */
+  isEmpty(): boolean;
+  /** Whether something is to be read. */
+  isDue(): boolean;
+  /** What is to be read next; null where nothing is, or somebody is about it. */
+  begin(): Flight | null;
+}
+
+/** A stretch that is being read. What was told since its beginning is newer than it. */
+export interface Flight {
+  stretch: Stretch;
+  place(chunk: Chunk): void;
+  /** Where it could not be read. */
+  fail(): void;
+}
+
+/** What all kinds together may take, and take. */
+export interface Room {
+  most: number;
+  used: number;
+}
+
+/** Read with the first who asks for the kind, who waits for them. */
+const FIRST_ROWS = 1_000;
+const STRETCH_BYTES = 4 * 1024 * 1024;
+const MOST_ROWS = 100_000;
+/** Of a stretch that is read again: its end is known. */
+const ALL_ROWS = 10_000_000;
+const TOLD_BYTES = 16 * 1024 * 1024;
+const TOLD_OVERHEAD = 150;
+
+interface Told {
+  text: string | null;
+  until: number;
+  at: number;
+}
+
+/** @param mostTold bytes of text that are told before it is put where it belongs, by reading all of it again */
+export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
+  /** One behind the other, from the first key on. */
+  let chunks: Chunk[] = [];
+  let told = new Map<string, Told>();
+  let toldBytes = 0;
+  let moment = 0;
+  let flight: { begunAt: number; isOld: boolean } | null = null;
+  /** The next of those that are read again; null while none are. */
+  let again: number | null = null;
+
+  const reach = () => chunks.at(-1)?.last ?? '';
+  const sizeOf = (key: string, { text }: Told) => key.length + (text?.length ?? 0) + TOLD_OVERHEAD;
+  const remove = (key: string) => {
+    const known = told.get(key);
+    if (known === undefined) return;
+    toldBytes -= sizeOf(key, known);
+    told.delete(key);
+  };
+  /** Where it goes on; null where nothing is to be read. */
+  const next = (): { at: number; stretch: Stretch } | null => {
+    if (toldBytes > mostTold && chunks.length > 0) again ??= 0;
+    const old = again === null ? undefined : chunks[again];
+    if (again !== null && old !== undefined)
+      return { at: again, stretch: { behind: old.behind, last: old.last, most: ALL_ROWS } };
+    if (reach() !== END && room.used < room.most) {
+      const rowBytes = chunks.at(-1)?.rowBytes ?? 0;
+      const most = chunks.length === 0 ? FIRST_ROWS : Math.ceil(STRETCH_BYTES / Math.max(rowBytes, 1));
+      return {
+        at: chunks.length,
+        stretch: { behind: reach(), last: END, most: Math.min(most, MOST_ROWS) },
+      };
+    }
+    return null;
+  };
+  const put = (at: number, chunk: Chunk, begunAt: number) => {
+    room.used += chunk.bytes.length - (chunks[at]?.bytes.length ?? 0);
+    chunks[at] = chunk;
+    if (again !== null) again = again + 1 < chunks.length ? again + 1 : null;
+    const { behind, last } = chunk;
+    for (const [key, { at: toldAt }] of told)
+      if (toldAt <= begunAt && key > behind && key <= last) remove(key);
+    // Nobody keeps those that lie behind all that was read.
+    if (again === null && toldBytes > mostTold) for (const key of told.keys()) if (key > reach()) remove(key);
+  };
+
+  return {
+    has: (key) => flight !== null || (chunks.length > 0 && key <= reach()) || told.has(key),
+    get: (key) => {
+      const known = told.get(key);
+      if (known !== undefined)
+        return known.text === null ? undefined : { text: known.text, until: known.until };
+      if (!isKey(key)) return undefined;
+      const chunk = chunks.find(({ last }) => key <= last);
+      return chunk && rowsAt(chunk, key);
+    },
+    told: (key, text, until) => {
+      remove(key);
+      moment += 1;
+      const one = { text, until, at: moment };
+      told.set(key, one);
+      toldBytes += sizeOf(key, one);
+    },
+    forget: () => {
+      for (const { bytes } of chunks) room.used -= bytes.length;
+      [chunks, told, toldBytes, again] = [[], new Map(), 0, null];
+      if (flight !== null) flight.isOld = true;
+    },
+    isEmpty: () => chunks.length === 0,
+    isDue: () => flight === null && next() !== null,
+    begin: () => {
+      const going = flight === null ? next() : null;
+      if (going === null) return null;
+      const own = { begunAt: moment, isOld: false };
+      flight = own;
+      return {
+        stretch: going.stretch,
+        place: (chunk) => {
+          flight = null;
+          if (!own.isOld) put(going.at, chunk, own.begunAt);
+        },
+        fail: () => {
+          flight = null;
+        },
+      };
+    },
+  };
+}

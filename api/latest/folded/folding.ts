@@ -1,0 +1,92 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { missingMark } from '../../../clickhouse/queries/progress/index-state.ts';
+import type { Cells } from '../cells/cells.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { KINDS, type KindName } from '../kinds/kinds.ts';
+import { foldLines } from './chunk.ts';
+
+/** Reads all of what somebody asks for one of, beside the turns. */
+export interface Folding {
+  /** Begins what nobody asked for before. What it gives puts that in its place; it never fails. */
+  begin(kinds: Iterable<KindName>): Promise<() => void>;
+  /** Goes on with what somebody asked for of late. */
+  goOn(clock: number): void;
+}
+
+/** After one that could not be read. */
+const REST_MS = 5_000;
+/** Stretches that are read side by side. */
+const LANES = 2;
+
+const NAMES = Object.keys(KINDS) as KindName[];
+
+/**
+ * An engine that is asked for one key of a large table takes thousands of times longer than for each of a stretch of
+ * them: so all keys are read, one stretch behind the other, as soon as somebody asks for one.
+ */
+export function createFolding(options: {
+  store: Store;
+  cells: Cells;
+  clock(): number;
+  monotonic(): number;
+  /** Of what memory says is missing; null where it does not know. */
+  mark(): string | null;
+  /** Who goes before. */
+  before(): Promise<void>;
+}): Folding {
+  const { store, cells, clock, monotonic, mark, before } = options;
+  const restsUntil = new Map<KindName, number>();
+  const wanted = new Set<KindName>();
+  let lanes = 0;
+
+  const isDue = (kind: KindName) =>
+    cells.folded(kind)?.isDue() === true && (restsUntil.get(kind) ?? 0) <= monotonic();
+  /** What it gives puts what was read in its place, and says whether that could be. */
+  const read = async (kind: KindName): Promise<() => boolean> => {
+    const flight = cells.folded(kind)?.begin();
+    const { ordered, sums } = KINDS[kind] as Kind<unknown>;
+    if (flight == null || ordered === undefined) return () => false;
+    try {
+      const chunk = await foldLines(await ordered.read(store, flight.stretch, clock()), flight.stretch);
+      const at = sums ? await missingMark(store) : null;
+      return () => {
+        // Else a sum could be told without what is missing of it: the next turn says what that is.
+        const isSettled = at === null || at === mark();
+        if (isSettled) flight.place(chunk);
+        else flight.fail();
+        return isSettled;
+      };
+    } catch {
+      // Whoever needs one of them asks for it by its key.
+      flight.fail();
+      restsUntil.set(kind, monotonic() + REST_MS);
+      return () => false;
+    }
+  };
+  const lane = async () => {
+    for (;;) {
+      await before();
+      const kind = NAMES.find((one) => wanted.has(one) && isDue(one));
+      if (kind === undefined) return;
+      const place = await read(kind);
+      if (!place()) wanted.delete(kind);
+    }
+  };
+
+  return {
+    begin: async (kinds) => {
+      const begun = [...kinds].filter((kind) => cells.folded(kind)?.isEmpty() && isDue(kind));
+      const places = await Promise.all(begun.map(read));
+      return () => {
+        for (const place of places) place();
+      };
+    },
+    goOn: (used) => {
+      for (const kind of NAMES) if (cells.isInUse(kind, used) && isDue(kind)) wanted.add(kind);
+      for (; wanted.size > 0 && lanes < LANES; lanes += 1)
+        void lane().finally(() => {
+          lanes -= 1;
+        });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import {
+  type ClaimRow,
+  recentClaims,
+  recentClaimsInOrder,
+} from '../../../clickhouse/queries/activity/claims.ts';
+import {
+  type PolicyTotalsRow,
+  policyTotals,
+  policyTotalsInOrder,
+} from '../../../clickhouse/queries/analytics/policy-totals.ts';
+import {
+  claimsOfDay,
+  claimsOfDayInOrder,
+  claimsWindow,
+  eventsOfDay,
+  eventsOfDayInOrder,
+  eventsWindow,
+  NO_CLAIMS,
+  NO_EVENTS,
+} from '../../../clickhouse/queries/ranking/day-windows.ts';
+import { type MintRow, mintsAt, mintsInOrder } from '../../../clickhouse/queries/states/mints.ts';
+import {
+  type LastTransactionRow,
+  lastTransactions,
+  lastTransactionsInOrder,
+  policiesAt,
+  policiesInOrder,
+  type StoredPolicy,
+} from '../../../clickhouse/queries/states/policy.ts';
+import { type PoolRow, poolsAt, poolsInOrder } from '../../../clickhouse/queries/states/pools.ts';
+import {
+  type TokenAccountRow,
+  tokenAccountsAt,
+  tokenAccountsInOrder,
+} from '../../../clickhouse/queries/states/token-accounts.ts';
+import {
+  type VenueAccountRow,
+  venueAccountsInOrder,
+  venueAccountsOf,
+} from '../../../clickhouse/queries/states/venue-accounts.ts';
+import {
+  type VenueReadingRow,
+  venueReadings,
+  venueReadingsInOrder,
+} from '../../../clickhouse/queries/status/venue-state.ts';
+import { list, ofDay, row } from './kind.ts';
+
+const STEADY = { steady: true } as const;
+
+/** What the answers of policies are made of: all of it is kept. */
+export const OF_POLICIES = {
+  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, { ...STEADY, inOrder: policiesInOrder }),
+  lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions, {
+    ...STEADY,
+    inOrder: lastTransactionsInOrder,
+  }),
+  /** By policy. */
+  venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf, {
+    ...STEADY,
+    inOrder: venueAccountsInOrder,
+  }),
+  tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt, {
+    ...STEADY,
+    inOrder: tokenAccountsInOrder,
+  }),
+  mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt, {
+    ...STEADY,
+    inOrder: mintsInOrder,
+  }),
+  pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt, { ...STEADY, inOrder: poolsInOrder }),
+  /** By token account. */
+  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings, {
+    ...STEADY,
+    inOrder: venueReadingsInOrder,
+  }),
+  /** By mint, as the four after it. */
+  totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, {
+    ...{ ...STEADY, sums: true },
+    inOrder: policyTotalsInOrder,
+  }),
+  claims: list<ClaimRow>({ events: 'key' }, recentClaims, { inOrder: recentClaimsInOrder }),
+  claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, {
+    ...STEADY,
+    all: { inOrder: claimsOfDayInOrder, windowOf: claimsWindow },
+  }),
+  eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, {
+    ...STEADY,
+    all: { inOrder: eventsOfDayInOrder, windowOf: eventsWindow },
+  }),
+} as const;

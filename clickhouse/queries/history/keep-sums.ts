@@ -1,0 +1,38 @@
+import type { Store } from '../../client.ts';
+import type { QuoteHourRow } from '../../tables.ts';
+import { madeSums } from './protocol.ts';
+import { type StepParams, stepParams } from './spans.ts';
+import { streamCover } from './stream-cover.ts';
+import { madeOf, sumsKept } from './sums-kept.ts';
+
+/**
+ * Keeps the sums at the ends of steps, in hours since 1970, of which none are kept that still hold.
+ * @returns how many were made.
+ */
+export async function keepSums(store: Store, ends: readonly number[]): Promise<number> {
+  const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
+  const all = stepParams(ends, cover);
+  if (all === null) return 0;
+  const kept = await sumsKept(store, all);
+  if (!kept.includes(null)) return 0;
+  const missing = ends.slice(kept.indexOf(null), kept.lastIndexOf(null) + 1);
+  const params = stepParams(missing, cover) as StepParams;
+  // What they are made of is read before they are: whatever is written meanwhile has them made again.
+  const made = await madeOf(store, params);
+  const sums = Map.groupBy(await madeSums(store, params), ({ step }) => step);
+  const now = String(Date.now());
+  const rows = made.map(
+    (made_of, at): QuoteHourRow => ({
+      hour: missing[at] as number,
+      ...{ made_of, sums: JSON.stringify(sums.get(at + 1) ?? []), written_at: now },
+    }),
+  );
+  await store.insert('quote_hours', rows);
+  return rows.length;
+}
+
+/** The first hour that a marker told of, in hours since 1970; null before there is one. */
+export async function firstHour(store: Store): Promise<number | null> {
+  const [row] = await store.query<{ hour: number | null }>('SELECT minOrNull(hour) AS hour FROM hour_slots');
+  return row?.hour ?? null;
+}

@@ -1,0 +1,60 @@
+import { MalformedError } from '../../../schemas/malformed.ts';
+import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { type AccountReading, EXPECTED_TABLES, readAccount } from './account.ts';
+import { createMarks, type MarkRow } from './marks.ts';
+import { type Seen, versionOf } from './seen.ts';
+
+/** What a batch of account states says by itself. */
+export interface BatchStates {
+  /** The good ones of accounts of ours, in the order of the log. */
+  seen: Seen[];
+  marks: MarkRow[];
+  deadLetters: DeadLetterRecord[];
+}
+
+export function readStates(records: readonly AccountRecord[], programId: Uint8Array): BatchStates {
+  const seen: Seen[] = [];
+  const deadLetters: DeadLetterRecord[] = [];
+  const marks = createMarks();
+  for (const record of records) {
+    try {
+      const reading = readAccount(record, programId);
+      if (reading === 'foreign') continue;
+      const key = Buffer.from(record.address).toString('latin1');
+      if (reading !== 'missing' && reading.mark !== undefined) marks.add(key, record, reading.mark);
+      seen.push({
+        key,
+        record,
+        version: versionOf(record),
+        reading,
+        table: tableOf(record, reading),
+        seenAt: record.blockTime,
+        kept: null,
+        place: 'new',
+      });
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      deadLetters.push(deadAccount(record, error));
+    }
+  }
+  return { seen, marks: marks.rows(), deadLetters };
+}
+
+function tableOf({ expected }: AccountRecord, reading: Exclude<AccountReading, 'foreign'>): Seen['table'] {
+  if (reading !== 'missing') return reading.table;
+  return expected === null || expected === 'program' ? '' : EXPECTED_TABLES[expected];
+}
+
+function deadAccount(record: AccountRecord, error: MalformedError): DeadLetterRecord {
+  return {
+    kind: 'dead-letter',
+    source: record.source,
+    what: `account:${error.what}`,
+    where: encodeBase58(record.address),
+    reason: error.message,
+    slot: record.slot,
+    // What stands where a stranger says is nothing to keep.
+    bytes: record.expected === 'metadata' || record.expected === 'mint' ? new Uint8Array(0) : record.data,
+  };
+}

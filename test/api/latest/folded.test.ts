@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { type Chunk, foldLines, rowsAt } from '../../../api/latest/folded/chunk.ts';
+import { createFolded } from '../../../api/latest/folded/folded.ts';
+import { END } from '../../../clickhouse/in-order.ts';
+import { key } from '../support/rows.ts';
+
+const KEYS = Array.from({ length: 2_000 }, (_, at) => key(`key ${at}`)).sort();
+const ALL = { behind: '', last: END, most: 1_000_000 };
+const [LOW, MIDDLE, HIGH] = [KEYS[10], KEYS[1_000], KEYS[1_990]] as [string, string, string];
+
+/** One to three rows a key. */
+const rowsOf = (at: number, text = 'row') =>
+  Array.from({ length: 1 + (at % 3) }, (_, row) => [KEYS[at], `${text} ${row} of ${at} "ü☃"\n`, at, null]);
+
+const linesOf = (rows: readonly unknown[][]): string =>
+  [['key', 'text', 'number', 'none'], ...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
+
+const allRows = (text?: string) => KEYS.flatMap((_, at) => rowsOf(at, text));
+const found = (at: number, text?: string) =>
+  rowsOf(at, text).map(([, of, number, none]) => ({ text: of, number, none }));
+
+test('every key of a stretch has its rows, and what lies between two keys has none', async () => {
+  const chunk = await foldLines(linesOf(allRows()), ALL);
+  expect(chunk.firsts.length).toBeGreaterThan(10);
+  for (const at of KEYS.keys()) expect(rowsAt(chunk, KEYS[at] as string).rows).toEqual(found(at));
+  for (const other of ['1', 'zzz', `${MIDDLE}1`, key('nobody')])
+    expect(rowsAt(chunk, other).rows).toEqual([]);
+});
+
+test('a stretch without rows is known to have none', async () => {
+  for (const text of ['', linesOf([])]) {
+    const chunk = await foldLines(text, ALL);
+    expect([chunk.last, rowsAt(chunk, LOW).rows]).toEqual([END, []]);
+  }
+});
+
+test('rows of the last key are left to the next stretch where more of them may come, wherever it was cut', async () => {
+  const all = allRows();
+  for (const most of [4, 5, 6, 7, 100, 101, 102, all.length]) {
+    const chunk = await foldLines(linesOf(all.slice(0, most)), { ...ALL, most });
+    const cut = all.slice(0, most).findLast(([one]) => one !== all[most - 1]?.[0])?.[0];
+    expect(chunk.last).toBe(cut);
+    expect(rowsAt(chunk, all[most - 1]?.[0] as string).rows).toEqual([]);
+    expect(rowsAt(chunk, chunk.last).rows).toEqual(found(KEYS.indexOf(chunk.last)));
+  }
+  const ofOne = rowsOf(2);
+  await expect(foldLines(linesOf(ofOne), { ...ALL, most: ofOne.length })).rejects.toThrow(/a key has/);
+});
+
+const empty = () => ({ most: 10_000_000, used: 0 });
+const textOf = (known: ReturnType<ReturnType<typeof createFolded>['get']>) =>
+  known === undefined ? undefined : 'text' in known ? known.text : (known.rows[0] as { text: string }).text;
+const first = (at: number, text?: string) => found(at, text)[0]?.text;
+
+/** Reads all that is to be read of some rows. */
+async function readAll(folded: ReturnType<typeof createFolded>, rows: readonly unknown[][]): Promise<number> {
+  let read = 0;
+  for (let flight = folded.begin(); flight !== null; flight = folded.begin()) {
+    flight.place(await stretchOf(rows, flight.stretch));
+    read += 1;
+  }
+  return read;
+}
+const stretchOf = (rows: readonly unknown[][], stretch: typeof ALL): Promise<Chunk> => {
+  const { behind, last, most } = stretch;
+  const some = rows.filter(([one]) => (one as string) > behind && (one as string) <= last).slice(0, most);
+  return foldLines(linesOf(some), stretch);
+};
+
+test('stretch by stretch all of it is there, and nothing is known of what was not reached', async () => {
+  const folded = createFolded(empty());
+  expect(folded.get(LOW)).toBeUndefined();
+  const flight = folded.begin();
+  expect([folded.begin(), folded.has(HIGH)]).toEqual([null, true]);
+  flight?.place(await stretchOf(allRows(), flight.stretch));
+  expect([textOf(folded.get(LOW)), folded.get(HIGH), folded.has(HIGH)]).toEqual([
+    first(10),
+    undefined,
+    false,
+  ]);
+  await readAll(folded, allRows());
+  expect(textOf(folded.get(HIGH))).toBe(first(1_990));
+  expect(folded.get('no ["key]')).toBeUndefined();
+});
+
+test('what was told while a stretch was being read stands, what was told before is what was read', async () => {
+  const folded = createFolded(empty());
+  await readAll(folded, allRows());
+  folded.told(LOW, 'told', 5);
+  folded.told(MIDDLE, null, 0);
+  expect([folded.get(LOW), folded.get(MIDDLE)]).toEqual([{ text: 'told', until: 5 }, undefined]);
+  folded.forget();
+  folded.told(LOW, 'before', 0);
+  const flight = folded.begin();
+  folded.told(KEYS[11] as string, 'meanwhile', 0);
+  folded.told(KEYS[12] as string, null, 0);
+  flight?.place(await stretchOf(allRows('new'), flight.stretch));
+  await readAll(folded, allRows('new'));
+  const known = [10, 11, 12, 13].map((at) => textOf(folded.get(KEYS[at] as string)));
+  expect(known).toEqual([first(10, 'new'), 'meanwhile', undefined, first(13, 'new')]);
+});
+
+test('a stretch that was being read when all of it became old is not placed', async () => {
+  const room = empty();
+  const folded = createFolded(room);
+  await readAll(folded, allRows());
+  expect(room.used).toBeGreaterThan(10_000);
+  folded.forget();
+  expect([room.used, folded.get(LOW)]).toEqual([0, undefined]);
+  const flight = folded.begin();
+  folded.forget();
+  flight?.place(await stretchOf(allRows(), flight.stretch));
+  expect([room.used, folded.get(LOW), folded.isEmpty()]).toEqual([0, undefined, true]);
+});
+
+test('where much was told since, all of it is read again, and no text is kept twice', async () => {
+  const room = empty();
+  const folded = createFolded(room, 20_000);
+  await readAll(folded, allRows());
+  for (const one of KEYS.slice(0, 500)) folded.told(one, 'told', 0);
+  expect(folded.isDue()).toBe(true);
+  const [used, flight] = [room.used, folded.begin()];
+  folded.told(MIDDLE, 'newer', 0);
+  flight?.place(await stretchOf(allRows('again'), flight.stretch));
+  await readAll(folded, allRows('again'));
+  expect([textOf(folded.get(LOW)), textOf(folded.get(HIGH))]).toEqual([
+    first(10, 'again'),
+    first(1_990, 'again'),
+  ]);
+  expect(folded.isDue()).toBe(false);
+  expect(Math.abs(room.used - used)).toBeLessThan(used / 10);
+});
+
+test('beyond its room nothing is read: the store is asked for what lies there', async () => {
+  const folded = createFolded({ most: 1, used: 0 }, 20_000);
+  await readAll(folded, allRows());
+  expect([textOf(folded.get(LOW)), folded.get(HIGH), folded.isDue()]).toEqual([first(10), undefined, false]);
+  const flight = { of: folded.has(HIGH), due: folded.begin() };
+  expect(flight).toEqual({ of: false, due: null });
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { foldLines, rowsAt } from '../../api/latest/folded/chunk.ts';
+import type { Kind } from '../../api/latest/kinds/kind.ts';
+import { OF_POLICIES } from '../../api/latest/kinds/of-policies.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { END } from '../../clickhouse/in-order.ts';
+import { DAY_S } from '../../schemas/units.ts';
+import { countKinds } from '../api/support/api.ts';
+import {
+  curveRow,
+  eventRow,
+  key,
+  mintRow,
+  policyRow,
+  poolKey,
+  poolRow,
+  TIME,
+  tokenAccountRow,
+  totalsRow,
+  venueAccountRow,
+} from '../api/support/rows.ts';
+import { embeddedDatabase } from '../support/embedded.ts';
+
+const NAMES = Array.from({ length: 9 }, (_, at) => `coin ${at}`);
+const policies = NAMES.map((name) => policyRow(name, 'quote'));
+const addressOf = (at: number) => (policies[at] as { address: string }).address;
+const later = { slot: '5000', version: String(5000n << 64n) };
+const remote = (name: string) => key(`remote of ${name}`);
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+  await store.insert('policies', policies);
+  await store.insert('policies', [
+    { ...policies[1], ...later, paused: 1 },
+    { ...policies[2], ...later, exists: 0 },
+  ]);
+  const accounts = policies.map((row) => tokenAccountRow(row.bankroll as string, '18446744073709551615'));
+  await store.insert('token_accounts', accounts);
+  await store.insert('token_accounts', [{ ...accounts[3], ...later, amount: '0', exists: 0 }]);
+  const venues = NAMES.flatMap((name, at) =>
+    Array.from({ length: at % 4 }, (_, of) => venueAccountRow(name, `account ${of} of ${name}`)),
+  );
+  await store.insert('venue_accounts', venues);
+  await store.insert('venue_accounts', [{ ...venues[0], ...later, revoked: 1 }]);
+  await store.insert('curve_configs', [curveRow()]);
+  await store.insert(
+    'pools',
+    NAMES.slice(1).map((name) => poolRow(name, 'quote')),
+  );
+  await writeMints();
+  await store.insert('policy_totals', [
+    ...NAMES.slice(2).map((name) => totalsRow(name, { routed: '7' })),
+    totalsRow(NAMES[3] as string, { routed: '5', log_partition: 1 }),
+  ]);
+  await store.insert(
+    'venue_readings',
+    NAMES.slice(4).map((name) => ({
+      ...{ token_account: remote(name), read_at: '5', venue: 'perp', reachable: 1, error: null },
+      ...{ equity: '1', notional: null, reason: null, venue_time: '9' },
+    })),
+  );
+  await writeEvents();
+});
+afterAll(() => store.close());
+
+async function writeMints(): Promise<void> {
+  const named = (name: string) => mintRow(name, 6, { name: `${name} "ü"`, symbol: 'C', uri: `u/${name}` });
+  const pointer = key('pointer');
+  await store.insert('mints', [
+    ...NAMES.slice(2).map(named),
+    mintRow(NAMES[0] as string, 6, { metadata_pointer: pointer }),
+  ]);
+  await store.insert('metadata_accounts', [
+    {
+      ...{ address: pointer, slot: '1000', version: '1', block_time: TIME, source: 'stream', exists: 1 },
+      ...{ mint: key(NAMES[0] as string), name: 'pointed', symbol: 'P', uri: 'u' },
+    },
+  ]);
+  const document = { read_at: '5', image_url: 'https://i/', error: null };
+  await store.insert('metadata_documents', [
+    { ...document, mint: key(NAMES[3] as string), uri: `u/${NAMES[3]}` },
+    { ...document, mint: key(NAMES[4] as string), uri: 'another' },
+  ]);
+}
+
+/** More claims than are told of one coin, some a day old, some ahead of the clock. */
+async function writeEvents(): Promise<void> {
+  const events = NAMES.flatMap((name, at) =>
+    Array.from({ length: at * 5 }, (_, index) =>
+      eventRow(name, index % 5 === 4 ? 'Routed' : 'FeesClaimed', index, {
+        ...{ amount_a: String(index), amount_b: '3', tx_index: index % 3 },
+        block_time: TIME + (at === 8 ? 40 : 0) - (index % 7 === 0 ? 2 * DAY_S : index),
+      }),
+    ),
+  );
+  await store.insert('events', events);
+  await countKinds(store, events as never);
+  const written = { policy: addressOf(5), block_time: TIME, has_index: 1 };
+  await store.insert('policy_transactions', [
+    { ...written, slot: '7', signature: 'a', tx_index: 3 },
+    { ...written, slot: '7', signature: 'b', tx_index: 2 },
+    { ...written, slot: '9', signature: 'no longer there', tx_index: 2, has_index: 2 },
+    { ...written, policy: addressOf(6), slot: '9', signature: 'c', tx_index: 2, block_time: null },
+    { ...written, policy: addressOf(6), slot: '9', signature: 'd', tx_index: 2, block_time: null },
+  ]);
+}
+
+const mints = [...NAMES, 'nobody'].map(key);
+const addresses = [...NAMES.keys()].map(addressOf).concat(key('nobody'));
+
+const KEYS: Record<keyof typeof OF_POLICIES, readonly string[]> = {
+  ...{ policy: addresses, lastTransaction: addresses, venueAccounts: addresses },
+  tokenAccount: [...policies.map((row) => row.bankroll as string), key('nobody')],
+  ...{ mint: mints, totals: mints, claims: mints, claimsOfDay: mints, eventsOfDay: mints },
+  pool: NAMES.map((name) => poolKey(name, 'quote')),
+  venueReading: [...NAMES, 'nobody'].map(remote),
+};
+
+test.each(Object.keys(OF_POLICIES) as (keyof typeof OF_POLICIES)[])(
+  'all of %s as it is read in order is what is read by key, however it is cut',
+  async (name) => {
+    const kind = OF_POLICIES[name] as unknown as Kind<unknown>;
+    const { ordered } = kind;
+    const now = TIME * 1000;
+    const byKey = await kind.load(store, KEYS[name], now);
+    expect(byKey.size).toBeGreaterThan(1);
+    expect(byKey.size).toBeLessThan(KEYS[name].length + 1);
+    for (const most of [45, 1_000]) {
+      const seen = new Map<string, unknown>();
+      for (let behind = ''; behind !== END; ) {
+        const stretch = { behind, last: END, most };
+        const chunk = await foldLines((await ordered?.read(store, stretch, now)) ?? '', stretch);
+        for (const one of KEYS[name])
+          if (one > behind && one <= chunk.last) {
+            const { rows } = rowsAt(chunk, one);
+            if (rows.length > 0) seen.set(one, ordered?.valueOf(rows));
+          }
+        behind = chunk.last;
+      }
+      expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(byKey));
+    }
+  },
+);
