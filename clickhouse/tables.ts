@@ -132,6 +132,8 @@ export interface AccountHourRow {
   address: string;
   hour: number;
   version: string;
+  /** Of the state, where its time is not known. */
+  slot: string | null;
   block_time: number | null;
   exists: 0 | 1;
   held_in: HourTable | '';

@@ -38,7 +38,7 @@ export function hourRows(placed: readonly PlacedRow[]): HourRows {
 /** The row of a state that had no hour, now that the time of its slot is told. */
 export function datedHour({ state }: UndatedHourRow, time: number): AccountHourRow {
   const row = JSON.parse(state) as Omit<AccountHourRow, 'hour'>;
-  return { ...row, hour: hourOf(time) as number, block_time: time };
+  return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
 }
 
 function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
@@ -47,8 +47,11 @@ function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
 }
 
 function closingRow(table: HourTable | '', row: LatestRow): Omit<AccountHourRow, 'hour'> {
-  const { address, version, block_time, exists } = row;
-  const closing: Omit<AccountHourRow, 'hour'> = { address, version, block_time, exists, held_in: table };
+  const { address, version, slot, block_time, exists } = row;
+  const closing: Omit<AccountHourRow, 'hour'> = {
+    ...{ address, version, block_time, exists, held_in: table },
+    slot: block_time === null ? slot : null,
+  };
   if (table === '' || exists === 0) return closing;
   const state = row as unknown as Record<string, unknown>;
   const columns = closing as unknown as Record<string, unknown>;

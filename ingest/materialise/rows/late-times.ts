@@ -39,20 +39,33 @@ export async function datedRows(
   return dated;
 }
 
-/** The closing states of these addresses and slots, whatever came behind them since. */
+/**
+ * The closing states of these addresses and slots, whatever came behind them since: of the hours that these begin, and of
+ * those in which they were read again. Asked for once everything else of the batch is written.
+ */
 export async function datedHours(store: Store, records: readonly TimeRecord[]): Promise<AccountHourRow[]> {
   const times = timesOf(records);
   const dated: AccountHourRow[] = [];
+  const timeOf = ({ address, slot }: { address: string; slot: string }) =>
+    times.get(`${address} ${slot}`) as number;
   for (const some of chunks(records, ADDRESSES_PER_QUESTION)) {
+    const asked = {
+      addresses: some.map(({ address }) => encodeBase58(address)),
+      slots: some.map(({ slot }) => slot),
+    };
     const waiting = await store.query<UndatedHourRow>(
       `SELECT address, slot, version, state FROM undated_hours FINAL
        WHERE (address, slot) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)})`,
-      {
-        addresses: some.map(({ address }) => encodeBase58(address)),
-        slots: some.map(({ slot }) => slot),
-      },
+      asked,
     );
-    for (const row of waiting) dated.push(datedHour(row, times.get(`${row.address} ${row.slot}`) as number));
+    for (const row of waiting) dated.push(datedHour(row, timeOf(row)));
+    const repeated = await store.query<AccountHourRow & { slot: string }>(
+      `SELECT * FROM account_hours FINAL
+       WHERE address IN {addresses:Array(String)} AND slot IS NOT NULL
+         AND (address, assumeNotNull(slot)) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)})`,
+      asked,
+    );
+    for (const row of repeated) dated.push({ ...row, slot: null, block_time: timeOf(row) });
   }
   return dated;
 }

@@ -2,14 +2,16 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { HOUR_COLUMNS } from '../../../clickhouse/tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import { isKept } from './hours.ts';
-import type { PlacedRow } from './seen.ts';
+import type { PlacedRow, StoredRow } from './seen.ts';
 import { ADDRESSES_PER_QUESTION } from './stored.ts';
 
-type Stored = { address: string; block_time: string | null; exists: 0 | 1 } & Record<string, unknown>;
+type Stored = Pick<StoredRow, 'address' | 'version' | 'block_time' | 'exists'> & {
+  slot: string | null;
+} & Record<string, unknown>;
 
 /**
- * Gives readings that say what their hours say already the time that these say: a batch that comes again finds later
- * states where it once found those that its readings repeated.
+ * Gives readings that say what their hours say already the time that these say, or the slot whose time is to be told: a
+ * batch that comes again finds later states where it once found those that its readings repeated.
  */
 export async function keepUnchangedHours(store: Store, placed: readonly PlacedRow[]): Promise<void> {
   const kept = placed.filter(
@@ -24,8 +26,9 @@ export async function keepUnchangedHours(store: Store, placed: readonly PlacedRo
     const byKey = new Map(stored.map((row) => [`${row.hour} ${row.address}`, row]));
     for (const one of some) {
       const known = byKey.get(`${one.hour} ${one.row.address}`);
-      if (known !== undefined && known.version === one.row.version && saysTheSame(one, known))
-        one.row.block_time = known.block_time === null ? null : Number(known.block_time);
+      if (known === undefined || known.version !== one.row.version || !saysTheSame(one, known)) continue;
+      one.row.block_time = known.block_time === null ? null : Number(known.block_time);
+      if (known.slot !== null) one.row.slot = known.slot;
     }
   }
 }

@@ -69,7 +69,7 @@ async function materialise(into: Store, records: readonly LogRecord[], sizes: nu
 }
 
 const kept = async (of: Store, name: string) =>
-  of.query<{ hour: number; amount: string; seen: string; at: string }>(
+  of.query<{ hour: number; amount: string; seen: string; at: string | null }>(
     `SELECT toInt32(hour - 497300) AS hour, amount, toString(bitShiftRight(version, 64)) AS seen,
        toString(intDiv(block_time - ${START}, ${SLOT_S})) AS at
      FROM account_hours FINAL WHERE address = {address:String} ORDER BY hour`,
@@ -225,6 +225,24 @@ test('a reading without a time stands in the hour of its slot once that is told,
   await materialise(store, [other, time('i', 5n)], [2], 2);
   expect(await kept(store, 'i')).toEqual([{ hour: 0, amount: '7', seen: '5', at: '5' }]);
 });
+
+test.each([
+  ['in one batch', 9],
+  ['in batches of their own', 1],
+])(
+  'an hour in which a state was read again is as old as that, once its time is told, %s',
+  async (_, size) => {
+    const into = await fresh();
+    await materialise(into, [state('j', 1n, 7n, undated), read('j', 20n, 7n)], [size]);
+    expect(await kept(into, 'j')).toEqual([{ hour: 1, amount: '7', seen: '20', at: null }]);
+    await materialise(into, [time('j', 1n), read('j', 30n, 7n)], [size]);
+    const hours = [1, 20, 30].map((slot, hour) => ({ hour, amount: '7', seen: `${slot}`, at: '1' }));
+    expect(await kept(into, 'j')).toEqual(hours);
+    // By whoever reads that part of the log again.
+    await materialise(into, [read('j', 20n, 7n)], [size]);
+    expect(await kept(into, 'j')).toEqual(hours);
+  },
+);
 
 test(`however a log is cut, and whatever is handed in again, the rows are the same (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { Canvas } from '../charts/canvas.ts';
+import type { Place } from '../charts/draw.ts';
+import { Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
-import { Canvas } from '../parts/canvas.ts';
-import type { Place } from '../parts/draw.ts';
-import { Numbers } from '../parts/numbers.ts';
 import type { Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
@@ -53,6 +53,10 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
     <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
+    ${
+      rows.some((row) => equityOf(row).base === null || row.hwm.base === null) &&
+      html`<p class="note">Where nothing is drawn it is not known what there was; the numbers say why.</p>`
+    }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
       rows=${rows.map((row) => ({
         time: stamp(row.time),
