@@ -45,11 +45,15 @@ export async function showProgress(
     const perSecond = ((now.updates - before.updates) * 1000) / (now.at - before.at);
     before = now;
     const line = progressLine(system, perSecond, devnet !== null);
-    process.stdout.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
+    process.stdout.write(terminal ? `\r\u001b[K${fitting(line, process.stdout.columns)}` : `${line}\n`);
     await Promise.race([pause(terminal ? EVERY_MS : LINES_EVERY_MS, signal), ended]);
   }
-  if (terminal) process.stdout.write('\n');
+  process.stdout.write(`${terminal ? '\n' : ''}Stopping; everything stays in ${config.dataDir}.\n`);
 }
+
+/** A line that is wider than its terminal would begin another one each second. */
+const fitting = (line: string, columns: number): string =>
+  line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
 
 /** The policy that the screen shows, waited for a short while. */
 const named = (

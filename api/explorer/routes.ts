@@ -31,6 +31,11 @@ export function explorerRoutes(service: string): Route[] {
     read ??= readAssets();
     return read;
   };
+  const pageOf = (status: number, title: string): RouteReply => ({
+    status,
+    body: Buffer.from(document(assets(), title, service)),
+    headers: { ...GUARDS, 'Content-Type': 'text/html; charset=utf-8' },
+  });
   const page = (path: string, title: string): OwnRoute => ({
     method: 'GET',
     path: `/explorer/${path}`,
@@ -38,11 +43,7 @@ export function explorerRoutes(service: string): Route[] {
     mediaType: 'text/html',
     responses: { 200: Type.String() },
     cached: false,
-    handler: async () => ({
-      status: 200,
-      body: Buffer.from(document(assets(), title, service)),
-      headers: { ...GUARDS, 'Content-Type': 'text/html; charset=utf-8' },
-    }),
+    handler: async () => pageOf(200, title),
   });
   return [
     {
@@ -59,6 +60,14 @@ export function explorerRoutes(service: string): Route[] {
       responses: { 200: Type.String(), 404: ErrorBody },
       cached: false,
       handler: async (context) => file(assets(), context),
+    },
+    {
+      ...page('{*path}', 'No page'),
+      responses: { 404: ErrorBody },
+      handler: async ({ params, headers }) =>
+        headers.accept?.includes('text/html') === true
+          ? pageOf(404, 'No page')
+          : { status: 404, body: { error: `no route for GET /explorer/${params.path ?? ''}` } },
     },
   ];
 }

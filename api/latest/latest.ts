@@ -29,6 +29,8 @@ export interface LatestOptions {
   currentStore(): Store;
   /** Unix milliseconds. */
   clock(): number;
+  /** Milliseconds that only go on: `performance.now` unless it is given. */
+  monotonic?(): number;
   /** Where the writer is in this process; else the table of changes is read. */
   handOver?: HandOver;
   signal?: AbortSignal;
@@ -52,13 +54,13 @@ export interface LatestTimes {
 }
 
 const TIMES: LatestTimes = { everyMs: 50, idleMs: 250, lostMs: 10_000 };
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export function createLatest(options: LatestOptions): Latest {
   const { currentStore, handOver, clock, signal } = options;
   const times = { ...TIMES, ...options.times };
   const onError = options.onError ?? (() => {});
-  const monotonic = () => performance.now();
+  const monotonic = options.monotonic ?? (() => performance.now());
   const memories = new WeakMap<Store, Followed>();
 
   const followed = (store: Store): Followed => {

@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import type { Block } from '../chain/ledger.ts';
 import { type EncodedTransaction, type EncodedUpdate, encodeTransaction } from './encode.ts';
 import { oddities } from './oddities.ts';
@@ -7,6 +8,9 @@ import { SPOILS, spoilt } from './spoilt.ts';
 export interface GeyserFaults {
   /** Ends every stream at once, as a restarting server does. */
   drop(): void;
+  /** Ends every stream and refuses each further one with RESOURCE_EXHAUSTED in these words; null: none any more. */
+  limit(words: string | null): void;
+  limited(): string | null;
   /** Sends nothing while it holds; `followed`: to streams of accounts by their addresses alone. */
   stall(on: boolean | 'followed'): void;
   stalled(isOfAddresses: boolean): boolean;
@@ -15,6 +19,9 @@ export interface GeyserFaults {
   /** Leaves slots out, as a server that lost them does. */
   hide(slots: ReadonlySet<bigint>): void;
   hidden(slot: bigint): boolean;
+  /** Ends each stream that comes to one of these slots, as a server does whose limit an update is above. */
+  choke(slots: ReadonlySet<bigint>): void;
+  chokes(slot: bigint): boolean;
   /**
    * Has a slot's first version that died come beside its second, as the original server sends them: transactions that
    * the chain does not have, and some that it has left out. Seeded.
@@ -31,15 +38,22 @@ export interface GeyserFaults {
   order<T>(updates: readonly T[]): readonly T[];
 }
 
-export function createFaults(dropAll: () => void): GeyserFaults {
+export function createFaults(endAll: (code: status, details: string) => void): GeyserFaults {
+  let limited: string | null = null;
   let stalled: boolean | 'followed' = false;
   let random: (() => number) | null = null;
   let haunted: (() => number) | null = null;
   let spoiling: (() => number) | null = null;
   let odd: (() => number) | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
+  let choking: ReadonlySet<bigint> = new Set();
   return {
-    drop: dropAll,
+    drop: () => endAll(status.UNAVAILABLE, 'the server is going down'),
+    limit: (words) => {
+      limited = words;
+      if (words !== null) endAll(status.RESOURCE_EXHAUSTED, words);
+    },
+    limited: () => limited,
     stall: (on) => {
       stalled = on;
     },
@@ -51,6 +65,10 @@ export function createFaults(dropAll: () => void): GeyserFaults {
       hidden = slots;
     },
     hidden: (slot) => hidden.has(slot),
+    choke: (slots) => {
+      choking = slots;
+    },
+    chokes: (slot) => choking.has(slot),
     haunt: (next) => {
       haunted = next;
     },

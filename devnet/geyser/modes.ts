@@ -24,6 +24,8 @@ export const BESIDES = [
   'unavailable',
   /** It ends at once, without a word. */
   'ended',
+  /** It ends with RESOURCE_EXHAUSTED, for a limit that is none of addresses. */
+  'limited',
   /** It is taken, and nothing but pings comes. */
   'pings',
 ] as const;

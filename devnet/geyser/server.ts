@@ -73,8 +73,8 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   let modes: ProviderModes = { ...WHOLE, ...options.modes };
   let connections = 0;
   const followed = Promise.withResolvers<void>();
-  const faults = createFaults(() => {
-    for (const subscriber of subscribers) subscriber.end(grpc.status.UNAVAILABLE, 'the server is going down');
+  const faults = createFaults((code, details) => {
+    for (const subscriber of subscribers) subscriber.end(code, details);
   });
   const encoded = (block: Block, server: number): EncodedBlock => {
     const key = `${block.slot}/${server}`;
@@ -110,11 +110,11 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   server.addService(SERVICE, {
     subscribe: (call: grpc.ServerDuplexStream<Buffer, Buffer>) => {
       if (!allowed(call.metadata)) return void call.emit('error', denied);
-      if (modes.streams !== null && subscribers.size >= modes.streams)
-        return void call.emit('error', {
-          code: grpc.status.RESOURCE_EXHAUSTED,
-          details: `Max amount of streams reached, only ${modes.streams} allowed`,
-        });
+      const isFull = modes.streams !== null && subscribers.size >= modes.streams;
+      const details = isFull
+        ? `Max amount of streams reached, only ${modes.streams} allowed`
+        : faults.limited();
+      if (details !== null) return void call.emit('error', { code: grpc.status.RESOURCE_EXHAUSTED, details });
       // A client waits for the headers before it writes.
       call.sendMetadata(new grpc.Metadata());
       const server = connections % modes.servers;

@@ -16,6 +16,8 @@ const MOST_BUFFERED = 256 * 1024 * 1024;
 /** A server looks at its queue of requests only now and then: rewrites that come closer together than this are one. */
 const REWRITES_APART_MS = 10;
 
+const TOO_LARGE = 'Error, encoded message length too large: found 5000000 bytes, the limit is: 4194304 bytes';
+
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
 export interface SubscriberContext {
@@ -83,6 +85,8 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   const endBeside = (beside: BesideMode) => {
     if (beside === 'unavailable') end(grpcStatus.UNAVAILABLE, 'no server for this request');
     if (beside === 'ended') end(grpcStatus.OK, '');
+    if (beside === 'limited')
+      end(grpcStatus.RESOURCE_EXHAUSTED, 'Too many connections: the limit of 5 is reached');
   };
 
   const advance = () => {
@@ -101,6 +105,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     const shown = context.reach(wanted.commitment).tip;
     for (; next <= shown && !over; next += 1n) {
       const block = ledger.block(next);
+      if (faults.chokes(next)) return end(grpcStatus.OUT_OF_RANGE, TOO_LARGE);
       if (block !== null && !faults.hidden(next)) sendBlock(wanted, block);
       if (call.writableLength > MOST_BUFFERED) return end(grpcStatus.INTERNAL, 'lagged');
     }

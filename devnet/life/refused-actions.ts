@@ -55,10 +55,8 @@ const REFUSED_ACTIONS: readonly RefusedAction[] = [
     venues: livePairs(venues),
   }),
   (_, { policy }) => {
-    const { mint, authority: by, targetAsset, targetLeverageX, modelId } = policy;
-    const shares = { profitToLpBps: 0, profitToHoldersBps: 0, profitToBankrollBps: 10_000 };
-    const terms = { ...shares, toLpBps: 500, toBankrollBps: 9500, risk: 120 };
-    return { kind: 'set_policy', mint, by, terms: { ...terms, targetAsset, targetLeverageX, modelId } };
+    const { mint, authority: by } = policy;
+    return { kind: 'set_policy', mint, by, terms: { ...policy, risk: 120 } };
   },
 ];
 

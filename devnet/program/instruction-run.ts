@@ -1,6 +1,6 @@
 import { found, must } from './errors.ts';
 import type { Addresses } from './state/addresses.ts';
-import { encodeInstruction } from './state/borsh.ts';
+import { type Arguments, encodeInstruction } from './state/borsh.ts';
 import type { Draft } from './state/draft.ts';
 import type { TypedEvent } from './state/events.ts';
 import type { Key, Policy, ProtocolConfig, TokenAccount } from './state/state.ts';
@@ -44,12 +44,7 @@ function camelName(snake: string): string {
 }
 
 /** Opens the program's instruction; what its rules throw after this fails a transaction that shows it. */
-export function begin(
-  run: InstructionRun,
-  name: string,
-  args: readonly (bigint | number | boolean)[],
-  metas: Meta[],
-): void {
+export function begin(run: InstructionRun, name: string, args: Arguments, metas: Meta[]): void {
   run.instruction = {
     program: run.programId,
     name: camelName(name),

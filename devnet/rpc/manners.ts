@@ -20,6 +20,11 @@ export interface RpcManners {
   mostVersion: number;
   /** No block time is known. */
   withoutTimes: boolean;
+  /** Whether it lists a program's accounts: all, those that a filter names, or none. */
+  scans: 'any' | 'filtered' | 'none';
+  /** Most accounts that it reads at once, and most signatures that it lists. */
+  mostAccounts: number;
+  mostSignatures: number;
 }
 
 /** What befalls some transactions, each so often. */
@@ -39,6 +44,9 @@ export const POLITE: RpcManners = {
   versionOne: false,
   mostVersion: 1,
   withoutTimes: false,
+  scans: 'any',
+  mostAccounts: 100,
+  mostSignatures: 1_000,
 };
 
 /** One transaction in so many, the same ones always. */
@@ -58,6 +66,7 @@ export const RPC_MANNERS = {
   'version-1': { versionOne: true },
   'old-node': { mostVersion: 0 },
   'no-times': { withoutTimes: true },
+  frugal: { scans: 'filtered', mostAccounts: 5, mostSignatures: 100 },
 } as const satisfies Record<string, Partial<RpcManners>>;
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;

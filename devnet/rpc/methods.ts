@@ -34,6 +34,7 @@ type Config = {
   limit?: number;
   dataSlice?: { offset: number; length: number };
   before?: string;
+  filters?: { memcmp: { offset: number; bytes: string } }[];
   maxSupportedTransactionVersion?: number;
 };
 
@@ -69,6 +70,12 @@ function accountJson(account: StoredAccount | null, { dataSlice }: Config = {}):
   };
 }
 
+function holds(data: Uint8Array, { offset, bytes }: { offset: number; bytes: string }): boolean {
+  const wanted = decodeBase58(bytes);
+  if (wanted === null) throw new RpcFault(-32602, 'Invalid param: Invalid');
+  return Buffer.compare(data.subarray(offset, offset + wanted.length), wanted) === 0;
+}
+
 const withContext = (slot: bigint, value: unknown) => ({
   context: { apiVersion: '3.0.0', slot: Number(slot) },
   value,
@@ -82,8 +89,9 @@ export const METHODS: Record<string, Method> = {
   },
   getMultipleAccounts: ([addresses, config], context) => {
     const list = addresses as unknown[];
-    if (!Array.isArray(list) || list.length > 100)
-      throw new RpcFault(-32602, 'Too many inputs provided; max 100');
+    const most = context.manners.mostAccounts;
+    if (!Array.isArray(list) || list.length > most)
+      throw new RpcFault(-32602, `Too many inputs provided; max ${most}`);
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
@@ -92,8 +100,13 @@ export const METHODS: Record<string, Method> = {
   },
   getProgramAccounts: ([program, config], context) => {
     const slot = contextSlot(context, config as Config);
+    const { filters = [] } = (config ?? {}) as Config;
+    const { scans } = context.manners;
+    if (scans === 'none' || (scans === 'filtered' && filters.length === 0))
+      throw new RpcFault(-32601, 'getProgramAccounts is not available on this plan');
     const accounts = context.past
       .accountsByOwner(key(program), slot)
+      .filter(({ data }) => filters.every(({ memcmp }) => holds(data, memcmp)))
       .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }));
     return (config as { withContext?: boolean } | undefined)?.withContext === true
       ? withContext(slot, accounts)
@@ -113,6 +126,8 @@ export const METHODS: Record<string, Method> = {
   getSignaturesForAddress: ([address, config], context) => {
     const { limit = 1000, before } = (config ?? {}) as Config;
     const { ledger, manners } = context;
+    if (limit > manners.mostSignatures)
+      throw new RpcFault(-32602, `Invalid limit; max ${manners.mostSignatures}`);
     const indexed = contextSlot(context, config as Config) - BigInt(manners.indexBehind);
     const from = before === undefined ? null : decodeBase58(before);
     // A node that has not seen where the list is to go on says that there is nothing more.

@@ -1,12 +1,13 @@
+import { RpcError } from '../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { ReadOptions, Rpc } from '../../runtime/rpc/rpc.ts';
+import { ACCOUNT_PREFIXES } from '../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
+import { type AccountsPart, createPartsReader } from './account-parts.ts';
 
 /** An rpc read stands at the end of its slot. */
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
-/** Addresses that one getMultipleAccounts takes. */
-export const ADDRESSES_PER_READ = 100;
 /** More of an account is never read where a stranger chose which one. */
 const MOST_STRANGERS_BYTES = 64 * 1024;
 const SYSTEM = new Uint8Array(32);
@@ -63,24 +64,45 @@ export function createAccountReader(
       expected: expected ?? expectedAt(key),
     };
   };
-  return {
-    read: async (addresses, notBefore) => {
-      const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot: notBefore });
-      const place = { slot, blockTime: await timeOf(slot), expected: null };
-      return addresses.map((address, at) => toRecord(address, accounts[at] ?? null, place));
-    },
-    readOfStrangers: async (addresses, notBefore, expected) => {
-      const { slot, accounts } = await rpc.getMultipleAccounts(addresses, {
-        minContextSlot: notBefore,
-        mostBytes: MOST_STRANGERS_BYTES,
+  const readParts = createPartsReader(rpc);
+  const recordsOf = async (
+    parts: readonly AccountsPart[],
+    expected: ExpectedAccount | null,
+    shape: (account: RpcAccount | null) => RpcAccount | null,
+  ) => {
+    const records: AccountRecord[] = [];
+    for (const { addresses, slot, accounts } of parts) {
+      const place = { slot, blockTime: await timeOf(slot), expected };
+      addresses.forEach((address, at) => {
+        records.push(toRecord(address, shape(accounts[at] ?? null), place));
       });
-      const place: Place = { slot, blockTime: await timeOf(slot), expected };
-      return addresses.map((address, at) => toRecord(address, shortened(accounts[at] ?? null), place));
+    }
+    return records;
+  };
+  const readOwned = async (programId: string, options: ReadOptions) => {
+    const { slot, accounts } = await rpc.getProgramAccounts(programId, options);
+    const place = { slot, blockTime: await timeOf(slot), expected: null };
+    return accounts.map(({ address, account }) => toRecord(address, account, place));
+  };
+  return {
+    read: async (addresses, notBefore) =>
+      recordsOf(await readParts(addresses, { minContextSlot: notBefore }), null, (account) => account),
+    readOfStrangers: async (addresses, notBefore, expected) => {
+      const options = { minContextSlot: notBefore, mostBytes: MOST_STRANGERS_BYTES };
+      return recordsOf(await readParts(addresses, options), expected, shortened);
     },
     readProgram: async (programId, notBefore) => {
-      const { slot, accounts } = await rpc.getProgramAccounts(programId, { minContextSlot: notBefore });
-      const place = { slot, blockTime: await timeOf(slot), expected: null };
-      return accounts.map(({ address, account }) => toRecord(address, account, place));
+      const options = { minContextSlot: notBefore };
+      try {
+        return await readOwned(programId, options);
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
+        // Many providers list no program's accounts without a filter.
+        const records: AccountRecord[] = [];
+        for (const prefix of ACCOUNT_PREFIXES)
+          records.push(...(await readOwned(programId, { ...options, prefix })));
+        return records;
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { RpcError } from '../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import { PlaceUnknownError } from './gap.ts';
@@ -25,6 +26,13 @@ export interface PagesOptions {
 
 const PAGE = 1000;
 
+/** Some nodes refuse a place that they do not know: one that lists from the newest refuses nothing else. */
+async function refusedAt(place: string | null, error: unknown, ask: () => Promise<unknown>): Promise<never> {
+  if (place === null || !(error instanceof RpcError) || error.kind !== 'refused') throw error;
+  await ask();
+  throw new PlaceUnknownError(`the node refuses ${place}, from which the list goes on: ${error.message}`);
+}
+
 /**
  * Lists an address downwards. Each page is asked for from the last signature but one, so that it must begin with the
  * last one: a node that does not know the place, which answers with nothing as if history ended there, is told from one
@@ -37,7 +45,9 @@ export async function* signaturePages(options: PagesOptions): AsyncGenerator<Sig
   let place = options.before;
   let last: string | null = null;
   while (!signal.aborted) {
-    const page = await rpc.getSignaturesForAddress(address, place, PAGE, read);
+    const page = await rpc
+      .getSignaturesForAddress(address, place, PAGE, read)
+      .catch((error) => refusedAt(place, error, () => rpc.getSignaturesForAddress(address, null, 1, read)));
     const known = last === null ? -1 : page.findIndex(({ signature }) => signature === last);
     if (place !== null && page.length === 0)
       throw new PlaceUnknownError(`the node does not know ${place}, from which the list goes on`);

@@ -79,6 +79,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
         continue;
       }
     } catch (error) {
+      if (signal.aborted) return;
       logger.warn({ error: messageOf(error) }, 'not compared with the chain now; trying again');
     }
     await pause(everyMs, signal);

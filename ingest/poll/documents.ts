@@ -2,12 +2,13 @@ import { type MetadataTarget, metadataUris } from '../../clickhouse/queries/stat
 import { inParallel } from '../../runtime/parallel.ts';
 import type { PollOptions, Round } from './round.ts';
 import { type DocumentOptions, readDocument } from './venues/document.ts';
+import { siteOf } from './venues/site.ts';
 
-/** Hosts side by side, and documents of each: one that never answers holds up its own line alone. */
-const HOSTS_AT_ONCE = 6;
-const AT_ONCE_OF_HOST = 2;
-/** After so many questions without any answer the rest of a host waits for the next round. */
-const SILENCES_OF_HOST = 4;
+/** Sites side by side, and documents of each: one that never answers holds up its own line alone. */
+const SITES_AT_ONCE = 6;
+const AT_ONCE_OF_SITE = 2;
+/** After so many questions without any answer the rest of a site waits for the next round. */
+const SILENCES_OF_SITE = 4;
 /** What is not read by then waits for the next round too. */
 const ROUND_MS = 60_000;
 const SILENT = new Set(['timed out', 'no such host', 'refused', 'not reachable', 'connection lost']);
@@ -47,22 +48,14 @@ export function documentsRound(
       await emit([record]);
       return record.reading.error;
     };
-    const lines = [...Map.groupBy(due, ({ uri }) => hostOf(uri)).values()];
-    await inParallel(lines, HOSTS_AT_ONCE, async (line) => {
+    const lines = [...Map.groupBy(due, ({ uri }) => siteOf(uri)).values()];
+    await inParallel(lines, SITES_AT_ONCE, async (line) => {
       let silences = 0;
-      await inParallel(line, AT_ONCE_OF_HOST, async (target) => {
-        if (signal.aborted || silences >= SILENCES_OF_HOST || performance.now() > endsAt) return;
+      await inParallel(line, AT_ONCE_OF_SITE, async (target) => {
+        if (signal.aborted || silences >= SILENCES_OF_SITE || performance.now() > endsAt) return;
         const error = await read(target);
         if (error !== null && SILENT.has(error)) silences += 1;
       });
     });
   };
-}
-
-/** The name that was registered: what an attacker puts before it is free, and would be a host of its own each time. */
-function hostOf(uri: string): string {
-  if (!URL.canParse(uri)) return '';
-  const { protocol, hostname } = new URL(uri);
-  if (protocol !== 'http:' && protocol !== 'https:') return protocol;
-  return /^[\d.]+$|:/.test(hostname) ? hostname : hostname.split('.').slice(-2).join('.');
 }

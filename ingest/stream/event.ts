@@ -11,4 +11,6 @@ export type StreamEvent =
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
   | ({ type: 'verified' } & Verified)
+  /** Whether no node lists the program's accounts. */
+  | { type: 'listed'; isRefused: boolean }
   | { type: 'gap'; gap: Gap; open: boolean };

@@ -12,6 +12,8 @@ const MOST_REASON = 300;
 /** With what is told of followed addresses, which holds while the stream itself is not connected too. */
 export interface Standing extends StreamState {
   untaken: string | null;
+  /** Likewise, of the program's accounts. */
+  unlisted: string | null;
 }
 
 export const unconnected = (now: number): Standing => ({
@@ -21,12 +23,22 @@ export const unconnected = (now: number): Standing => ({
   addresses: 0,
   overRpc: 0,
   untaken: null,
+  unlisted: null,
 });
+
+const UNLISTED =
+  'SOLANA_RPC_URL refuses getProgramAccounts: accounts that were not written since are not known';
+
+/** What is missing while the stream is connected. */
+function lacksOf({ untaken, unlisted }: Pick<Standing, 'untaken' | 'unlisted'>): string | null {
+  if (untaken === null || unlisted === null) return untaken ?? unlisted;
+  return `${unlisted}; ${untaken}`;
+}
 
 /** What an event makes of the state; the same object where it changes nothing. */
 export function stateAfter(state: Standing, event: StreamEvent, now: number): Standing {
   if (event.type === 'connected') {
-    return state.connected ? state : { ...state, connected: true, since: now, reason: state.untaken };
+    return state.connected ? state : { ...state, connected: true, since: now, reason: lacksOf(state) };
   }
   if (event.type === 'disconnected') {
     const reason = event.reason.slice(0, MOST_REASON);
@@ -35,14 +47,20 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
       ? state
       : { ...state, connected: false, since: state.connected ? now : state.since, reason };
   }
-  if (event.type !== 'followed') return state;
-  const { addresses, overRpc } = event;
-  const untaken = wordsOf(event);
-  const reason = state.connected ? untaken : state.reason;
-  const next = { ...state, addresses, overRpc, untaken, reason };
+  const told = toldBy(event);
+  if (told === null) return state;
+  const lacking = { ...state, ...told };
+  const next = { ...lacking, reason: state.connected ? lacksOf(lacking) : state.reason };
   if (Object.entries(next).every(([name, value]) => state[name as keyof Standing] === value)) return state;
-  const since = state.connected && (untaken === null) !== (state.reason === null) ? now : state.since;
+  const since = state.connected && (next.reason === null) !== (state.reason === null) ? now : state.since;
   return { ...next, since };
+}
+
+function toldBy(event: StreamEvent): Partial<Standing> | null {
+  if (event.type === 'listed') return { unlisted: event.isRefused ? UNLISTED : null };
+  if (event.type !== 'followed') return null;
+  const { addresses, overRpc } = event;
+  return { addresses, overRpc, untaken: wordsOf(event) };
 }
 
 function wordsOf({ addresses, overRpc, reason, down }: Followed): string | null {
@@ -80,7 +98,7 @@ export function createStateTeller(options: {
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {
     const readAt = Date.now();
-    const { untaken: _, ...told } = state;
+    const { untaken: _, unlisted: __, ...told } = state;
     try {
       await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...told } }]);
     } catch (error) {

@@ -103,6 +103,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ reader, programId, mints: following.mints, send, logger, signal },
     addresses: () => [...following.streamed(), ...following.namedBalances()],
     brought: () => beside.cover.brought(),
+    onListed: (isRefused) => report({ type: 'listed', isRefused }),
     learn: (records) => records.forEach(learn),
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });

@@ -18,6 +18,8 @@ const NO_REPLAY_AFTER_SLOTS = 4;
 const MOST_BEHIND_SLOTS = 1_000n;
 /** Ends of a replay without one update until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
+/** The same where something came each time, and no slot: there is one that the provider cannot send. */
+const MOST_STUCK_ENDS = 4;
 /** Times that a request without a replay was taken, after ends that say nothing of it, until it is the replay. */
 const MOST_LOOKS = 2;
 
@@ -69,11 +71,15 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
     emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
     // Whatever the end says: where others are served and this is not, it is what is asked for.
-    if (brought || verdict !== 'other') looks = 0;
-    else if (before !== null && failures >= MOST_EMPTY_ENDS)
+    const isStuck = failures >= (brought ? MOST_STUCK_ENDS : MOST_EMPTY_ENDS);
+    if (verdict !== 'other' || !isStuck || (brought && error.cancelled)) looks = 0;
+    else if (before !== null)
       looks = (await takesLive(client, options.subscription(null), signal)) ? looks + 1 : 0;
     if (verdict === 'gone' || emptyEnds === MOST_EMPTY_ENDS || looks === MOST_LOOKS) {
-      logger.warn({ slot: String(before), reason, code }, 'the replay does not reach back: opening a gap');
+      logger.warn(
+        { slot: String(before), reason, code },
+        'the stream does not go on from here: opening a gap',
+      );
       options.onOutOfReach((before as bigint) + 1n);
       slots.beginAnew();
       failures = 0;

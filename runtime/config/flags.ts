@@ -28,7 +28,7 @@ export function readFlags(command: Command, args: readonly string[]): FlagValues
   );
   let values: FlagValues;
   try {
-    values = parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean' } } })
+    values = parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean', short: 'h' } } })
       .values as FlagValues;
   } catch (error) {
     throw new ConfigError(`${messageOf(error)}. ${command.usage} -- --help lists the flags.`);

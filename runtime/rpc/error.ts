@@ -4,6 +4,12 @@
  */
 export type Again = 'now' | 'elsewhere' | 'no';
 
+const OF_AMOUNT = /too many|too large|limit|max|at most|exceed|more than|up to/i;
+
+/** Whether less at a time may be had. */
+export const asksForLess = (error: unknown): boolean =>
+  error instanceof RpcError && error.kind === 'refused' && OF_AMOUNT.test(error.message);
+
 /** `unreachable`: no or no sound answer. `behind`: the node has not reached minContextSlot. `refused`: its own error. */
 export class RpcError extends Error {
   override name = 'RpcError';

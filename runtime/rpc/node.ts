@@ -5,8 +5,8 @@ import { RpcError } from './error.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */
 export interface RpcNode {
-  /** One exchange. @throws RpcError */
-  ask(method: string, params: readonly unknown[], maxBytes: number): Promise<unknown>;
+  /** One exchange, by the node's limit of time unless another is given. @throws RpcError */
+  ask(method: string, params: readonly unknown[], maxBytes: number, timeoutMs?: number): Promise<unknown>;
   /** Milliseconds for which it wants to be left alone. */
   waitMs(): number;
 }
@@ -19,14 +19,24 @@ const LONGEST_WAIT_MS = 10 * 60_000;
 const SHORTEST_SECRET = 8;
 /** -32016: before minContextSlot. -32004, -32014: it has not seen the slot yet. -32005: it says itself that it lags. */
 const BEHIND = new Set([-32016, -32004, -32014, -32005]);
+/** About the question itself, or about the chain: a request or parameters that are none, a version, a skipped slot. */
+const SAME_ELSEWHERE = new Set([-32600, -32602, -32015, -32007, -32009, -32013]);
+/** Too many requests, said under another status than that. */
+const LIMITED_CODES = new Set([429, -32429]);
+const LIMITED_WORDS = /rate.?limit|request limit|too many requests/i;
+const TOO_LARGE = 413;
 
 /** @param url its credentials, path and query never show in an error. */
-export function createRpcNode(url: string, timeoutMs: number): RpcNode {
+export function createRpcNode(url: string, limitMs: number): RpcNode {
   const hide = hiding(url);
   let id = 0;
   let busyUntil = 0;
 
-  const exchange = async (method: string, params: readonly unknown[], maxBytes: number) => {
+  const exchange = async (
+    method: string,
+    params: readonly unknown[],
+    { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+  ) => {
     id += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const headers = { 'content-type': 'application/json' };
@@ -40,21 +50,31 @@ export function createRpcNode(url: string, timeoutMs: number): RpcNode {
     }
   };
 
+  const refusal = (words: string, given: unknown): RpcError => {
+    const code = typeof given === 'number' ? given : null;
+    if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
+    if (LIMITED_CODES.has(code ?? 0) || LIMITED_WORDS.test(words)) {
+      busyUntil = Math.max(busyUntil, performance.now() + UNSAID_WAIT_MS);
+      return new RpcError('unreachable', words, { code });
+    }
+    // What one node does not keep, index or offer another may.
+    const again = code === null || SAME_ELSEWHERE.has(code) ? 'no' : 'elsewhere';
+    return new RpcError('refused', words, { code, again });
+  };
+
   return {
     waitMs: () => Math.max(0, busyUntil - performance.now()),
-    ask: async (method, params, maxBytes) => {
-      const { status, headers, bytes } = await exchange(method, params, maxBytes);
+    ask: async (method, params, maxBytes, timeoutMs = limitMs) => {
+      const { status, headers, bytes } = await exchange(method, params, { maxBytes, timeoutMs });
       const wait = waitAsked(status, headers.get('retry-after'), Date.now());
       if (wait !== null) busyUntil = Math.max(busyUntil, performance.now() + wait);
       if (status === 429 || wait !== null)
         throw new RpcError('unreachable', `${method}: HTTP ${status}, asks to wait ${wait} ms`);
       const reply = replyOf(method, status, bytes);
       if (!('error' in reply)) return reply.result;
-      const { code, message } = reply.error;
-      throw new RpcError(
-        BEHIND.has(code as number) ? 'behind' : 'refused',
-        hide(`${method}: ${String(message).slice(0, MOST_MESSAGE)}`),
-        { code: typeof code === 'number' ? code : null },
+      throw refusal(
+        hide(`${method}: ${String(reply.error.message).slice(0, MOST_MESSAGE)}`),
+        reply.error.code,
       );
     },
   };
@@ -74,6 +94,8 @@ type RpcReply = { result: unknown } | { error: { code?: unknown; message?: unkno
 function replyOf(method: string, status: number, bytes: Uint8Array): RpcReply {
   const unsound = (what: string) =>
     new RpcError('unreachable', `${method}: ${what}`, { again: status === 200 ? 'now' : 'elsewhere' });
+  if (status === TOO_LARGE)
+    throw new RpcError('refused', `${method}: HTTP 413, too large`, { again: 'elsewhere' });
   let reply: unknown;
   try {
     reply = JSON.parse(Buffer.from(bytes).toString('utf8'));

@@ -71,7 +71,8 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           if (!(error instanceof RpcError) || error.again === 'no') throw error;
           failure = error;
           asked.push(node);
-          rest(node);
+          // One that refuses a question is well.
+          if (error.kind !== 'refused') rest(node);
           const others = nodes.some((other) => !asked.includes(other));
           const tries = error.again === 'now' ? MOST_TRIES : 0;
           const busy = node.waitMs() > 0;

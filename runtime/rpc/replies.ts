@@ -47,7 +47,9 @@ export function account(value: unknown): RpcAccount | null {
   const { owner, lamports, data } = value as { owner: string; lamports: number; data: [string, string] };
   const key = decodeKey(owner);
   if (key === null || data[1] !== 'base64') throw new TypeError('an account without owner or base64 data');
-  return { owner: key, lamports: BigInt(lamports), data: Buffer.from(data[0], 'base64') };
+  const held = BigInt(lamports);
+  if (held < 0n || held >= 1n << 64n) throw new TypeError('lamports out of range');
+  return { owner: key, lamports: held, data: Buffer.from(data[0], 'base64') };
 }
 
 export function ownedAccount(value: unknown): { address: string; account: RpcAccount } {

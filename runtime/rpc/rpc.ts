@@ -1,5 +1,6 @@
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
-import { RpcError } from './error.ts';
+import { asksForLess, RpcError } from './error.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool } from './pool.ts';
 import {
@@ -22,6 +23,8 @@ export interface ReadOptions {
   minContextSlot?: bigint;
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
+  /** Of a program's accounts those that begin so. */
+  prefix?: Uint8Array;
 }
 
 /** JSON-RPC nodes, by the methods that the service uses. Addresses are base58; every call throws RpcError. */
@@ -68,6 +71,8 @@ export interface RpcOptions {
 }
 
 const MB = 1024 * 1024;
+/** Some providers take fewer signatures at a time than the protocol has. */
+const FEWEST_LISTED = 10;
 /** What a sound reply stays below: an account holds up to 10 MB, a third more in base64. */
 const MAX_BYTES: Record<keyof Rpc, number> = {
   getAccountInfo: 16 * MB,
@@ -79,6 +84,8 @@ const MAX_BYTES: Record<keyof Rpc, number> = {
   getBlockTime: 16 * 1024,
   getFirstAvailableBlock: 16 * 1024,
 };
+/** What a node goes through all of its accounts for takes it tens of seconds, and its answer as long again. */
+const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_000 };
 
 /** @param urls of JSON-RPC nodes, the preferred ones first; their credentials never show in an error. */
 export function createRpc(urls: string | readonly string[], options: RpcOptions): Rpc {
@@ -86,9 +93,10 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs));
   const pool = createRpcPool(nodes, timeoutMs);
   const versions = new Map<RpcNode, number>();
+  let mostListed = Number.POSITIVE_INFINITY;
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
-    node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]));
+    node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]), SLOW_MS[method] ?? timeoutMs);
   const call = <T>(method: keyof Rpc, params: readonly unknown[], read: (result: unknown) => T): Promise<T> =>
     pool.ask(async (node) => {
       const result = await ask(node, method, params);
@@ -103,7 +111,9 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   const base64 = (read?: ReadOptions, more = {}) => {
     const dataSlice =
       read?.mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: read.mostBytes } };
-    return config(read, { encoding: 'base64', ...dataSlice, ...more });
+    const bytes = read?.prefix === undefined ? null : encodeBase58(read.prefix);
+    const filters = bytes === null ? {} : { filters: [{ memcmp: { offset: 0, bytes } }] };
+    return config(read, { encoding: 'base64', ...dataSlice, ...filters, ...more });
   };
 
   /** Asks for the newest version that the node is known to take, and learns from its refusals. */
@@ -143,11 +153,19 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
         slot: contextSlot(result, read?.minContextSlot),
         accounts: (result as { value: unknown[] }).value.map(ownedAccount),
       })),
-    getSignaturesForAddress: (address, before, limit, read) => {
-      const more = before === null ? { limit } : { limit, before };
-      return call('getSignaturesForAddress', [address, config(read, more)], (result) =>
-        signaturePage(result, limit),
-      );
+    getSignaturesForAddress: async (address, before, wanted, read) => {
+      for (;;) {
+        const limit = Math.min(wanted, mostListed);
+        const more = before === null ? { limit } : { limit, before };
+        try {
+          return await call('getSignaturesForAddress', [address, config(read, more)], (result) =>
+            signaturePage(result, limit),
+          );
+        } catch (error) {
+          if (limit <= FEWEST_LISTED || !asksForLess(error)) throw error;
+          mostListed = Math.floor(limit / 2);
+        }
+      }
     },
     getTransaction: async (signature, read) => {
       const lacking = new Set<RpcNode>();

@@ -60,6 +60,11 @@ function typed(type: AccountType, check: (fields: Struct) => void): (data: Uint8
   };
 }
 
+/** The first bytes of each type of account. */
+export const ACCOUNT_PREFIXES: readonly Uint8Array[] = [...ACCOUNTS.keys()].map((key) =>
+  Buffer.from(key, 'latin1'),
+);
+
 /** The name of the account that these bytes claim to be, or null for an unknown discriminator. */
 export function accountType(data: Uint8Array): AccountType | null {
   return (ACCOUNTS.get(discriminatorOf(data)) as AccountType | undefined) ?? null;

@@ -65,7 +65,7 @@ interface Facts<Fields> {
   amounts: readonly (keyof Fields & string)[];
   /** What the summary shows where spec part 6 tabulates it; all fields elsewhere. */
   summary?: readonly (keyof Fields & string)[];
-  /** Where logs are cut: the instruction that says all there is to say, and which fields are its arguments. */
+  /** Where logs are cut: the instruction that says all there is to say, and every field that is an argument of it. */
   toldBy?: Readonly<Record<string, readonly (keyof Fields & string)[]>>;
 }
 

@@ -14,7 +14,7 @@ const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? nu
 const SEED = process.env.SEED ?? 'flaws-1';
 const FILE = 'test/chaos/flaws/flawed-materialise.ts';
 /** For a difference to go away. */
-const PATIENT_MS = 20_000;
+const PATIENT_MS = 120_000;
 const SHORT_MS = 3_000;
 
 /** The comparison at the end of the chaos test, put to the test: what breaks a rule must make it fail. */

@@ -80,7 +80,7 @@ const PROVIDERS: readonly Choice[] = [
     'addresses=0,lag=3000',
   ],
   ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
-  ...['beside=unavailable', 'beside=ended', 'beside=pings', 'streams=1,lag=3000'],
+  ...['beside=unavailable', 'beside=ended', 'beside=limited', 'beside=pings', 'streams=1,lag=3000'],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 
 const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];

@@ -33,7 +33,7 @@ export interface ChaosResult {
 
 /** Of which a reader knows the value before the first fault. */
 const FIGURES = 20;
-const EXACT_MS = 60_000;
+const EXACT_MS = 120_000;
 
 /**
  * The whole system on real servers while a plan of faults is carried out; then the faults are over, the chain rests,

@@ -63,12 +63,15 @@ describe('a page of the explorer', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([308, '/explorer/']);
   });
 
-  test('that is none is a 404 as any other', async () => {
-    const reply = await get('/explorer/nowhere');
-    expect([reply.status, await reply.json()]).toEqual([
-      404,
-      { error: 'no route for GET /explorer/nowhere' },
-    ]);
+  test('that is none is a 404 as any other, and a page for whoever asks for pages', async () => {
+    for (const path of ['/explorer/nowhere', '/explorer/protocol/', '/explorer/coins/one/two']) {
+      const reply = await get(path);
+      expect([reply.status, await reply.json()]).toEqual([404, { error: `no route for GET ${path}` }]);
+      const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
+      expect(await page.text()).toContain('<title>No page · a &lt;service&gt;</title>');
+    }
   });
 });
 

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
-import { told } from '../../api/explorer/browser/text/events.ts';
+import { KINDS, told } from '../../api/explorer/browser/text/events.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
 import { classNames, percent } from '../../api/explorer/browser/text/words.ts';
-import { EVENTS } from '../../schemas/program/idl.ts';
+import type { EventKind } from '../../schemas/program/event-kinds.ts';
+import { summaryOf } from '../../schemas/program/events.ts';
+import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
+import type { FieldValue } from '../../schemas/program/struct.ts';
 import { parseDecimal } from '../../schemas/units.ts';
 
 describe('amounts', () => {
@@ -108,6 +111,31 @@ describe('words', () => {
     expect(told('Unheard', { some: 1 }, units)).toEqual({ title: 'Unheard', tone: 'terms', text: 'some 1' });
     for (const kind of ['constructor', '__proto__', 'toString'])
       expect(told(kind, { some: 1 }, units)).toMatchObject({ tone: 'terms', text: 'some 1' });
+  });
+
+  test('an event is told by fields that its summary has', () => {
+    const of: Record<string, FieldValue> = {
+      pubkey: new Uint8Array(32),
+      string: '',
+      bool: true,
+      i64: 1n,
+      u64: 1n,
+    };
+    for (const kind of KINDS) {
+      const fields = Object.fromEntries(
+        fieldsOf(kind).map(({ name, type }) => [camelCase(name), of[String(type)] ?? 1]),
+      );
+      const summary = summaryOf({ event: kind as EventKind, fields });
+      const asked = new Set<string>();
+      const listening = new Proxy(summary, {
+        get: (from, name) => {
+          asked.add(String(name));
+          return Reflect.get(from, name);
+        },
+      });
+      told(kind, listening, { quote: { decimals: 6, symbol: null }, base: { decimals: 6, symbol: null } });
+      expect(Object.keys(summary), kind).toEqual(expect.arrayContaining([...asked]));
+    }
   });
 
   test('ages, shares and classes', () => {

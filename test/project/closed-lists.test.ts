@@ -10,7 +10,13 @@ import { secretsOf } from '../../runtime/config/secrets.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
 import { EVENTS } from '../../schemas/program/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
-import { idSetting, idVariable, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
+import {
+  idSetting,
+  idVariable,
+  REMOTE_VENUE_NAMES,
+  REMOTE_VENUES,
+  urlVariable,
+} from '../../schemas/venues/remote.ts';
 import { readEnvFile, textOf } from './support/compose.ts';
 import { readVariables } from './support/variables.ts';
 
@@ -103,6 +109,14 @@ test('each venue has its variables', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     expect(variables).toContain(idVariable(venue));
     expect(variables).toContain(urlVariable(venue));
+  }
+});
+
+test('each venue has a test of its reader, and of how it is asked where it tells what an account holds', () => {
+  for (const venue of REMOTE_VENUE_NAMES) {
+    expect(textOf(`test/schemas/venues/${venue}.test.ts`)).toContain('test(');
+    if (REMOTE_VENUES[venue].withoutEquity === null)
+      expect(textOf(`test/ingest/poll/${venue}-accounts.test.ts`)).toContain('test(');
   }
 });
 

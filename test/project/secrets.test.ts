@@ -10,7 +10,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { openServer } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import { perVenue, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
+import { classBitOf, perVenue, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { key, mintRow, PROGRAM, policyRow, venueAccountRow } from '../api/support/rows.ts';
 import { awaited } from '../support/awaited.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
@@ -142,8 +142,9 @@ describe('the whole system amid broken upstreams', () => {
     await migrate(store);
     await store.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent', agent: key('agent') })]);
     await store.insert('venue_accounts', [
-      venueAccountRow('coin', 'perp'),
-      venueAccountRow('coin', 'option', { asset_class: 32 }),
+      ...REMOTE_VENUE_NAMES.map((venue) =>
+        venueAccountRow('coin', venue, { asset_class: classBitOf(venue) }),
+      ),
     ]);
     await store.insert('mints', [
       mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'ipfs://bafy/coin.json' }),

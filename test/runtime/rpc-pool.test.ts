@@ -1,3 +1,5 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
 import { waitAsked } from '../../runtime/rpc/node.ts';
@@ -52,6 +54,21 @@ describe('several nodes', () => {
     expect(second.asked).toHaveLength(0);
   });
 
+  test.each([-32001, -32010, -32011, -32012, -32019, -32601, -32603])(
+    'what one refuses for what it keeps or offers (%i) is asked of another, and it does not rest for that',
+    async (code) => {
+      const second = await node(() => result([]));
+      const first = await node(({ body }) =>
+        (body as { method: string }).method === 'getSlot' ? result(5) : error(code),
+      );
+      const rpc = rpcOf([first.url, second.url]);
+      expect(await rpc.getSignaturesForAddress(KEY, null, 10)).toEqual([]);
+      expect(await rpc.getSlot()).toBe(5n);
+      const alone = rpcOf([first.url]).getSignaturesForAddress(KEY, null, 10);
+      await expect(alone).rejects.toMatchObject({ kind: 'refused', code });
+    },
+  );
+
   test('a transaction that one does not have may be had of another; null where none has it', async () => {
     const lacking = await node(() => result(null));
     const having = await node(() => result({ slot: 3 }));
@@ -96,6 +113,16 @@ describe('a node that asks to be left alone', () => {
     expect(limited.asked).toHaveLength(2);
   });
 
+  test.each([
+    [429, 'slow down'],
+    [-32429, 'rate limited'],
+    [-32007, '15/second request limit reached'],
+  ])('may say so in a reply that is well otherwise (%i %s)', async (code, words) => {
+    const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
+    expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);
+    expect(limited.asked).toHaveLength(2);
+  });
+
   test('is not asked at all where a call would wait too long', async () => {
     const limited = await node(() => ({ status: 503, headers: { 'retry-after': '60' }, body: 'busy' }));
     const rpc = rpcOf([limited.url]);
@@ -112,6 +139,29 @@ describe('a node that asks to be left alone', () => {
     expect(waitAsked(429, '999999999', 0)).toBe(600_000);
     expect(waitAsked(429, 'soon', 0)).toBe(1_000);
   });
+});
+
+test('a node that lists fewer signatures at once is asked for as many as it takes from then on', async () => {
+  const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
+  const frugal = await node((asked) =>
+    limitIn(asked) > 300 ? error(-32602, 'limit is at most 300') : result([]),
+  );
+  const rpc = rpcOf([frugal.url]);
+  await rpc.getSignaturesForAddress(KEY, null, 1_000);
+  await rpc.getSignaturesForAddress(KEY, null, 1_000);
+  expect(frugal.asked.map(limitIn)).toEqual([1_000, 500, 250, 250]);
+});
+
+test('the accounts of a program may take longer than anything else', async () => {
+  const slow = http.createServer((_, response) => {
+    setTimeout(() => response.end(JSON.stringify({ result: { context: { slot: 5 }, value: [] } })), 300);
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const rpc = rpcOf([`http://127.0.0.1:${(slow.address() as AddressInfo).port}`], 50);
+  await expect(rpc.getAccountInfo(KEY)).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await rpc.getProgramAccounts(KEY)).toEqual({ slot: 5n, accounts: [] });
+  slow.closeAllConnections();
+  slow.close();
 });
 
 describe('the version of transactions', () => {

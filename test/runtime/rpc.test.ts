@@ -36,6 +36,27 @@ test('an account is read with its context slot, at the commitment and the slot t
   });
 });
 
+test('numbers beside it that JavaScript cannot hold are nobody’s concern', async () => {
+  const { lamports: _, ...rest } = ACCOUNT;
+  const value = JSON.stringify({ ...rest, lamports: 5, rentEpoch: 0 }).replace(
+    '"rentEpoch":0',
+    '"rentEpoch":18446744073709551615',
+  );
+  const rpc = await rpcAnswering({ body: `{"id":1,"result":{"context":{"slot":42},"value":${value}}}` });
+  expect((await rpc.getAccountInfo(KEY)).account?.lamports).toBe(5n);
+});
+
+test('a request that is too large for a node, or another address that it names, is told', async () => {
+  const large = await errorOf((await rpcAnswering({ status: 413, body: '<html>' })).getSlot());
+  expect(large).toMatchObject({ kind: 'refused', again: 'elsewhere' });
+  await server?.close();
+  const moved = { status: 308, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
+  expect(await errorOf((await rpcAnswering(moved)).getSlot())).toMatchObject({
+    kind: 'unreachable',
+    message: 'getSlot: HTTP 308 without JSON',
+  });
+});
+
 test('an address without an account is null, not an error', async () => {
   const rpc = await rpcAnswering(result({ context: { slot: 42 }, value: null }));
   expect(await rpc.getAccountInfo(KEY)).toEqual({ slot: 42n, account: null });
@@ -84,6 +105,7 @@ test.each<[string, unknown]>([
   ['with an owner that is no key', { context: { slot: 1 }, value: { ...ACCOUNT, owner: 'x' } }],
   ['in another encoding', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['x', 'base58'] } }],
   ['with broken lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: 1.5 } }],
+  ['with lamports that nobody can owe', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: -5 } }],
   ['that is a number', 7],
 ])('an account reply %s is no answer', async (_, value) => {
   const rpc = await rpcAnswering(result(value));

@@ -48,3 +48,15 @@ test('the screen is whole while the local chain still lives through its past, an
   expect(printed()).toMatch(/explorer\/coins\/itsSpeaker {3}its agent posts while you look\n/);
   expect(printed()).toMatch(/ · the local chain lives through its past: 5 hours to go/);
 });
+
+test('in a terminal the last line is no wider than that, and the end of it says that everything stays', async () => {
+  const { isTTY, columns } = process.stdout;
+  onTestFinished(() => void Object.assign(process.stdout, { isTTY, columns }));
+  Object.assign(process.stdout, { isTTY: true, columns: 60 });
+  const { shown, printed } = await screenOf(200, {});
+  await shown();
+  const [line = '', ...after] = (printed().split('\u001b[K').at(-1) ?? '').split('\n');
+  expect(line).toMatch(/^slot 0 · .*…$/);
+  expect(line).toHaveLength(59);
+  expect(after).toEqual(['Stopping; everything stays in ./data.', '']);
+});

@@ -15,11 +15,26 @@ const LINKS = [
 ] as const;
 
 function pageOf(path: string) {
-  const coin = /^\/explorer\/coins\/([^/]+)$/.exec(path)?.[1];
-  if (coin !== undefined) return html`<${CoinPage} key=${coin} mint=${decodeURIComponent(coin)} />`;
+  const coin = mintOf(path);
+  if (coin !== null) return html`<${CoinPage} key=${coin} mint=${coin} />`;
+  if (path === '/explorer/') return html`<${RankingsPage} />`;
   if (path === '/explorer/protocol') return html`<${ProtocolPage} />`;
   if (path === '/explorer/registries') return html`<${RegistriesPage} />`;
-  return html`<${RankingsPage} />`;
+  return html`<div class="page-head">
+    <h1>No page here</h1>
+    <p class="lead">The explorer has nothing at this address. A policy is at /explorer/coins/ and the mint of its token.${' '}
+      <a href="/explorer/">All policies</a></p>
+  </div>`;
+}
+
+/** What stands in the place of a mint; null where the path has none that can be read. */
+function mintOf(path: string): string | null {
+  const text = /^\/explorer\/coins\/([^/]+)$/.exec(path)?.[1];
+  try {
+    return text === undefined ? null : decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 export function App() {

@@ -12,6 +12,7 @@ import {
   signer,
   writable,
 } from '../instruction-run.ts';
+import type { Arguments } from '../state/borsh.ts';
 import { bytesOf, ZERO_KEY } from '../state/keys.ts';
 import { TOKEN_2022_PROGRAM } from '../state/known-programs.ts';
 import { AGENT, type Key, type Policy } from '../state/state.ts';
@@ -148,7 +149,7 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
 }
 
 /** The authority's own instructions start alike. */
-function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: number[] = []): Policy {
+function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: Arguments = []): Policy {
   begin(run, name, args, [signer(by), ...policyMetas(run, mint)]);
   const policy = policyOf(run, mint);
   must(by === policy.authority, 'NotAuthority');

@@ -66,11 +66,11 @@ export function encodeEvent(event: TypedEvent): Uint8Array {
   return encode(`event:${event.kind}`, EVENT_LAYOUTS[event.kind], { ...event.fields });
 }
 
-/** Instruction data: the discriminator, then u64 or bool or u8 arguments in order. */
-export function encodeInstruction(
-  name: string,
-  args: readonly (bigint | number | boolean)[] = [],
-): Uint8Array {
+/** Of an instruction, in order: a bigint is a u64, all else a byte; a key is its bytes. */
+export type Arguments = readonly (bigint | number | boolean)[];
+
+/** Instruction data: the discriminator, then the arguments. */
+export function encodeInstruction(name: string, args: Arguments = []): Uint8Array {
   const parts = args.map((arg) => {
     if (typeof arg !== 'bigint') return Uint8Array.of(Number(arg));
     const bytes = Buffer.alloc(8);

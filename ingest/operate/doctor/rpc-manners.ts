@@ -1,8 +1,9 @@
 import type { Config } from '../../../runtime/config/config.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
-import { signaturePage, slotOf, sound } from '../../../runtime/rpc/replies.ts';
+import { slotOf, sound } from '../../../runtime/rpc/replies.ts';
 import { type Finding, note } from './finding.ts';
+import { listSome, tryReads } from './rpc-reads.ts';
 import { type Ask, tryTransactions } from './rpc-transactions.ts';
 
 const TIMEOUT_MS = 3_000;
@@ -11,7 +12,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const SLOTS_ASKED = 12;
 /** By so many slots nodes differ that are well. */
 const SLOTS_APART = 4n;
-const LISTED = 200;
 /** A node that answers none of so many is not asked any further. */
 const MOST_IN_VAIN = 2;
 
@@ -43,12 +43,12 @@ export async function tryManners(
     const slot = await ask('getSlot', [{ commitment }], slotOf);
     if (slot !== null) slots.push(slot);
   }
-  const listed = await ask(
-    'getSignaturesForAddress',
-    [programId, { commitment: 'finalized', limit: LISTED }],
-    (result) => signaturePage(result, LISTED),
-  );
-  const found = await tryTransactions(listed ?? [], ask);
+  const { listed, finding } = await listSome(programId, ask);
+  const found = [
+    finding,
+    ...(await tryTransactions(listed, ask)),
+    ...(await tryReads(programId, commitment, ask)),
+  ];
   const waitS = Math.ceil(node.waitMs() / 1000);
   const findings = [limited(waitS), unsound(tally), pooled(slots), ...found];
   return { isBusy: waitS > 0, findings: findings.filter((finding) => finding !== null) };

@@ -1,6 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { StreamEndedError } from '../../stream/geyser/ended.ts';
 
+export const ON_LIMIT = 'end other streams of this token, or take a larger plan';
+
 const ADVICE: Partial<Record<number, string>> = {
   [status.CANCELLED]:
     'it takes the request and sends pings at most: its node stands still; ask the provider, or name another endpoint',
@@ -9,7 +11,7 @@ const ADVICE: Partial<Record<number, string>> = {
   [status.UNAUTHENTICATED]: "set YELLOWSTONE_X_TOKEN to the provider's token",
   [status.PERMISSION_DENIED]: "set YELLOWSTONE_X_TOKEN to the provider's token",
   [status.UNIMPLEMENTED]: 'no Yellowstone gRPC server is there',
-  [status.RESOURCE_EXHAUSTED]: 'end other streams of this token, or take a larger plan',
+  [status.RESOURCE_EXHAUSTED]: ON_LIMIT,
   [status.INVALID_ARGUMENT]:
     'have a filter of accounts by owner, of transactions, of slots and of block metas allowed, one each',
 };

@@ -4,10 +4,16 @@ import { status } from '@grpc/grpc-js';
 import type { Config } from '../../../runtime/config/config.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
-import { mayBeTheRequest, namedCap, refusesFilter, StreamEndedError } from '../../stream/geyser/ended.ts';
+import {
+  limitsStreams,
+  mayBeTheRequest,
+  namedCap,
+  refusesFilter,
+  StreamEndedError,
+} from '../../stream/geyser/ended.ts';
 import type { Update } from '../../stream/geyser/update.ts';
 import type { Finding } from './finding.ts';
-import { noStream, ON_LAGGING, saysLagging } from './stream-advice.ts';
+import { noStream, ON_LAGGING, ON_LIMIT, saysLagging } from './stream-advice.ts';
 
 /** How far back a replay is tried, and how many addresses. */
 const SLOTS_BACK = 8n;
@@ -129,8 +135,8 @@ async function replay(client: GeyserClient, from: Subscription, signal: AbortSig
 /** Where the stream ended for what has nothing to do with what was asked for. */
 function triedInVain(what: 'replay' | 'filters', tried: Update | StreamEndedError): Finding | null {
   if (!(tried instanceof StreamEndedError) || tried.cancelled) return null;
-  if (!saysLagging(tried) && mayBeTheRequest(tried)) return null;
-  const advice = saysLagging(tried) ? ON_LAGGING : 'run it again';
+  if (!saysLagging(tried) && !limitsStreams(tried) && mayBeTheRequest(tried)) return null;
+  const advice = saysLagging(tried) ? ON_LAGGING : limitsStreams(tried) ? ON_LIMIT : 'run it again';
   return { mark: 'note', text: `${what}: not known, for the stream ended (${tried.message}): ${advice}` };
 }
 
@@ -174,7 +180,7 @@ async function mostTaken(client: GeyserClient, base: Subscription, signal: Abort
     if (!(tried instanceof StreamEndedError)) break;
     if (saysLagging(tried)) return triedInVain('filters', tried) as Finding;
     if (tried.cancelled) return noneTaken(`no answer to ${most} addresses in time`);
-    if (!mayBeTheRequest(tried) || (most === 1 && !refusesFilter(tried)))
+    if (!mayBeTheRequest(tried) || limitsStreams(tried) || (most === 1 && !refusesFilter(tried)))
       return noneTaken(`none (${tried.message})`);
     refusal = tried.message;
     const named = namedCap(tried);

@@ -5,7 +5,8 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { ADDRESSES_PER_READ } from '../../history/account-parts.ts';
+import type { AccountReader } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
 
 /** What the rota may cost a provider: one reading of a hundred accounts in this time. */

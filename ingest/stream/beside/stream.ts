@@ -17,6 +17,8 @@ import { streamWatched } from './watched.ts';
 const ASK_AGAIN_MS = 600_000;
 /** Streams that brought nothing, one after the other, until it is told that none is there. */
 const DOWN_AFTER = 2;
+/** Ends at the same slot, one after the other, until the next stream begins behind it. */
+const MOST_STUCK_ENDS = 4;
 /** Of what was before the first address came up. */
 const REPLAYED_SLOTS = 150n;
 
@@ -145,10 +147,12 @@ export function createBeside(options: BesideOptions): Beside {
 
   const run = async () => {
     let failures = 0;
+    let stuck = 0;
     for (;;) {
       await ready();
       if (signal.aborted) return;
       const before = asking.ask();
+      const begunAt = slots.reached();
       const ended = await oneStream(before.replay && !away.isAway() ? slots.reached() : null);
       if (signal.aborted) return;
       if (!hasCore) continue;
@@ -159,7 +163,9 @@ export function createBeside(options: BesideOptions): Beside {
       const isRefused = cap === 0 && refusesFilter(ended);
       if (cap !== before.cap && (cap !== 0 || isRefused))
         standing.refused(`the provider takes ${cap} (${endWords(ended)})`);
-      failures = worked || cap !== before.cap ? 0 : failures + 1;
+      stuck = worked && !ended.cancelled && slots.reached() === begunAt ? stuck + 1 : 0;
+      if (stuck === MOST_STUCK_ENDS) asking.withoutReplay();
+      failures = (worked && stuck === 0) || cap !== before.cap ? 0 : failures + 1;
       if (isRefused) standing.down(null);
       else if (failures >= DOWN_AFTER || cap === 0) standing.down(endWords(ended));
       if (cap === 0 || (!worked && away.lasts())) leave();

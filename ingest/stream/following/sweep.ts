@@ -1,15 +1,20 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { type AccountReader, ADDRESSES_PER_READ } from '../../history/account-reader.ts';
+import { ADDRESSES_PER_READ } from '../../history/account-parts.ts';
+import type { AccountReader } from '../../history/account-reader.ts';
 import { createPatientRead } from '../../history/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
+/** A node that refuses to list the program's accounts is asked again so much later. */
+const REFUSED_AGAIN_MS = 60_000;
 
 export interface SweeperOptions {
   reader: AccountReader;
@@ -19,6 +24,8 @@ export interface SweeperOptions {
   mints(): string[];
   /** The slot up to which the stream has brought everything; null before one. */
   brought(): bigint | null;
+  /** Whether the program's accounts could not be listed, each time that they were asked for. */
+  onListed(isRefused: boolean): void;
   /** Called with every state that was read, before it is sent. */
   learn(records: readonly AccountRecord[]): void;
   send(records: readonly LogRecord[]): Promise<void>;
@@ -63,14 +70,25 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const read = (addresses: readonly string[], notBefore: bigint) => readBy(patientRead, addresses, notBefore);
 
+  /** What is known is read one by one all the same where nobody lists what there is. */
+  const list = async (notBefore: bigint): Promise<AccountRecord[]> => {
+    try {
+      const owned = await reader.readProgram(options.programId, notBefore);
+      options.onListed(false);
+      return owned;
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
+      options.logger.error({ error: error.message }, 'no node lists the accounts of the program');
+      options.onListed(true);
+      void pause(REFUSED_AGAIN_MS, signal).then(() => request(notBefore));
+      return [];
+    }
+  };
+
   const sweep = async (notBefore: bigint) => {
     // Addresses that come up on the way are newcomers, and read when the filter has them.
     const followed = options.addresses();
-    const owned = await retryUntilDone(
-      'reading the accounts of the program',
-      () => reader.readProgram(options.programId, notBefore),
-      options,
-    );
+    const owned = await retryUntilDone('reading the accounts of the program', () => list(notBefore), options);
     if (owned === null) return;
     learn(owned);
     for (const some of chunks(owned, RECORDS_AT_ONCE)) await sendBehind(some);
@@ -92,11 +110,10 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     running = false;
   };
 
-  return {
-    read,
-    request: (notBefore) => {
-      wanted = wanted === null || notBefore > wanted ? notBefore : wanted;
-      if (!running) void run();
-    },
+  const request = (notBefore: bigint) => {
+    wanted = wanted === null || notBefore > wanted ? notBefore : wanted;
+    if (!running && !signal.aborted) void run();
   };
+
+  return { read, request };
 }

@@ -121,7 +121,10 @@ function openStream(
     }
     handlers.onUpdate(update);
   });
-  call.on('error', (error: grpc.ServiceError) => end(error.code ?? null, error.details || error.message));
+  call.on('error', ({ code, details, message }: grpc.ServiceError) => {
+    // Nobody here has cancelled it: a proxy did, or the server says so.
+    end(code === grpc.status.CANCELLED ? grpc.status.ABORTED : (code ?? null), details || message);
+  });
   call.on('end', () => end(grpc.status.OK, ''));
   call.write(requestOf(subscription));
   return {

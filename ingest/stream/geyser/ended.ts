@@ -18,6 +18,7 @@ export class StreamEndedError extends Error {
 
 const WORDS: Partial<Record<number, string>> = {
   [status.OK]: 'the provider ended the stream',
+  [status.ABORTED]: 'the provider ended the stream',
   [status.UNAUTHENTICATED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
   [status.PERMISSION_DENIED]: 'the provider refuses YELLOWSTONE_X_TOKEN',
   [status.UNAVAILABLE]: 'the provider is not reachable',
@@ -76,8 +77,17 @@ export function namedCap({ message }: StreamEndedError): number | null {
   return match === null ? null : Number(match[1] ?? match[2]);
 }
 
+const OF_STREAMS =
+  /stream|connection|session|subscription|concurren|quota|credit|bandwidth|throttl|\brates?\b|per (?:second|minute|day)/i;
+const OF_FILTERS = /address|pubkey|filter/i;
+
+/** Whether a limit is reached that fewer addresses do not keep to: so many streams, or so much of anything in a time. */
+export const limitsStreams = ({ code, message }: StreamEndedError): boolean =>
+  code === status.RESOURCE_EXHAUSTED && OF_STREAMS.test(message) && !OF_FILTERS.test(message);
+
 /** Whether the end is a refusal of what was asked for, said by its code. */
-export const refusesFilter = ({ code }: StreamEndedError): boolean =>
-  code === status.INVALID_ARGUMENT ||
-  code === status.RESOURCE_EXHAUSTED ||
-  code === status.FAILED_PRECONDITION;
+export const refusesFilter = (ended: StreamEndedError): boolean =>
+  !limitsStreams(ended) &&
+  (ended.code === status.INVALID_ARGUMENT ||
+    ended.code === status.RESOURCE_EXHAUSTED ||
+    ended.code === status.FAILED_PRECONDITION);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RankingsResponse } from '../../../schemas/responses/rankings.ts';
+import { OWN_KEYS, OWN_SORTS, type RankingsResponse } from '../../../schemas/responses/rankings.ts';
 import { isoMillis } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import {
@@ -53,6 +53,18 @@ describe('sorts', () => {
     expect(await mints('?sort=profit&order=asc')).toEqual([key('a'), key('b'), key('c'), key('d')]);
     expect(await mints(`?sort=profit&quote=${key('usd')}&order=asc`)).toEqual([key('a'), key('c')]);
     expect((await items('?sort=profit'))[3]?.usd.profit.reason).toContain('no USD price');
+  });
+
+  test.each(OWN_SORTS.filter((sort) => sort !== 'newest'))('so does %s', async (sort) => {
+    await twoAssets();
+    const of = (amount: string) => ({ [OWN_KEYS[sort].column]: amount });
+    await held.api.insert('policies', [
+      policyRow('a', 'usd', of('149000000')),
+      policyRow('b', 'sol', of('1000000000')),
+      policyRow('c', 'usd', of('151000000')),
+    ]);
+    expect(await mints(`?sort=${sort}`)).toEqual([key('c'), key('b'), key('a')]);
+    expect(await mints(`?sort=${sort}&quote=${key('usd')}`)).toEqual([key('c'), key('a')]);
   });
 
   test('with a quote filter raw amounts rank even without a price', async () => {

@@ -5,8 +5,14 @@ import { untilExact } from '../../scenarios/until-exact.ts';
 import type { Stage } from '../system/stage.ts';
 import { ask, eventually, getterOf } from './ask.ts';
 
-/** A quiet slot is told a quarter of a second late. */
+/**
+ * A quiet slot is told a quarter of a second late. Each comes later than the one before it, or a machine that takes
+ * longer for a slot would never be seen at the tip.
+ */
 const SETTLING = { everyMs: 2_000, slots: 1 };
+const SLOWER = 1.5;
+/** Sooner than a stream without slots is taken to be dead. */
+const AT_LATEST_MS = 15_000;
 /** History waits for slots to go by: they come at once. */
 const CLOSING = { everyMs: 100, slots: 8 };
 /** Shorter than a stream without slots is taken to be dead. */
@@ -17,12 +23,16 @@ export async function settle(stage: Stage): Promise<void> {
   const { chain } = stage.world;
   let produced = performance.now();
   let seen = '';
+  let times = 1;
   const settled = async () => {
     const states = await Promise.all(stage.apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
     seen = JSON.stringify(states.map((state) => (state?.body as Status | undefined)?.indexer ?? state?.body));
     if (states.every((state) => isAtTip(state?.body))) return true;
-    const { everyMs, slots } = states.some((state) => !isWhole(state?.body)) ? CLOSING : SETTLING;
-    if (performance.now() - produced > everyMs) {
+    const closes = states.some((state) => !isWhole(state?.body));
+    const { everyMs, slots } = closes ? CLOSING : SETTLING;
+    const after = closes ? everyMs : Math.min(times * everyMs, AT_LATEST_MS);
+    if (performance.now() - produced > after) {
+      if (!closes) times *= SLOWER;
       for (let made = 0; made < slots; made += 1) await chain.produce([]);
       produced = performance.now();
       await stopClocks(stage);

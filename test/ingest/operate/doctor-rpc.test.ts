@@ -44,6 +44,13 @@ test('of a node that is well there is one line', async () => {
 
 test.each<[string, Partial<RpcManners>, RegExp]>([
   [
+    'a refusal to list accounts',
+    { scans: 'none' },
+    /^failed accounts: it lists none of a program \(getProgramAccounts: .*; have getProgramAccounts allowed/,
+  ],
+  ['few accounts at once', { mostAccounts: 5 }, /^note accounts: fewer than 100 at once \(.*max 5\): .*plan/],
+  ['few signatures at once', { mostSignatures: 100 }, /^note lists: fewer than 1000 .*\(.*max 100\): .*plan/],
+  [
     'a pool of nodes that lag',
     { pool: [0, 17, 40] },
     /^note pool: .* up to 40 slots apart: .*; have requests pinned/,

@@ -67,6 +67,7 @@ test('a cap is told with the number that the provider takes', async () => {
 test.each([
   [{ beside: 'unavailable' }, /none \(no server for this request\): .*read over RPC.*ask the provider/],
   [{ beside: 'ended' }, /none \(the server ended the stream\): .*read over RPC.*ask the provider/],
+  [{ beside: 'limited' }, /none \(Too many connections: .*read over RPC.*ask the provider/],
   [{ streams: 1 }, /not beside another stream \(.*only 1 allowed\): .*a plan with two at a time/],
 ] as const)('a stream of addresses that does not come about has its line (%o)', async (modes, line) => {
   const [first, , filters] = await diagnose(modes);
@@ -82,6 +83,13 @@ test('a request that is too large is told with the addresses that fit', async ()
 test('what the product lives with as it is needs no line of its own', async () => {
   const lines = await diagnose({ replay: 'lenient', named: 1, late: true, servers: 3, nameless: true });
   expect(lines.map((line) => line.slice(0, 2))).toEqual(['ok', 'ok', 'ok']);
+});
+
+test('a limit that is reached says what to do, whatever its words', async () => {
+  geyser.faults.limit('quota of the day is used up');
+  expect(await diagnose({})).toEqual([
+    expect.stringMatching(/^failed.*quota of the day is used up: end other streams of this token/),
+  ]);
 });
 
 test('a wrong token names its variable', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../../ingest/poll/venues/document.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
+import { siteOf } from '../../../ingest/poll/venues/site.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 
@@ -168,4 +169,30 @@ test('addresses of the public internet are told from the others', () => {
       ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192'],
     ].filter(isPublicAddress),
   ).toEqual([]);
+});
+
+test.each([
+  ['names below the one that was registered', ['https://a.example.com/1', 'http://b.example.com:8443/2']],
+  ['a name with its last dot', ['https://example.com/', 'https://example.com./']],
+  ['addresses beside each other', ['http://8.8.8.8/', 'http://8.8.8.9/', 'http://0x8080809/']],
+  [
+    'addresses of one /64',
+    ['http://[2a00:1::1]/', 'http://[2a00:1:0:0:a:b:c:d]:81/', 'http://[2a00:1::9:0:0:1]/'],
+  ],
+  ['addresses of one /64 in other forms', ['http://[2a00:1:2:3::]/', 'http://[2A00:1:2:3:4:5:6:7]/']],
+  ['what stands on ipfs', ['ipfs://a', 'ipfs://b/c']],
+])('%s have one share of a round', (_, uris) => {
+  expect(new Set(uris.map(siteOf)).size).toBe(1);
+});
+
+test('documents of others have shares of their own', () => {
+  const uris = [
+    'https://a.org',
+    'https://b.org',
+    'http://[2a00:1:0:1::1]',
+    'http://[2a00:1::1]',
+    'ipfs://a',
+    'ar://a',
+  ];
+  expect(new Set(uris.map(siteOf)).size).toBe(uris.length);
 });

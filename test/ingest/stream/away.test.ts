@@ -35,6 +35,7 @@ async function expectKnown(): Promise<void> {
 const AWAY: Record<Exclude<BesideMode, 'taken'>, [words: string, silenceMs: number]> = {
   unavailable: ['the provider is not reachable', 30_000],
   ended: ['the provider ended the stream', 30_000],
+  limited: ["the provider's limit is reached", 30_000],
   pings: ['no new slot for 400 ms', 400],
 };
 
@@ -97,7 +98,7 @@ test('a provider that gives one stream gives it to the core, also where the othe
     const followed = followedIn(events);
     return followed !== undefined && followed.overRpc === followed.addresses;
   });
-  expect(followedIn(events)?.reason).toContain("the provider's limit is reached");
+  expect(followedIn(events)?.down).toBe("the provider's limit is reached");
   await expectKnown();
 });
 

@@ -11,6 +11,7 @@ import { Slots } from '../../../ingest/stream/slots/machine.ts';
 const OK = 0;
 const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
+const RESOURCE_EXHAUSTED = 8;
 const OUT_OF_RANGE = 11;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
@@ -79,6 +80,16 @@ test('a refused filter is asked for as many as the words name, else for half; si
   expect(askAfter(ASK_ALL, { addresses: 1, replay: false }, ended(INVALID_ARGUMENT, 'no'))).toMatchObject({
     cap: 0,
   });
+});
+
+test('a limit of streams, or of how much is had in a time, is none of addresses', () => {
+  const tried = { addresses: 100, replay: false };
+  const after = (words: string) => askAfter(ASK_ALL, tried, ended(RESOURCE_EXHAUSTED, words));
+  expect(after('Too many connections: the limit of 5 is reached')).toEqual(ASK_ALL);
+  expect(after('quota exceeded')).toEqual(ASK_ALL);
+  expect(after('rate limit of 10 requests per second')).toEqual(ASK_ALL);
+  expect(after('at most 5 addresses in a stream: max 5')).toMatchObject({ cap: 5 });
+  expect(after('message larger than max (5000000 vs. 4194304)')).toMatchObject({ cap: 50 });
 });
 
 test('where a replay was asked for it is left out first, unless the words are about addresses', () => {

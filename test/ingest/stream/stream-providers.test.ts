@@ -30,8 +30,13 @@ async function expectWhole(): Promise<void> {
 
 const followedIn = (events: readonly StreamEvent[]) => events.findLast(({ type }) => type === 'followed');
 
+const isStreamed = (events: readonly StreamEvent[]) => {
+  const told = followedIn(events);
+  return told?.type === 'followed' && told.overRpc === 0 && told.reason === null && told.down === null;
+};
+
 /** Streams, is dropped in the middle, and streams again. */
-async function liveThrough(silenceMs = 500, awayAfterMs = 30_000): Promise<StreamEvent[]> {
+async function liveThrough(silenceMs = 500, awayAfterMs = 3_000): Promise<StreamEvent[]> {
   await stage.live(30);
   const { events } = stage.start({ silenceMs, awayAfterMs });
   const released = () => events.filter(({ type }) => type === 'released').length;
@@ -136,6 +141,42 @@ describe(`a provider with (seed ${SEED})`, () => {
       event.type === 'released' ? [[event.slot, event.blockTime]] : [],
     );
     expect(times).toEqual(times.map(([slot]) => [slot, stage.chain.block(slot as bigint)?.blockTime]));
+  });
+
+  test.each(['quota of the day is used up', 'Too many connections: the limit of 5 is reached'])(
+    'a limit that is reached (%s): told, waited for, and gone on with where it was, all addresses streamed',
+    async (words) => {
+      await open({});
+      await stage.live(20);
+      const { events } = stage.start();
+      await stage.settled();
+      const gaps = () => events.filter((event) => event.type === 'gap' && event.open).length;
+      const before = gaps();
+      stage.geyser.faults.limit(words);
+      const ends = () => events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
+      await stage.liveUntil('it was refused again and again', () => ends().length > 4);
+      expect(new Set(ends())).toEqual(new Set(["the provider's limit is reached"]));
+      stage.geyser.faults.limit(null);
+      await expectWhole();
+      expect(gaps(), 'gaps').toBe(before);
+      await stage.restUntil('all addresses are streamed', () => isStreamed(events));
+    },
+  );
+
+  test('a slot that it cannot send: what is behind it goes on, and the slot is read over RPC', async () => {
+    await open({});
+    await stage.live(20);
+    const { events } = stage.start();
+    await stage.settled();
+    const slot = stage.chain.tip().slot + 5n;
+    stage.geyser.faults.choke(new Set([slot]));
+    await stage.liveUntil('it goes on behind that', () =>
+      events.some((event) => event.type === 'released' && event.slot > slot + 5n),
+    );
+    await expectWhole();
+    const gaps = events.flatMap((event) => (event.type === 'gap' ? [event.gap] : []));
+    expect(gaps.some(({ fromSlot, toSlot }) => fromSlot <= slot && slot <= toSlot)).toBe(true);
+    await stage.restUntil('all addresses are streamed', () => isStreamed(events));
   });
 
   test('a chain that began anew is not gone on with, and the reason says so', async () => {

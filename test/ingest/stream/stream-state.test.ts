@@ -23,6 +23,19 @@ function after(events: readonly StreamEvent[]): Standing {
   return events.reduce((state, event, at) => stateAfter(state, event, 1_000 * (at + 1)), unconnected(0));
 }
 
+test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
+  const unlisted = after([{ type: 'connected' }, { type: 'listed', isRefused: true }]);
+  expect(unlisted).toMatchObject({ connected: true, since: 2_000 });
+  expect(unlisted.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
+  const both = stateAfter(unlisted, refused, 3_000);
+  expect(both.reason).toMatch(/^SOLANA_RPC_URL refuses .*; 2 of 12 followed addresses/);
+  expect(both.since).toBe(2_000);
+  expect(stateAfter(unlisted, { type: 'listed', isRefused: false }, 4_000)).toMatchObject({
+    reason: null,
+    since: 4_000,
+  });
+});
+
 test('the state says since when it is so, and not connected says why', () => {
   expect(after([{ type: 'connected' }, { type: 'connected' }])).toMatchObject({
     connected: true,

@@ -57,6 +57,8 @@ test('what an event repeats is an argument and a field, of that type', () => {
       expect(emits[0], instruction).toBe(kind);
       const typeOf = (fields: typeof args, name: string) =>
         fields.find((field) => camelCase(field.name) === name)?.type;
+      const repeated = args.map(({ name }) => camelCase(name)).filter((name) => typeOf(fieldsOf(kind), name));
+      expect(names, instruction).toEqual(repeated);
       for (const name of names)
         expect(typeOf(args, name), `${instruction}.${name}`).toEqual(typeOf(fieldsOf(kind), name));
     }

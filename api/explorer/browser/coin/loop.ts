@@ -77,7 +77,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
     <dl class="beside-loop">
       <div><dt>Liquidity compounded</dt><dd><${Fig} figure=${loop.step3_lpCompounded} reading=${inUnit(unitsOf(coin).quote)} name="Liquidity compounded" /></dd></div>
       <div><dt>Inference paid for</dt><dd><${Fig} figure=${credit.spent} reading=${inUnit(unitsOf(coin).quote)} name="Inference paid for" /></dd></div>
-      <div><dt>Profit per unit of it</dt><dd><${Fig} figure=${credit.returnPerCredit} reading=${{ kind: 'plain' }} name="Profit for each unit of inference" /></dd></div>
+      <div><dt>Profit per unit of inference</dt><dd><${Fig} figure=${credit.returnPerCredit} reading=${{ kind: 'plain' }} name="Profit for each unit of inference" /></dd></div>
     </dl>`;
 }
 

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { Canvas } from '../charts/canvas.ts';
+import type { Place } from '../charts/draw.ts';
+import { Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
-import { Canvas } from '../parts/canvas.ts';
-import type { Place } from '../parts/draw.ts';
-import { Numbers } from '../parts/numbers.ts';
+import { Text } from '../parts/text.ts';
 import type { Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
@@ -44,6 +45,7 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
     onPlaced: (next: Place) =>
       setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
   };
+  const unknown = unknownOf(rows);
   const unit = quote.decimals === null ? 'base units' : (quote.symbol ?? 'the quote asset');
   const label = `${name} over time, in ${unit}`;
   return html`<figure class="chart equity">
@@ -53,6 +55,11 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
     <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
+    ${
+      unknown !== null &&
+      html`<p class="note">For a part of this time not all of it is known, and what is not is not drawn:${' '}
+        <${Text} text=${unknown} />. The numbers say when.</p>`
+    }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
       rows=${rows.map((row) => ({
         time: stamp(row.time),
@@ -61,4 +68,11 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
         ),
       }))} />
   </figure>`;
+}
+
+/** Why some of it is not known, the newest reason; null where all is from when anything was known on. */
+function unknownOf(rows: readonly Row[]): string | null {
+  const first = rows.findIndex((row) => equityOf(row).base !== null);
+  const amounts = rows.slice(Math.max(0, first)).flatMap((row) => [equityOf(row), row.hwm]);
+  return amounts.findLast(({ base }) => base === null)?.reason ?? null;
 }

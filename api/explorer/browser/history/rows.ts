@@ -1,6 +1,6 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
-import type { Cell } from '../parts/numbers.ts';
+import type { Cell } from '../charts/numbers.ts';
 import { scaled } from '../text/amounts.ts';
 
 /** What there was at a moment, in base units of a quote asset. */

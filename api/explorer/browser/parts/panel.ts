@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { meaningOf } from '../text/meanings.ts';
 import { ago, stamp } from '../text/times.ts';
 import { Text } from './text.ts';
 
@@ -12,6 +13,7 @@ export interface Shown {
   exact: string;
   unit: string;
   base: string | null;
+  /** Nothing where what it stands in says it. */
   source: string;
   asOf: string | null;
   absent: boolean;
@@ -73,15 +75,23 @@ export function Panel() {
       else close();
     };
     const key = (event: KeyboardEvent) => event.key === 'Escape' && close();
+    // Not every browser moves the focus with a finger.
+    const pressed = ({ target }: PointerEvent) => {
+      if (!(target instanceof Node)) return;
+      if (panel.current?.contains(target) !== true && open.value?.at.contains(target) !== true) close();
+    };
     addEventListener('keydown', key);
+    addEventListener('pointerdown', pressed);
     addEventListener('scroll', scrolled, { passive: true, capture: true });
     return () => {
       removeEventListener('keydown', key);
+      removeEventListener('pointerdown', pressed);
       removeEventListener('scroll', scrolled, { capture: true });
     };
   }, []);
   if (current === null) return html`<aside class="panel" role="status" hidden></aside>`;
   const { shown } = current;
+  const meaning = meaningOf(shown.name);
   return html`<aside ref=${panel} class="panel" role="status" aria-live="polite"
     onMouseEnter=${() => clearTimeout(hiding)} onMouseLeave=${() => hidePanel(false)}
     onFocusIn=${() => clearTimeout(hiding)} onFocusOut=${() => hidePanel(true)}>
@@ -89,11 +99,12 @@ export function Panel() {
     <p class="panel-value">
       ${shown.absent ? html`<span class="absent">absent</span>` : html`${shown.exact} <small>${shown.unit}</small>`}
     </p>
+    ${meaning !== null && html`<p class="panel-meaning">${meaning}</p>`}
     <dl>
       ${shown.base !== null && !shown.absent && html`<dt>Exactly</dt><dd>${shown.base}</dd>`}
       ${shown.reason !== null && html`<dt>Why</dt><dd><${Text} text=${shown.reason} /></dd>`}
       ${shown.more?.map(([name, value]) => html`<dt>${name}</dt><dd><${Text} text=${value} /></dd>`)}
-      <dt>Source</dt><dd class="source"><${Text} text=${shown.source} /></dd>
+      ${shown.source !== '' && html`<dt>Source</dt><dd class="source"><${Text} text=${shown.source} /></dd>`}
       ${
         !shown.absent &&
         html`<dt>As of</dt><dd>${

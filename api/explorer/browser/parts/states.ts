@@ -1,3 +1,4 @@
+import { address } from '../address.ts';
 import { now } from '../clock.ts';
 import { type Children, html } from '../html.ts';
 import type { Resource } from '../resource.ts';
@@ -34,6 +35,12 @@ export function Loaded<T>({
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {
+  // Nothing mends an address but another one.
+  if (of.status === 400)
+    return html`<div class="notice failed" role="alert">
+      <p><b>The address of this page asks for something that is not there.</b> <${Text} text=${capital(of.failure ?? '')} />.</p>
+      <p><a href=${address.value.path}>The page without what was asked</a></p>
+    </div>`;
   return html`<div class="notice failed" role="alert">
     <p><b>This cannot be shown now.</b> <${Text} text=${capital(of.failure ?? '')} />.</p>
     <p>Nothing is shown in its place: no number here is made up. It is asked for again by itself.</p>

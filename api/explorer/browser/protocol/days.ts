@@ -1,8 +1,9 @@
 import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
+import { Bars } from '../charts/chart.ts';
+import type { Cell } from '../charts/numbers.ts';
+import { now } from '../clock.ts';
 import { html } from '../html.ts';
-import { Bars } from '../parts/chart.ts';
 import { Fig } from '../parts/figure.ts';
-import type { Cell } from '../parts/numbers.ts';
 import { Empty } from '../parts/states.ts';
 import { scaled, type Unit } from '../text/amounts.ts';
 import { symbolOf } from '../text/words.ts';
@@ -32,13 +33,14 @@ export function Days({ data }: { data: AnalyticsResponse }) {
     <div class="charts">
       ${FIGURES.map(([figure, name, colour]) => {
         const points = days.map((day) => pointOf(day, quote.quoteMint, figure, unit));
+        const day = days.at(-1)?.day ?? '';
         const newest = days.at(-1)?.byQuote.find(({ quoteMint }) => quoteMint === quote.quoteMint);
         return html`<div key=${figure} class="small-chart">
           <h3>${name}</h3>
           <p class="newest">${
             newest === undefined
-              ? html`<span class="quiet">nothing on ${days.at(-1)?.day}</span>`
-              : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${days.at(-1)?.day}`} /> <small>on ${days.at(-1)?.day}</small>`
+              ? html`<span class="quiet">nothing ${dayName(day, now.value)}</span>`
+              : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${day}`} /> <small>${dayName(day, now.value)}</small>`
           }</p>
           <${Bars} label=${`${name} a day, in ${unit.symbol}`} points=${points} colour=${colour}
             unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} />
@@ -46,6 +48,10 @@ export function Days({ data }: { data: AnalyticsResponse }) {
       })}
     </div>`;
 }
+
+/** A day that goes on has not all of its events yet. */
+const dayName = (day: string, at: number): string =>
+  day === new Date(at).toISOString().slice(0, 10) ? 'so far today, UTC' : `on ${day}`;
 
 /** A day without an event of this asset had nothing: that is zero, and known. */
 function pointOf(

@@ -10,7 +10,7 @@ import { Burned } from './burned.ts';
 interface Column {
   name: string;
   head: string;
-  /** Where there is little room it stands for its own ranking alone: `first` of all, `next`, or with all others. */
+  /** Where there is little room columns are left out but that of the ranking shown: the `first`, the `next`, the `last`. */
   gives: 'first' | 'next' | 'last';
   cell(row: RankingRow): unknown;
 }

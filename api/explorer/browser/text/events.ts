@@ -1,6 +1,6 @@
 import { scaled, short, type Unit } from './amounts.ts';
 import { plainText } from './visible.ts';
-import { classNames, shortKey, spaced } from './words.ts';
+import { shortKey, spaced } from './words.ts';
 
 export type Summary = Record<string, string | number | boolean | null>;
 
@@ -37,8 +37,7 @@ const TELLINGS: Record<string, Telling> = {
   VenueRegistered: {
     title: 'Venue registered',
     tone: 'terms',
-    tell: ({ kind, tokenAccount, assetClass }) =>
-      `${text(kind).toLowerCase()} account ${shortKey(text(tokenAccount))}${typeof assetClass === 'number' ? `, ${classNames(assetClass).join(', ')}` : ''}`,
+    tell: ({ kind, tokenAccount }) => `${text(kind).toLowerCase()} account ${shortKey(text(tokenAccount))}`,
   },
   VenueRevoked: {
     title: 'Venue revoked',

@@ -1,6 +1,6 @@
 import { html } from '../html.ts';
+import { hidePanel, showPanel } from '../parts/panel.ts';
 import { grouped } from '../text/amounts.ts';
-import { plainText } from '../text/visible.ts';
 
 /** One number of a chart. */
 export interface Cell {
@@ -21,6 +21,25 @@ export interface NumbersProps {
   rows: readonly { time: string; cells: readonly Cell[] }[];
 }
 
+/** Why a number is not there, on hover, focus or tap. */
+function Absent({ name, reason }: { name: string; reason: string | null }) {
+  const shown = {
+    name,
+    reason,
+    absent: true,
+    value: null,
+    exact: '',
+    unit: '',
+    base: null,
+    source: '',
+    asOf: null,
+  };
+  const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
+  return html`<button type="button" class="figure" aria-haspopup="dialog" onMouseEnter=${open}
+    onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}
+  ><span class="for-readers">${name}: </span><span class="absent">absent</span></button>`;
+}
+
 /** The same numbers as a chart has, for those who read them. */
 export function Numbers({ label, timeName, heads, rows }: NumbersProps) {
   return html`<details>
@@ -35,7 +54,7 @@ export function Numbers({ label, timeName, heads, rows }: NumbersProps) {
             ({ value, reason }, at) =>
               html`<td key=${heads[at]} class="number">${
                 value === null
-                  ? html`<span class="absent" title=${plainText(reason ?? '')}>absent</span>`
+                  ? html`<${Absent} name=${`${heads[at]}, ${time}`} reason=${reason} />`
                   : grouped(value)
               }</td>`,
           )}

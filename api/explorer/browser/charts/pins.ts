@@ -1,6 +1,6 @@
 import { html } from '../html.ts';
+import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
 import type { Place } from './draw.ts';
-import { hidePanel, type Shown, showPanel } from './panel.ts';
 
 /** Something said at a time. */
 export interface Pin {

@@ -1,0 +1,31 @@
+/** What numbers mean, for those who meet them for the first time; by how the number is called. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  'Market cap':
+    'All tokens there are, at the price on their launch curve; of a pool that came after it no price is read.',
+  'Bankroll, unspent': 'What lies in the vault that the program owns and is not at work.',
+  Bankroll: 'What lies in the vault that the program owns and is not at work.',
+  'High water mark': 'What equity is measured against: profit is what lies above it. It never falls.',
+  'Profit swept':
+    'What was moved out of profits, to holders and to liquidity; a share of each profit stays at work.',
+  'Fees routed': 'Trading fees that were divided between the protocol, liquidity and the bankroll.',
+  'Tokens burned': 'Launched tokens that were bought back, or came in as fees, and were destroyed.',
+  'Spent on buying back':
+    'What holders’ shares of profits bought tokens with, to burn them. No wallet is paid.',
+  'Events in 24 hours': 'What the program said about this policy in the last day, by the time of the chain.',
+  'Bridged out':
+    'Counted up whenever money was sent to this account; what is said to be there stands beside it.',
+  'Attested equity':
+    'What the account is worth as the protocol’s reporter wrote it on chain: the program cannot look there itself.',
+  'Equity, as the venue says':
+    'What the venue itself answered when it was asked last, beside what was attested.',
+  'Notional, as the venue says': 'How large the open positions are, whatever money backs them.',
+  'Liquidity compounded': 'Fees that were put into the pool of the token.',
+  'Inference paid for': 'What the thinking of the agent’s model has cost, as it was noted on chain.',
+  'Profit for each unit of inference': 'Profit that was swept, divided by what inference has cost.',
+  'Dead letters': 'What came in and could not be read; it is kept, with the reason, and counted in nothing.',
+  'Incomplete transactions':
+    'Transactions that do not show all that they did; sums that they belong to are absent.',
+};
+
+/** Null where the name says it all. */
+export const meaningOf = (name: string): string | null => MEANINGS[name] ?? null;

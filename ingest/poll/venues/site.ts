@@ -1,0 +1,20 @@
+/**
+ * Whose a document's address is, so that each has its share of a round. Of a name that which was registered: what an
+ * attacker puts before it is free, and would be another host each time. So are addresses beside each other: a client of
+ * IPv6 has a whole /64 of them.
+ */
+export function siteOf(uri: string): string {
+  if (!URL.canParse(uri)) return '';
+  const { protocol, hostname } = new URL(uri);
+  if (protocol !== 'http:' && protocol !== 'https:') return protocol;
+  if (hostname.startsWith('[')) return groupsOf(hostname.slice(1, -1)).slice(0, 4).join(':');
+  if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
+  return hostname.replace(/\.$/, '').split('.').slice(-2).join('.');
+}
+
+/** The eight groups of an address as a URL writes it. */
+function groupsOf(address: string): string[] {
+  const [before = [], after = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after];
+}

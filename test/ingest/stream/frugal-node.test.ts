@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from 'vitest';
+import { mannersNamed } from '../../../devnet/rpc/manners.ts';
+import { PlaceUnknownError } from '../../../ingest/history/gap.ts';
+import { signaturePages } from '../../../ingest/history/signature-pages.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+const SEED = process.env.SEED ?? 'frugal-1';
+
+let stage: StreamStage;
+afterEach(() => stage?.close());
+
+test(`a node that lists accounts by a filter alone, and few at once: the ledger in the end (seed ${SEED})`, async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10, modes: { addresses: 0 } });
+  stage.rpc.faults.behave(mannersNamed(['frugal']));
+  const { chain, model, rpc } = stage;
+  await stage.live(60);
+  const { events } = stage.start();
+  await stage.settled();
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
+  expect(missing).toEqual([]);
+  expect(events.findLast(({ type }) => type === 'listed')).toMatchObject({ isRefused: false });
+  expect(rpc.asked('getProgramAccounts')).toBeGreaterThan(1);
+});
+
+test('a node that lists no accounts at all: it is told, and those that are known are read all the same', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  stage.rpc.faults.behave({ scans: 'none' });
+  const { chain, model } = stage;
+  await stage.live(1);
+  const { events } = stage.start();
+  await stage.liveUntil('it is told', () =>
+    events.some((event) => event.type === 'listed' && event.isRefused),
+  );
+  await stage.live(40);
+  await stage.settled();
+  const known = () => wrongStates(chain, model).filter((one) => !one.endsWith('was never read'));
+  await stage.restUntil('what is known is the newest', () => model.accounts.size > 0 && known().length === 0);
+});
+
+test('a place of a list that a node refuses is one that it does not know', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 3 });
+  await stage.live(20);
+  const rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+  const refusal = new RpcError('refused', 'no such signature', { code: -32602 });
+  const pages = (everything: boolean) =>
+    signaturePages({
+      rpc: {
+        ...rpc,
+        getSignaturesForAddress: async (address, before, ...rest) => {
+          if (everything || before !== null) throw refusal;
+          return rpc.getSignaturesForAddress(address, before, ...rest);
+        },
+      },
+      ...{ address: stage.chain.programId, before: 'a place', minContextSlot: 0n },
+      signal: new AbortController().signal,
+    });
+  await expect(pages(false).next()).rejects.toBeInstanceOf(PlaceUnknownError);
+  await expect(pages(true).next()).rejects.toBe(refusal);
+});

@@ -1,0 +1,108 @@
+import http2 from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import * as grpc from '@grpc/grpc-js';
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { afterEach, expect, test } from 'vitest';
+import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
+import { endWords, replayEnd, type StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
+import type { Update } from '../../../ingest/stream/geyser/update.ts';
+
+type Call = grpc.ServerDuplexStream<Buffer, Buffer>;
+
+let server: grpc.Server | null = null;
+afterEach(() => server?.forceShutdown());
+
+const bytes = (value: Buffer) => value;
+const SUBSCRIBE = {
+  path: '/geyser.Geyser/Subscribe',
+  ...{ requestStream: true, responseStream: true },
+  ...{
+    requestSerialize: bytes,
+    requestDeserialize: bytes,
+    responseSerialize: bytes,
+    responseDeserialize: bytes,
+  },
+};
+
+/** What a client makes of a server that does this with each stream. */
+async function told(serve: (call: Call) => void): Promise<{ updates: Update[]; ended: StreamEndedError }> {
+  const made = new grpc.Server({ 'grpc.max_send_message_length': -1 });
+  server = made;
+  made.addService({ subscribe: SUBSCRIBE }, { subscribe: serve });
+  const port = await new Promise<number>((resolve, reject) =>
+    made.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  return toldAt(port);
+}
+
+async function toldAt(port: number): Promise<{ updates: Update[]; ended: StreamEndedError }> {
+  const client = createGeyserClient(`127.0.0.1:${port}`, null);
+  const updates: Update[] = [];
+  const ended = await new Promise<StreamEndedError>((resolve) =>
+    client.subscribe(
+      { programId: null, addresses: [], commitment: 'confirmed', fromSlot: 5n },
+      { onUpdate: (update) => updates.push(update), onEnd: resolve },
+    ),
+  );
+  client.close();
+  return { updates, ended };
+}
+
+const account = (data: Uint8Array) =>
+  Buffer.from(
+    SubscribeUpdate.encode(
+      SubscribeUpdate.fromPartial({
+        account: { slot: '7', account: { pubkey: new Uint8Array(32), owner: new Uint8Array(32), data } },
+      }),
+    ).finish(),
+  );
+
+test('a stream that a server or a proxy cancels was not ended here, and nothing of its words is served', async () => {
+  const { ended } = await told((call) =>
+    call.emit('error', { code: grpc.status.CANCELLED, details: 'drained by node-7.internal' }),
+  );
+  expect(ended.cancelled).toBe(false);
+  expect(ended.message).toContain('node-7.internal');
+  expect(endWords(ended)).toBe('the provider ended the stream');
+  expect(replayEnd(ended)).toBe('perhaps');
+});
+
+test('an update of ten megabytes comes whole', async () => {
+  const data = new Uint8Array(10 * 1024 * 1024).fill(7);
+  const { updates } = await told((call) => {
+    call.write(account(data));
+    call.end();
+  });
+  expect(updates.map((update) => update.type === 'account' && update.data.length)).toEqual([data.length]);
+});
+
+test('one that comes packed is unpacked', async () => {
+  const packed = gzipSync(account(new Uint8Array(5_000).fill(7)));
+  const head = Buffer.from([1, 0, 0, 0, 0]);
+  head.writeUInt32BE(packed.length, 1);
+  const made = http2.createServer();
+  made.on('stream', (stream) => {
+    const headers = { 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' };
+    stream.respond({ ':status': 200, ...headers }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.concat([head, packed]));
+  });
+  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+  const { updates, ended } = await toldAt((made.address() as AddressInfo).port);
+  made.close();
+  expect(updates.map((update) => update.type === 'account' && update.data.length)).toEqual([5_000]);
+  expect(ended.code).toBe(grpc.status.OK);
+});
+
+test('bytes that are no update end the stream, and say nothing of what was asked for', async () => {
+  const { updates, ended } = await told((call) => {
+    call.write(account(new Uint8Array(3)));
+    call.write(Buffer.from([0x1a, 0xff, 0xff]));
+  });
+  expect(updates).toHaveLength(1);
+  expect(ended.code).toBe(grpc.status.INTERNAL);
+  expect(endWords(ended)).toBe('the provider failed');
+});
