@@ -12,7 +12,7 @@ const LONGEST = ['scenarios/exact', 'kafka/frozen', 'chaos/flaws', 'scenarios/ki
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
-  'test/api/agent/suspects.test.ts',
+  'test/api/agent/{asked,flow,limits,refusals,refusals-identity,refusals-options,rotation,shared-readings,signature,suspects,token-forms}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods|read-gate|turns).test.ts',
   'test/api/latest/{ahead,change-feed,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',

@@ -10,10 +10,15 @@ export function isoTime(unixSeconds: number | bigint): string {
   return isoMillis(Number(unixSeconds) * 1000);
 }
 
+/** Figures of one answer have the same few times: writing one takes longer than all else of a figure. */
+let written = { millis: 0, text: new Date(0).toISOString() };
+
 /** ISO 8601 UTC of unix milliseconds, held inside the years that the form can express. */
 export function isoMillis(millis: number): string {
+  if (millis === written.millis) return written.text;
   const bounded = Math.min(Math.max(Math.trunc(millis), -62_167_219_200_000), 253_402_300_799_999);
-  return new Date(bounded).toISOString();
+  written = { millis, text: new Date(bounded).toISOString() };
+  return written.text;
 }
 
 /** ISO 8601 of unix seconds as the store gives them; null stays null. */

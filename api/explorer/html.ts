@@ -20,6 +20,7 @@ export function document(assets: Assets, title: string, service: string): string
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
+    '<meta name="description" content="What launched tokens do with their trading fees, and why: each number with its source.">',
     `<title>${escaped(title)} · ${escaped(service)}</title>`,
     `<link rel="icon" type="image/svg+xml" href="${at(assets.icon)}">`,
     ...assets.styles.map((name) => `<link rel="stylesheet" href="${at(name)}">`),

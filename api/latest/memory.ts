@@ -5,7 +5,7 @@ import { appliedState, missingMark } from '../../clickhouse/queries/progress/ind
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
-import { type LoadedKeys, loadKeys } from './cells/load.ts';
+import { foundFor, type LoadedKeys, loadKeys } from './cells/load.ts';
 import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
 import { createFolding } from './folded/folding.ts';
@@ -14,6 +14,7 @@ import { KINDS, type KindName } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
 import { createParts } from './made/parts.ts';
 import { createRowParts } from './made/row-parts.ts';
+import { alreadyRead } from './ranked/already-read.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { createSlowReads } from './slow-reads.ts';
 import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
@@ -99,12 +100,9 @@ export function createMemory(options: MemoryOptions): Memory {
       if (error === undefined) failures.delete(kind);
       else failures.set(kind, error);
       for (const key of keys) {
-        const found = values.get(key);
+        const { value, until } = foundFor(kind, key, values);
         if (error !== undefined) cells.drop(kind, key);
-        else {
-          const until = found?.until ?? Number.POSITIVE_INFINITY;
-          cells.set(kind, key, found?.value ?? KINDS[kind].none, until, memory.clock);
-        }
+        else cells.set(kind, key, value, until, memory.clock);
       }
     }
     slow.published(carried, again);
@@ -139,9 +137,10 @@ export function createMemory(options: MemoryOptions): Memory {
       const applied = await appliedState(store);
       carry(await feed.take());
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
+      const loading = loadKeys(store, load, clock(), { cells, changes: carried });
       const [loaded, order] = await Promise.all([
-        loadKeys(store, load, clock(), { cells, changes: carried }),
-        ranked.load(store, carried, clock(), memory.clock),
+        loading,
+        ranked.load(store, carried, clock(), memory.clock, alreadyRead(load, loading)),
       ]);
       const mark = await missingMark(store);
       const settled = mark === before ? await readMissing(store, missing, mark) : null;

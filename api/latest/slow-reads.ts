@@ -2,7 +2,7 @@ import type { Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import type { Cells, Keys } from './cells/cells.ts';
-import { type LoadedKeys, loadKeys } from './cells/load.ts';
+import { foundFor, type LoadedKeys, loadKeys } from './cells/load.ts';
 import { touches } from './cells/touched.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import type { Overlay } from './view.ts';
@@ -59,13 +59,13 @@ export function createSlowReads(options: {
     const begun = turn;
     const store = KINDS[kind].long ? options.longStore : options.store;
     const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
-    const { sums, none } = KINDS[kind];
+    const { sums } = KINDS[kind];
     const at = sums ? await missingMark(store) : null;
     const one = loaded.get(kind);
     const isOld = (touchedIn.get(kind) ?? 0) > begun || (sums && at !== mark());
     if (one !== undefined && one.error === undefined && !isOld) {
-      const found = one.values.get(key);
-      cells.set(kind, key, found?.value ?? none, found?.until ?? Number.POSITIVE_INFINITY, 0);
+      const { value, until } = foundFor(kind, key, one.values);
+      cells.set(kind, key, value, until, 0);
     }
     return { loaded, mark: at };
   };
@@ -111,7 +111,7 @@ export function createSlowReads(options: {
               if (error !== undefined) throw error;
               const own = overlay.get(kind) ?? new Map<string, unknown>();
               overlay.set(kind, own);
-              for (const key of keys) own.set(key, values.get(key)?.value ?? KINDS[kind].none);
+              for (const key of keys) own.set(key, foundFor(kind, key, values).value);
             }
           }
         },

@@ -14,6 +14,8 @@ import { rowsOf } from './data.ts';
 
 const SLOT_MS = 400;
 const CHANGED = ['policies', 'token_accounts'];
+/** Different policies that get new states. */
+const WRITTEN = 4_000;
 
 /**
  * The API over a store that was filled before (a directory, or a server's address), and a writer that gives so many policies a second a new state: a
@@ -33,9 +35,12 @@ const settings = {
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });
 
+const writtenAt = (turn: number): number => ((turn % WRITTEN) * 7_919) % Number(policies);
 let updates = Number(perSecond);
 process.on('message', async (message: { ask: 'select1' } | { ask: 'updates'; perSecond: number }) => {
   if (message.ask === 'updates') {
+    // Made before: a hundred that nobody has derived the addresses of keep all others waiting for 30 ms.
+    if (message.perSecond > 0) for (let at = 0; at < WRITTEN; at += 1) rowsOf(writtenAt(at));
     updates = message.perSecond;
     process.send?.({});
     return;
@@ -60,8 +65,8 @@ async function writeSlot(): Promise<void> {
   slot += 1n;
   const state = { slot: String(slot), version: String(slot << 64n) };
   const rows = Array.from({ length: Math.round((updates * SLOT_MS) / 1000) }, () => {
-    next = (next + 7_919) % Number(policies);
-    return rowsOf(next);
+    next += 1;
+    return rowsOf(writtenAt(next));
   });
   const changes: Changes = new Map();
   for (const table of CHANGED) {

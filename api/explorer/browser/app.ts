@@ -22,7 +22,7 @@ function pageOf(path: string) {
   if (path === '/explorer/registries') return html`<${RegistriesPage} />`;
   return html`<div class="page-head">
     <h1>No page here</h1>
-    <p class="lead">The explorer has nothing at this address. A policy is at /explorer/coins/ and the mint of its token.
+    <p class="lead">The explorer has nothing at this address. A policy is at /explorer/coins/ and the mint of its token.${' '}
       <a href="/explorer/">All policies</a></p>
   </div>`;
 }

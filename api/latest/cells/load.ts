@@ -36,6 +36,15 @@ export async function loadKeys(
   return new Map(await Promise.all(loads));
 }
 
+/** What was found for a key: null may be that, and is not the same as nothing. */
+export function foundFor(
+  kind: KindName,
+  key: string,
+  values: ReadonlyMap<string, Loaded<unknown>>,
+): Loaded<unknown> {
+  return values.get(key) ?? { value: KINDS[kind].none, until: Number.POSITIVE_INFINITY };
+}
+
 /** Null where it has to be read whole. */
 async function refreshed(
   store: Store,

@@ -15,6 +15,7 @@ import {
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { type Stretch, stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
+import type { AlreadyRead } from './already-read.ts';
 import type { RankedRow } from './row.ts';
 
 /** What a reader needs of the orders. */
@@ -78,14 +79,14 @@ export async function loadRanked(
   store: Store,
   index: RowIndex,
   changes: Changes,
-  options: { launchpad: string; now: number; expired: readonly string[] },
+  options: { launchpad: string; now: number; expired: readonly string[]; read: AlreadyRead },
 ): Promise<RankedLoad> {
-  const { launchpad, now, expired } = options;
+  const { launchpad, now, expired, read } = options;
   const changed = keysIn(changes, 'policies');
   const addresses = changed === null || changed.size > MOST_KEYS ? null : [...changed];
   const policies = {
     keys: addresses,
-    found: addresses === null ? await allPolicies(store) : await some(addresses, rankedPolicyKeys, store),
+    found: addresses === null ? await allPolicies(store) : await policiesAt(store, addresses, read),
   };
   const fresh = policies.found.filter(({ address }) => !index.byAddress.has(address));
   const mints = fresh.map(({ mint }) => mint);
@@ -112,7 +113,7 @@ export async function loadRanked(
   const [pools, accounts, fees, tokens, events] = await Promise.all([
     pooled(),
     part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (which) =>
-      rankedAccounts(store, which),
+      accountsAt(store, which, read),
     ),
     part(listOf(of(['policy_totals']), index.byMint, mints), (which) => rankedFees(store, which)),
     part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (which) =>
@@ -158,8 +159,16 @@ async function allPolicies(store: Store): Promise<RankedPolicy[]> {
   return all;
 }
 
-const some = async <Found>(
-  keys: readonly string[],
-  read: (store: Store, keys: readonly string[]) => Promise<Found[]>,
+async function policiesAt(
   store: Store,
-): Promise<Found[]> => (keys.length === 0 ? [] : read(store, keys));
+  addresses: readonly string[],
+  read: AlreadyRead,
+): Promise<RankedPolicy[]> {
+  if (addresses.length === 0) return [];
+  return (await read.policies(addresses)) ?? rankedPolicyKeys(store, addresses);
+}
+
+async function accountsAt(store: Store, which: Which, read: AlreadyRead): Promise<TokenAccountRow[]> {
+  const found = 'after' in which ? null : await read.accounts(which);
+  return found ?? rankedAccounts(store, which);
+}

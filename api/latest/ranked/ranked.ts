@@ -1,6 +1,7 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { GONE } from '../cells/cells.ts';
+import { type AlreadyRead, NOTHING_READ } from './already-read.ts';
 import { applyLoad, noRows, type Rows, touchedNothing } from './apply.ts';
 import { type Build, startBuild } from './build.ts';
 import { loadRanked, type RankedLoad, type RankedNeed } from './load.ts';
@@ -19,7 +20,13 @@ export interface Ranked {
   /** Unix milliseconds from which on the first count of 24 hours is another. */
   until(): number;
   /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
-  load(store: Store, changes: Changes | null, now: number, clock: number): Promise<() => void>;
+  load(
+    store: Store,
+    changes: Changes | null,
+    now: number,
+    clock: number,
+    read?: AlreadyRead,
+  ): Promise<() => void>;
   /** Where all of it is being read: its end, for who needs it. */
   built(): Promise<void>;
   /** Why the last turn could not bring it up. */
@@ -90,7 +97,7 @@ export function createRanked(most = MOST_POLICIES): Ranked {
     },
     built: async () => build?.done,
     failure: () => failure,
-    load: async (store, changes, now, clock) => {
+    load: async (store, changes, now, clock, read = NOTHING_READ) => {
       const need = wanted ?? loaded;
       const later = () => {
         const some = concerning(changes ?? new Map());
@@ -123,6 +130,7 @@ export function createRanked(most = MOST_POLICIES): Ranked {
           launchpad: need.launchpad,
           now,
           expired,
+          read,
         });
         const of = base.result.rows;
         return () => publish(need, of, load, now);

@@ -17,7 +17,12 @@ const OWN = OWN_SORTS.map((sort) => OWN_KEYS[sort].column);
 /** What a policy is found and ranked by, and what a row of a ranking shows, of its own account. */
 export type RankedPolicy = Pick<StoredPolicy, (typeof SHOWN)[number] | (typeof OWN_KEYS)[OwnSort]['column']>;
 
-const POLICIES = `SELECT ${[...new Set<string>([...SHOWN, ...OWN])].join(', ')} FROM policies FINAL`;
+const COLUMNS = [...new Set([...SHOWN, ...OWN])];
+const POLICIES = `SELECT ${COLUMNS.join(', ')} FROM policies FINAL`;
+
+/** The same out of a row that has more. */
+export const rankedPolicyOf = (policy: StoredPolicy): RankedPolicy =>
+  Object.fromEntries(COLUMNS.map((name) => [name, policy[name]])) as RankedPolicy;
 
 export function rankedPolicyKeys(store: Store, addresses: readonly string[]): Promise<RankedPolicy[]> {
   return store.query(`${POLICIES} WHERE exists = 1 AND address IN {addresses:Array(String)}`, {

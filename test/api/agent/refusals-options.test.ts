@@ -75,6 +75,24 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     await refused(422, code, () => open(token, changes));
   });
 
+  test('options/open: of all that is wrong the first names the refusal: session, chain, body, policy kind, held row, venue', async () => {
+    const passive = await loggedIn({ originId: 1 });
+    const bad = { direction: 'up' };
+    stage.rpc.fault = 'refuse';
+    stage.venue.fault = 'refuse';
+    await refused(401, 'invalid_session', () => open(`${passive.token}x`, bad));
+    await refused(503, 'chain_unreachable', () => open(passive.token, bad));
+    stage.rpc.fault = null;
+    await refused(400, 'invalid_request', () => open(passive.token, bad));
+    await refused(403, 'not_an_options_policy', () => open(passive.token));
+    stage.venue.fault = null;
+    const { token } = await loggedIn();
+    expect((await open(token)).status).toBe(201);
+    stage.venue.fault = 'refuse';
+    await refused(409, 'already_held', () => open(token, { size: '0' }));
+    await refused(503, 'venue_unreachable', () => open(token, { direction: 'short', size: '0' }));
+  });
+
   test('options/open: a contract that the venue drops before its quote is read is refused', async () => {
     const { token } = await loggedIn();
     for (const method of ['get_instrument', 'get_ticker'] as const) {

@@ -155,3 +155,51 @@ test('changes that leave a sum as it is are remembered by the next ones', async 
   expect(await holds(['two', '0'])).toBe(0);
   await empty.close();
 });
+
+/** As many policies as there are more than are summed up in memory, all of one row but for the address. */
+const MORE = `
+INSERT INTO policies
+SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
+FROM policies CROSS JOIN (SELECT number AS n FROM numbers(10001)) AS more`;
+/** And more venue accounts. */
+const MORE_ACCOUNTS = `
+INSERT INTO venue_accounts
+SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
+FROM venue_accounts CROSS JOIN (SELECT number AS n FROM numbers(40001)) AS more`;
+
+test('sums over more than memory adds up are those of the engine, and stay so as they change', async () => {
+  const many = await embeddedDatabase('several');
+  const feed = createHandOver();
+  const clocks = { clock: () => TIME * 1000, monotonic: () => 0 };
+  const memory = createMemory({ store: many, feed, ...clocks, maxBytes: 10_000_000 });
+  await many.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+  const policy = policyRow('one', 'usd', { fees_claimed: '7' });
+  await many.insert('policies', [policy]);
+  await many.insert('venue_accounts', [venueAccountRow('one', 'remote', { kind: 'Remote' })]);
+  await many.command(MORE);
+  await many.command(MORE_ACCOUNTS);
+  const compare = async () => {
+    const { value } = await memory.read((view) => [
+      quoteTotalsIn(view),
+      backlogIn(view),
+      bridgeIn(view),
+      attestationsIn(view),
+    ]);
+    expect(value).toEqual([
+      await quoteTotals(many),
+      await feeBacklog(many),
+      await bridgeFlow(many),
+      await newestAttestations(many),
+    ]);
+    return value;
+  };
+  expect(await compare()).toMatchObject([[{ policy_count: 10_002 }], {}, [{ account_count: 40_002 }], {}]);
+  const changes: Changes = new Map();
+  const changed = [{ ...policy, version: String((SLOT << 64n) + 9n), fees_claimed: '8' }];
+  noteRows(changes, 'policies', changed);
+  await many.insert('policies', changed);
+  feed.note(changes);
+  await memory.turn();
+  await compare();
+  await many.close();
+});

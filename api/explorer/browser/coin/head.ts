@@ -19,7 +19,9 @@ const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
     mode === 'Agent'
       ? 'An agent puts it to work at the venues below, and says why in its posts.'
       : 'A fixed rule puts it to work: nobody decides.',
-    `Of each profit ${percent(profitSplit.toHoldersBps)} buys the token back and burns it.`,
+    profitSplit.toHoldersBps === 0
+      ? 'By its terms no profit buys the token back now.'
+      : `Of each profit ${percent(profitSplit.toHoldersBps)} buys the token back and burns it.`,
   ].join(' ');
 
 /** Which policy this is, how it stands, and its four first numbers. */

@@ -3,6 +3,7 @@ import { Canvas } from '../charts/canvas.ts';
 import type { Place } from '../charts/draw.ts';
 import { Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
+import { Text } from '../parts/text.ts';
 import type { Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
@@ -44,6 +45,7 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
     onPlaced: (next: Place) =>
       setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
   };
+  const unknown = unknownOf(rows);
   const unit = quote.decimals === null ? 'base units' : (quote.symbol ?? 'the quote asset');
   const label = `${name} over time, in ${unit}`;
   return html`<figure class="chart equity">
@@ -54,8 +56,9 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
     </p>
     <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
     ${
-      rows.some((row) => equityOf(row).base === null || row.hwm.base === null) &&
-      html`<p class="note">Where nothing is drawn it is not known what there was; the numbers say why.</p>`
+      unknown !== null &&
+      html`<p class="note">For a part of this time not all of it is known, and what is not is not drawn:${' '}
+        <${Text} text=${unknown} />. The numbers say when.</p>`
     }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
       rows=${rows.map((row) => ({
@@ -65,4 +68,11 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
         ),
       }))} />
   </figure>`;
+}
+
+/** Why some of it is not known, the newest reason; null where all is from when anything was known on. */
+function unknownOf(rows: readonly Row[]): string | null {
+  const first = rows.findIndex((row) => equityOf(row).base !== null);
+  const amounts = rows.slice(Math.max(0, first)).flatMap((row) => [equityOf(row), row.hwm]);
+  return amounts.findLast(({ base }) => base === null)?.reason ?? null;
 }

@@ -47,7 +47,9 @@ export async function refreshPolicySums(
   before: PolicySums | null,
   changes: Changes,
 ): Promise<PolicySums | null> {
-  const parts = before === null ? undefined : partsOf.get(before);
+  // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
+  if (before === null) return null;
+  const parts = partsOf.get(before);
   const [changed, accounts] = [changedKeys(changes, 'policies'), changedKeys(changes, 'token_accounts')];
   if (parts === undefined || changed === null || accounts === null) return loadPolicySums(store);
   const policies = changed.length === 0 ? [] : await talliedPolicies(store, changed);

@@ -38,7 +38,9 @@ export async function refreshVenueSums(
   before: VenueSums | null,
   changes: Changes,
 ): Promise<VenueSums | null> {
-  const parts = before === null ? undefined : partsOf.get(before);
+  // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
+  if (before === null) return null;
+  const parts = partsOf.get(before);
   const changed = changedKeys(changes, 'venue_accounts');
   if (parts === undefined || changed === null) return loadVenueSums(store);
   const known = new Map(parts);
