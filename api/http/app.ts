@@ -7,6 +7,7 @@ import type { View } from '../latest/view.ts';
 import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
+import { createUnread } from './answers/unread.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
@@ -24,6 +25,8 @@ export interface HttpOptions {
   trustProxy?: number;
   /** Reads under way side by side; further ones wait in turn. */
   readsAtOnce?: number;
+  /** Of answers that wait to be read. */
+  unreadBytes?: number;
   onError?(error: unknown, path: string): void;
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
@@ -34,6 +37,8 @@ const PACKED_BYTES = 16 * 1024 * 1024;
 const READS_AT_ONCE = 12;
 /** Of those that may read much: one of them keeps an engine busy for a second. */
 const LONG_READS_AT_ONCE = 2;
+/** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
+const UNREAD_BYTES = 512 * 1024 * 1024;
 const METHODS = 'GET, POST, OPTIONS';
 /** Whoever watches the process is answered as long as it lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
@@ -114,8 +119,9 @@ function failuresAsJson(options: HttpOptions) {
   };
 }
 
-function inTurn({ trustProxy = 0 }: HttpOptions) {
+function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions) {
   const turns = createTurns();
+  const unread = createUnread(unreadBytes);
   return async (ctx: Context, next: Next) => {
     const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);
     ctx.state.address = address;
@@ -124,7 +130,9 @@ function inTurn({ trustProxy = 0 }: HttpOptions) {
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
-      return ctx.length ?? 0;
+      const bytes = ctx.length ?? 0;
+      unread.note(address, ctx.res, (ctx.state.held as object | undefined) ?? ctx.res, bytes);
+      return bytes;
     });
   };
 }

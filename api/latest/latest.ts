@@ -54,7 +54,7 @@ export interface LatestTimes {
 }
 
 const TIMES: LatestTimes = { everyMs: 50, idleMs: 250, lostMs: 10_000 };
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export function createLatest(options: LatestOptions): Latest {
   const { currentStore, handOver, clock, signal } = options;

@@ -4,6 +4,8 @@ import { splitProfit } from '../../devnet/program/rules/profit.ts';
 import { REMOTE } from '../../devnet/program/state/state.ts';
 import { openStage, type Stage } from './stage.ts';
 
+const SEED = Number(process.env.SEED ?? 20_261_121);
+
 let stage: Stage;
 let bankroll: string;
 const sweep = (venues = stage.pairs()) =>
@@ -70,6 +72,7 @@ describe('sweep_profit', () => {
           true,
         );
       }),
+      { seed: SEED },
     );
   });
 

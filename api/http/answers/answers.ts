@@ -79,6 +79,7 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
   if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
   const { bytes, rest } = answer;
   ctx.length = lengthOf(answer);
+  ctx.state.held = typeof bytes === 'string' ? ctx.res : bytes;
   if (typeof bytes === 'string') {
     ctx.respond = false;
     ctx.res.end(bytes, encodingOf(bytes, answer.length));

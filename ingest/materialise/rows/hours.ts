@@ -41,9 +41,11 @@ export function datedHour({ state }: UndatedHourRow, time: number): AccountHourR
   return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
 }
 
+/** Nothing of its time, though this may have been told since it came first. */
 function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
   const { address, slot, version } = row;
-  return { address, slot, version, state: JSON.stringify({ ...closingRow(table, row), block_time: null }) };
+  const state = { ...closingRow(table, row), slot: null, block_time: null };
+  return { address, slot, version, state: JSON.stringify(state) };
 }
 
 function closingRow(table: HourTable | '', row: LatestRow): Omit<AccountHourRow, 'hour'> {

@@ -7,6 +7,8 @@ import { createOrders } from '../../../api/latest/ranked/ranking.ts';
 import { type RankedRow, rankedRow } from '../../../api/latest/ranked/row.ts';
 import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 
+const SEED = Number(process.env.SEED ?? 20_261_121);
+
 const POLICY: RankedPolicy = {
   ...{ address: '', mint: '', block_time: null, quote_mint: 'q', bankroll: '', mode: 'Agent', origin: '' },
   ...{ origin_id: 0, model_id: 0, risk: 0, locked: 0, paused: 0, tokens_burned: '0' },
@@ -61,6 +63,7 @@ test('an order that is told what changed is the order that is sorted anew', () =
         }
       },
     ),
+    { seed: SEED },
   );
 });
 

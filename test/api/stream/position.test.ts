@@ -4,6 +4,8 @@ import { createEventWindow } from '../../../api/stream/event-window.ts';
 import { type ChainPosition, positionText, readPosition } from '../../../api/stream/position.ts';
 import type { EventIdentity } from '../../../clickhouse/queries/activity/stream-events.ts';
 
+const SEED = Number(process.env.SEED ?? 20_261_121);
+
 const event = (slot: number, order: number): EventIdentity => ({
   slot: String(slot),
   signature: `s${slot}.${String(order).padStart(4, '0')}`,
@@ -49,6 +51,7 @@ describe('a window over the last slots', () => {
           all.filter((row) => BigInt(row.slot) <= until).map((row) => `${row.signature}.0`),
         );
       }),
+      { seed: SEED },
     );
   });
 

@@ -8,7 +8,7 @@ import { batchOf, logOf, PROGRAM } from './support/records.ts';
 import { logOfStories } from './support/stories.ts';
 
 const SEED = Number(process.env.SEED ?? 1);
-const LOGS = process.env.NIGHTLY === '1' ? 40 : 1;
+const LOGS = process.env.NIGHTLY === '1' ? 20 : 1;
 const CUTS = 2;
 
 const TABLES: Record<string, string> = {

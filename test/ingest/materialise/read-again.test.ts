@@ -98,6 +98,22 @@ test('a reading behind an older state that comes late is compared with what is s
   }
 });
 
+test('of what the stream brings nothing is asked: readings alone are compared, all of a batch at once', async () => {
+  const asked: string[] = [];
+  const watched: Store = {
+    ...store,
+    query: (sql, params) => {
+      if (/FROM (policies|account_hours|undated_hours)/.test(sql)) asked.push(sql);
+      return store.query(sql, params);
+    },
+  };
+  const materialise = createMaterialiser({ store: watched, programId: PROGRAM });
+  await materialise(batchOf('accounts', logOf([streamed(5), streamed(6, another), streamed(4)])));
+  expect(asked).toEqual([]);
+  await materialise(batchOf('accounts', logOf([read(8), read(9, another), read(10)], 3n)));
+  expect(asked).toHaveLength(1);
+});
+
 test('a reading that is read again from the log moves nothing either', async () => {
   const log = logOf([streamed(5), read(8)]);
   for (let times = 0; times < 2; times += 1) {

@@ -1,0 +1,110 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+import { createUnread } from '../../../api/http/answers/unread.ts';
+import { createHttp } from '../../../api/http/app.ts';
+import { listen } from '../../../api/http/listen.ts';
+import type { Latest } from '../../../api/latest/latest.ts';
+import { awaited } from '../../support/awaited.ts';
+
+const KB = 1024;
+
+/** A connection that reads nothing until it is told to. */
+class Response extends EventEmitter {
+  destroyed = false;
+  writableFinished = false;
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+  read(): void {
+    this.writableFinished = true;
+    this.emit('close');
+  }
+}
+
+function stage() {
+  const unread = createUnread(1_000 * KB);
+  return (address: string, bytes: number, held?: object) => {
+    const response = new Response();
+    unread.note(address, response as unknown as ServerResponse, held ?? response, bytes);
+    return response;
+  };
+}
+
+test('whoever has most waiting that it does not read loses what has waited longest, and nobody else loses anything', () => {
+  const ask = stage();
+  const honest = ask('honest', 90 * KB);
+  const greedy = Array.from({ length: 9 }, () => ask('greedy', 100 * KB));
+  expect(greedy.some(({ destroyed }) => destroyed)).toBe(false);
+  const another = ask('honest', 90 * KB);
+  expect(greedy.map(({ destroyed }) => destroyed)).toEqual([true, ...Array(8).fill(false)]);
+  for (let n = 0; n < 50; n += 1) greedy.push(ask('greedy', 100 * KB));
+  expect(greedy.filter(({ destroyed }) => !destroyed)).toHaveLength(8);
+  expect([honest.destroyed, another.destroyed]).toEqual([false, false]);
+});
+
+test('what is read waits no more', () => {
+  const ask = stage();
+  for (let n = 0; n < 100; n += 1) {
+    const response = ask('reader', 900 * KB);
+    expect(response.destroyed).toBe(false);
+    response.read();
+  }
+});
+
+test('an answer that many are sent takes its room once, until the last of them has read it', () => {
+  const ask = stage();
+  const shared = {};
+  const readers = Array.from({ length: 100 }, (_, n) => ask(`reader ${n}`, 600 * KB, shared));
+  expect(readers.some(({ destroyed }) => destroyed)).toBe(false);
+  for (const reader of readers.slice(1)) reader.read();
+  expect(ask('another', 300 * KB).destroyed).toBe(false);
+  ask('another', 300 * KB);
+  expect(readers[0]?.destroyed).toBe(true);
+});
+
+test('what the system takes at once is not counted', () => {
+  const ask = stage();
+  const small = Array.from({ length: 100 }, () => ask('many', 60 * KB));
+  expect(small.some(({ destroyed }) => destroyed)).toBe(false);
+});
+
+test('connections that read nothing of large answers are ended, and who reads is served all the same', async () => {
+  const LARGE = 16 * 1024 * KB;
+  let made = 0;
+  const route = {
+    ...{ method: 'GET' as const, path: '/large', summary: '', responses: { 200: Type.Unknown() } },
+    ...{ cached: false as const, mediaType: 'text/plain' },
+    handler: async () => {
+      made += 1;
+      return { status: 200, body: Buffer.alloc(LARGE, 'x'), headers: { 'Content-Type': 'text/plain' } };
+    },
+  };
+  const options = { latest: {} as Latest, clock: Date.now, trustProxy: 1, unreadBytes: 3.5 * LARGE };
+  const api = await listen(createHttp([route], options), '127.0.0.1', 0);
+  const greedy = [];
+  for (let n = 1; n <= 4; n += 1) {
+    const socket = connect(api.port, '127.0.0.1').on('error', () => undefined);
+    socket.pause();
+    socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n');
+    greedy.push(socket);
+    await awaited(() => expect(made).toBe(n));
+  }
+  const honest = await fetch(`http://127.0.0.1:${api.port}/large`, {
+    headers: { 'x-forwarded-for': '192.0.2.2' },
+  });
+  expect((await honest.arrayBuffer()).byteLength).toBe(LARGE);
+  const [first] = greedy;
+  let came = 0;
+  first?.on('data', (chunk: Buffer) => {
+    came += chunk.length;
+  });
+  first?.resume();
+  await once(first as NonNullable<typeof first>, 'close');
+  expect(came).toBeLessThan(LARGE);
+  for (const socket of greedy) socket.destroy();
+  await api.close();
+});
