@@ -37,7 +37,9 @@ export function quoteSums(
   };
   const remote = known ?? venuesReason(sums);
   const unattested =
-    sums.unattested === '0' ? null : `${sums.unattested} venue accounts have no attestation yet`;
+    sums.unattested === '0'
+      ? null
+      : `${sums.unattested} venue ${sums.unattested === '1' ? 'account has' : 'accounts have'} no attestation yet`;
   const local = part(sums.local_balances, Number(sums.locals), 'balances at venues are known of that moment');
   const attestedTime = timeOf(sums.attested_time) ?? timeOf(sums.policies_time);
   const hasRemote = sums.attested_time !== null;
@@ -74,6 +76,7 @@ const part = (known: string, all: number, what: string): string | null =>
   Number(known) === all ? null : `${known} of ${all} ${what}`;
 
 function venuesReason({ venues, lost_venues, venue_count }: QuoteSumsAt): string | null {
-  if (lost_venues !== '0') return `what ${lost_venues} venue accounts were at that moment is not known`;
+  if (lost_venues !== '0')
+    return `what ${lost_venues} venue ${lost_venues === '1' ? 'account was' : 'accounts were'} at that moment is not known`;
   return part(venues, Number(venue_count), 'venue accounts are known of that moment');
 }
