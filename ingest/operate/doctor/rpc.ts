@@ -40,6 +40,9 @@ async function reach(url: string, { programId, commitment, programStartSlot }: C
 
 function unheard(error: unknown): never {
   if (!(error instanceof RpcError) || error.kind !== 'unreachable') throw error;
+  const moved = /HTTP 30[1278]\b/.test(error.message);
+  if (moved)
+    throw new Error(`${error.message}: it sends to another address; name that one`, { cause: error });
   throw new Error(`${error.message}: is its address right, the key in it too, and does the node run?`, {
     cause: error,
   });

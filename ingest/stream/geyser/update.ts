@@ -41,6 +41,7 @@ export type Update =
 const ACCOUNT = 2;
 const TRANSACTION = 4;
 const SLOT = 2;
+const IS_STARTUP = 3;
 
 const STATES: Partial<Record<SlotStatus, SlotState>> = {
   [SlotStatus.SLOT_PROCESSED]: 'processed',
@@ -115,6 +116,8 @@ function readAccount(message: Uint8Array): AccountUpdate {
   };
   for (const outer of wireFields(message)) {
     if (outer.number === SLOT) update.slot = numberOf(outer.value);
+    // As of the snapshot that a server has begun from: it was not written in that slot.
+    if (outer.number === IS_STARTUP && numberOf(outer.value) === 1n) update.isReading = true;
     if (outer.number !== 1) continue;
     for (const { number, value } of wireFields(bytesOf(outer.value))) {
       if (number === 1) update.address = bytesOf(value);

@@ -6,6 +6,7 @@ import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
+import { serveAnswers } from '../../support/answering.ts';
 
 let chain: Chain;
 let rpc: RpcServer;
@@ -118,4 +119,12 @@ test('a node that is not there has one line', async () => {
   expect(await diagnose({}, { SOLANA_RPC_URL: 'http://127.0.0.1:1' })).toEqual([
     expect.stringMatching(/^failed get\w+: .+: is its address right/),
   ]);
+});
+
+test('a node that sends to another address has one line', async () => {
+  const moved = await serveAnswers(() => ({ status: 308, headers: { location: 'https://127.0.0.1/' } }));
+  expect(await diagnose({}, { SOLANA_RPC_URL: moved.url })).toEqual([
+    expect.stringMatching(/^failed get\w+: HTTP 308 .*: it sends to another address; name that one$/),
+  ]);
+  await moved.close();
 });

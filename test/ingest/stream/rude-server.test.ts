@@ -6,7 +6,7 @@ import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { afterEach, expect, test } from 'vitest';
 import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
 import { endWords, replayEnd, type StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
-import type { Update } from '../../../ingest/stream/geyser/update.ts';
+import { readUpdate, type Update } from '../../../ingest/stream/geyser/update.ts';
 
 type Call = grpc.ServerDuplexStream<Buffer, Buffer>;
 
@@ -95,6 +95,16 @@ test('one that comes packed is unpacked', async () => {
   made.close();
   expect(updates.map((update) => update.type === 'account' && update.data.length)).toEqual([5_000]);
   expect(ended.code).toBe(grpc.status.OK);
+});
+
+test('what a server tells of the snapshot that it has begun from is no more than a reading', async () => {
+  const state = { pubkey: new Uint8Array(32), owner: new Uint8Array(32) };
+  const of = (isStartup: boolean) =>
+    SubscribeUpdate.encode(
+      SubscribeUpdate.fromPartial({ account: { slot: '7', isStartup, account: state } }),
+    ).finish();
+  expect(readUpdate(of(true))).toMatchObject({ type: 'account', slot: 7n, isReading: true });
+  expect(readUpdate(of(false))).not.toHaveProperty('isReading');
 });
 
 test('bytes that are no update end the stream, and say nothing of what was asked for', async () => {
