@@ -22,3 +22,15 @@ export const inOrder =
   (sql: string): InOrder =>
   (store, { behind, last, most }, params = {}) =>
     store.lines(sql, { ...params, behind, last, most });
+
+/**
+ * The same of a table that grows with history: all of it is read for a few of its keys.
+ * @throws Error where it has more rows than are worth it
+ */
+export const inOrderUpTo =
+  (mostRows: number, table: 'events' | 'policy_transactions', sql: string): InOrder =>
+  async (store, stretch, params) => {
+    const [found] = await store.query<{ rows: string }>(`SELECT count() AS rows FROM ${table}`);
+    if (Number(found?.rows) > mostRows) throw new Error(`${table} has more than ${mostRows} rows`);
+    return inOrder(sql)(store, stretch, params);
+  };

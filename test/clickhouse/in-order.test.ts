@@ -3,7 +3,7 @@ import { foldLines, rowsAt } from '../../api/latest/folded/chunk.ts';
 import type { Kind } from '../../api/latest/kinds/kind.ts';
 import { OF_POLICIES } from '../../api/latest/kinds/of-policies.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { END } from '../../clickhouse/in-order.ts';
+import { END, inOrderUpTo } from '../../clickhouse/in-order.ts';
 import { DAY_S } from '../../schemas/units.ts';
 import { countKinds } from '../api/support/api.ts';
 import {
@@ -142,3 +142,12 @@ test.each(Object.keys(OF_POLICIES) as (keyof typeof OF_POLICIES)[])(
     }
   },
 );
+
+test('a table of history with more rows than are worth it is not read in order', async () => {
+  const sql = 'SELECT mint AS key FROM events WHERE key > {behind:String} LIMIT {most:UInt32}';
+  const stretch = { behind: '', last: END, most: 1 };
+  const [found] = await store.query<{ rows: string }>('SELECT count() AS rows FROM events');
+  const rows = Number(found?.rows);
+  expect(await inOrderUpTo(rows, 'events', sql)(store, stretch)).toContain('"key"');
+  await expect(inOrderUpTo(rows - 1, 'events', sql)(store, stretch)).rejects.toThrow(/more than/);
+});

@@ -1,6 +1,6 @@
 import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
-import { inOrder, type Stretch, WITHIN } from '../../in-order.ts';
+import { inOrderUpTo, type Stretch, WITHIN } from '../../in-order.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
 import { amongMints, type Which } from './which.ts';
 
@@ -76,9 +76,14 @@ const CLAIMS = `toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})
 
 const dayUpTo = (until: number) => ({ until, after: until - DAY_S });
 
+/** Of these those of a day are read: a second of the engine, at most. */
+const MOST_EVENTS = 10_000_000;
+
 /** Of all mints of a stretch. */
 const byMintInOrder = (columns: string) => {
-  const inStretch = inOrder(
+  const inStretch = inOrderUpTo(
+    MOST_EVENTS,
+    'events',
     `SELECT mint AS key, mint, ${columns} AND ${WITHIN('mint')} GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
   );
   return (store: Store, stretch: Stretch, until: number) => inStretch(store, stretch, dayUpTo(until));

@@ -1,5 +1,5 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, inOrderUpTo, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -64,7 +64,11 @@ export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store,
   ),
 );
 
-export const lastTransactionsInOrder = inOrder(
+const MOST_TRANSACTIONS = 4_000_000;
+
+export const lastTransactionsInOrder = inOrderUpTo(
+  MOST_TRANSACTIONS,
+  'policy_transactions',
   `SELECT policy AS key, policy, newest.1 AS signature, newest.2 AS slot, newest.3 AS block_time
    FROM (
      SELECT policy, argMax((signature, slot, block_time), (slot, tx_index, signature)) AS newest
