@@ -147,6 +147,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       return one < other ? one : other;
     },
     knowsOfGap: () => gaps.size > 0,
-    keepHours: async () => void (await keepPassed(database, stopStream.signal)),
+    keepHours: async () => void (await keepPassed(database, stopStream.signal, async () => {})),
   };
 }

@@ -7,9 +7,14 @@ import { madeOf, sumsKept } from './sums-kept.ts';
 
 /**
  * Keeps the sums at the ends of steps, in hours since 1970, of which none are kept that still hold.
+ * @param settle resolves once every row is there whose write has been counted: the engine may count it a moment before.
  * @returns how many were made.
  */
-export async function keepSums(store: Store, ends: readonly number[]): Promise<number> {
+export async function keepSums(
+  store: Store,
+  ends: readonly number[],
+  settle: () => Promise<void>,
+): Promise<number> {
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
   const all = stepParams(ends, cover);
   if (all === null) return 0;
@@ -19,6 +24,7 @@ export async function keepSums(store: Store, ends: readonly number[]): Promise<n
   const params = stepParams(missing, cover) as StepParams;
   // What they are made of is read before they are: whatever is written meanwhile has them made again.
   const made = await madeOf(store, params);
+  await settle();
   const sums = Map.groupBy(await madeSums(store, params), ({ step }) => step);
   const now = String(Date.now());
   const rows = made.map(
