@@ -19,14 +19,17 @@ export function createPartsReader(
   let most = ADDRESSES_PER_READ;
   return async (all, options) => {
     const parts: AccountsPart[] = [];
+    let tried = most;
     for (let done = 0; done < all.length; ) {
-      const addresses = all.slice(done, done + most);
+      const addresses = all.slice(done, done + tried);
       try {
         parts.push({ addresses, ...(await rpc.getMultipleAccounts(addresses, options)) });
         done += addresses.length;
+        // Where nothing is taken it is not the number that is refused.
+        most = tried;
       } catch (error) {
         if (addresses.length === 1 || !asksForLess(error)) throw error;
-        most = Math.floor(addresses.length / 2);
+        tried = Math.floor(addresses.length / 2);
       }
     }
     return parts;

@@ -23,7 +23,8 @@ const BEHIND = new Set([-32016, -32004, -32014, -32005]);
 const SAME_ELSEWHERE = new Set([-32600, -32602, -32015, -32007, -32009, -32013]);
 /** Too many requests, said under another status than that. */
 const LIMITED_CODES = new Set([429, -32429]);
-const LIMITED_WORDS = /rate.?limit|request limit|too many requests/i;
+const LIMITED_WORDS =
+  /rate.?limit|request limit|too many requests|\busage\b|quota|credits?\b|per (?:second|minute|day|month)/i;
 const TOO_LARGE = 413;
 
 /** @param url its credentials, path and query never show in an error. */

@@ -154,16 +154,20 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
         accounts: (result as { value: unknown[] }).value.map(ownedAccount),
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {
-      for (;;) {
-        const limit = Math.min(wanted, mostListed);
-        const more = before === null ? { limit } : { limit, before };
+      const list = (limit: number) =>
+        call(
+          'getSignaturesForAddress',
+          [address, config(read, before === null ? { limit } : { limit, before })],
+          (result) => signaturePage(result, limit),
+        );
+      for (let limit = Math.min(wanted, mostListed); ; limit = Math.floor(limit / 2)) {
         try {
-          return await call('getSignaturesForAddress', [address, config(read, more)], (result) =>
-            signaturePage(result, limit),
-          );
+          const page = await list(limit);
+          // Where nothing is taken it is not the number that is refused.
+          if (limit < wanted) mostListed = limit;
+          return page;
         } catch (error) {
           if (limit <= FEWEST_LISTED || !asksForLess(error)) throw error;
-          mostListed = Math.floor(limit / 2);
         }
       }
     },

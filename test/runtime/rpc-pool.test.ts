@@ -117,6 +117,7 @@ describe('a node that asks to be left alone', () => {
     [429, 'slow down'],
     [-32429, 'rate limited'],
     [-32007, '15/second request limit reached'],
+    [-32000, 'max usage reached'],
   ])('may say so in a reply that is well otherwise (%i %s)', async (code, words) => {
     const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
     expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);
@@ -150,6 +151,17 @@ test('a node that lists fewer signatures at once is asked for as many as it take
   await rpc.getSignaturesForAddress(KEY, null, 1_000);
   await rpc.getSignaturesForAddress(KEY, null, 1_000);
   expect(frugal.asked.map(limitIn)).toEqual([1_000, 500, 250, 250]);
+});
+
+test('what is refused in any number says nothing of the number', async () => {
+  const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
+  let well = false;
+  const gone = await node(() => (well ? result([]) : error(-32000, 'the maximum is reached')));
+  const rpc = rpcOf([gone.url]);
+  await expect(rpc.getSignaturesForAddress(KEY, null, 1_000)).rejects.toMatchObject({ kind: 'refused' });
+  well = true;
+  await rpc.getSignaturesForAddress(KEY, null, 1_000);
+  expect(gone.asked.map(limitIn).at(-1)).toBe(1_000);
 });
 
 test('the accounts of a program may take longer than anything else', async () => {

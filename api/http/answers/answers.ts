@@ -31,7 +31,15 @@ export function wholeOf({ bytes, rest }: Answer): Buffer {
  */
 export function keptForm(answer: Answer): Answer {
   const { bytes } = answer;
-  return typeof bytes === 'string' ? { ...answer, bytes: Buffer.from(bytes) } : answer;
+  return { ...answer, bytes: ownBytes(typeof bytes === 'string' ? Buffer.from(bytes) : bytes) };
+}
+
+/** Small bytes are a piece of 64 kB that they share with whatever comes and goes: who keeps them would keep all of it. */
+function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 }
 
 /** JSON with two spaces of indentation and a newline at its end. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answerOf, keptForm } from '../../../api/http/answers/answers.ts';
 import { createSharedAnswers } from '../../../api/http/answers/shared-answers.ts';
 import type { RouteReply } from '../../../api/http/route.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
@@ -45,4 +46,12 @@ test('one that takes its time, and a small one, are kept at once', () => {
   expect([slow(0, LARGE), slow(200, LARGE)]).toEqual([1, 1]);
   const quick = answers(0.3);
   expect([quick(0, SMALL), quick(200, SMALL)]).toEqual([1, 1]);
+});
+
+test('bytes that are kept are a piece of nothing that would be kept with them', () => {
+  const answer = answerOf({ status: 200, body: { value: 'x'.repeat(1_000) } });
+  for (const bytes of [answer.bytes, String(answer.bytes)]) {
+    const kept = keptForm({ ...answer, bytes }).bytes as Buffer;
+    expect([String(kept), kept.buffer.byteLength]).toEqual([String(bytes), answer.length]);
+  }
 });

@@ -33,7 +33,8 @@ describe('shared answers', () => {
     const ofAddress = () => held.api.queries('WHERE address IN {addresses:Array(String)} AND exists = 1');
     const before = ofAddress();
     for (let count = 0; count < 5; count += 1) await held.api.get(`/coins/${key('nobody')}`);
-    expect(ofAddress() - before).toBe(1);
+    // None where all policies that there are have been read by then.
+    expect(ofAddress() - before).toBeLessThanOrEqual(1);
   });
 
   test('a large one comes packed to who takes it, and is 304 to who has it in any form', async () => {

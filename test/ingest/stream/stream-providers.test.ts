@@ -8,8 +8,11 @@ import { openStreamStage, type StageOptions, type StreamStage, until } from '../
 
 const SEED = process.env.SEED ?? 'providers-1';
 const MIXED = process.env.NIGHTLY === undefined ? 3 : 40;
-/** A machine that is busy shows no slot for so long, and that is a gap too where nothing is replayed. */
-const PATIENT_MS = 3_000;
+/**
+ * Longer than a machine that is busy shows no slot, which is a gap too where nothing is replayed; and than a chain rests
+ * where something is awaited.
+ */
+const PATIENT_MS = 5_000;
 let stage: StreamStage;
 
 async function open(modes: Partial<ProviderModes>, options: Partial<StageOptions> = {}): Promise<void> {
@@ -36,7 +39,7 @@ const isStreamed = (events: readonly StreamEvent[]) => {
 };
 
 /** Streams, is dropped in the middle, and streams again. */
-async function liveThrough(silenceMs = 500, awayAfterMs = 3_000): Promise<StreamEvent[]> {
+async function liveThrough(silenceMs = PATIENT_MS, awayAfterMs = 3_000): Promise<StreamEvent[]> {
   await stage.live(30);
   const { events } = stage.start({ silenceMs, awayAfterMs });
   const released = () => events.filter(({ type }) => type === 'released').length;
@@ -90,7 +93,7 @@ describe(`a provider with (seed ${SEED})`, () => {
       await open(modes, { seed });
       stage.rpc.faults.behave(mannersNamed(manners));
       try {
-        await liveThrough(PATIENT_MS);
+        await liveThrough();
         // Where nothing is replayed each cut is a gap, and there would be another before the last is closed.
         stage.geyser.become({ lag: null });
         await expectWhole();

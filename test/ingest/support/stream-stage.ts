@@ -58,12 +58,8 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
 /** Blocks that are made while something is waited for: at once the first of them, then as a chain makes them. */
 const SWIFT_BLOCKS = 50;
 const BLOCK_MS = 250;
-/**
- * What was cut off behind the last block, and is not replayed, comes with the next: on a machine that shows no slot for
- * a while. Each is later than the one before it, or one that takes longer for a block would never be seen at the tip.
- */
+/** What was cut off behind the last block, and is not replayed, comes with the next; a stream where none comes is dead. */
 const RESTS_MS = 2_000;
-const SLOWER = 1.5;
 
 export async function openStreamStage({
   seed,
@@ -161,12 +157,10 @@ export async function openStreamStage({
       // A stream that connects after the last block has nothing to begin with.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
       let madeAt = performance.now();
-      let rests = RESTS_MS;
       await awaited(async () => {
-        if (performance.now() - madeAt > rests) {
+        if (performance.now() - madeAt > RESTS_MS) {
           await chain.produce([]);
           madeAt = performance.now();
-          rests *= SLOWER;
         }
         const [first] = await model.openGaps();
         // A gap is read once the chain has gone on behind it.
