@@ -1,6 +1,6 @@
 import '../runtime/process/node-version.ts';
 import { openServer } from '../clickhouse/client.ts';
-import { openDatabase } from '../clickhouse/serving.ts';
+import { openDatabase } from '../clickhouse/serving/serving.ts';
 import { publicUrlOf, required } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { aborted } from '../runtime/process/lifecycle.ts';

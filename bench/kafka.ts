@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import kafkajs from 'kafkajs';
 import { openEmbedded } from '../clickhouse/client.ts';
-import { migrate } from '../clickhouse/migrate.ts';
+import { migrate } from '../clickhouse/schema/migrate.ts';
 import { encodeBlock } from '../devnet/geyser/encode.ts';
 import { type Outgoing, planRounds } from '../ingest/log/kafka/append-rounds.ts';
 import { createKafkaClient } from '../ingest/log/kafka/client.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
-import { migrate } from '../clickhouse/migrate.ts';
+import { migrate } from '../clickhouse/schema/migrate.ts';
 import { createRollups } from '../ingest/materialise/rollups/recompute.ts';
 import { intervalOf } from '../ingest/materialise/rollups/slot-intervals.ts';
 import {

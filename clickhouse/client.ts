@@ -4,9 +4,9 @@ import {
   type ClickHouseSettings,
   createClient,
 } from '@clickhouse/client';
-import { onClusterClause } from './cluster.ts';
 import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
+import { onClusterClause } from './schema/cluster.ts';
 
 export type Params = Record<
   string,

@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
-import { readServing } from '../../clickhouse/serving.ts';
+import { readServing } from '../../clickhouse/serving/serving.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 

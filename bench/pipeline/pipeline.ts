@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { openEmbedded } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { createMemoryLog } from '../../ingest/log/in-process.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { createGeyserClient } from '../../ingest/stream/geyser/client.ts';

@@ -1,5 +1,5 @@
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import {
   columnNames,
   POLICY_COLUMNS,

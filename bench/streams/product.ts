@@ -4,7 +4,7 @@ import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { asideOf, openEmbedded } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { appliedRow, eventRow, mintRow, policyRow } from '../../test/api/support/rows.ts';
 

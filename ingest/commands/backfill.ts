@@ -1,7 +1,7 @@
 import '../../runtime/process/node-version.ts';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { openStore } from '../../clickhouse/open-serving.ts';
+import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { loadConfig } from '../../runtime/config/load.ts';

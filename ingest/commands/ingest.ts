@@ -1,7 +1,7 @@
 import '../../runtime/process/node-version.ts';
-import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
 import { runService } from '../../runtime/process/service.ts';

@@ -1,8 +1,8 @@
 import '../../runtime/process/node-version.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
-import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';

@@ -1,5 +1,5 @@
 import '../../runtime/process/node-version.ts';
-import { followConfigured, notOpenedYet } from '../../clickhouse/follow-serving.ts';
+import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { runService } from '../../runtime/process/service.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';

@@ -1,6 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import { openServer } from '../../clickhouse/client.ts';
-import { openDatabase } from '../../clickhouse/serving.ts';
+import { openDatabase } from '../../clickhouse/serving/serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { readFlags } from '../../runtime/config/flags.ts';
 import { loadConfig } from '../../runtime/config/load.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { forCluster } from '../../clickhouse/cluster.ts';
-import { migrations } from '../../clickhouse/migrate.ts';
-import { statementsOf } from '../../clickhouse/statements.ts';
+import { forCluster } from '../../clickhouse/schema/cluster.ts';
+import { migrations } from '../../clickhouse/schema/migrate.ts';
+import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { LATEST_TABLES } from '../../clickhouse/tables.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
 import { type AccountType, storedFields } from '../../schemas/program/account-fields.ts';

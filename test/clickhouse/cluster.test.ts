@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { forCluster, onClusterClause } from '../../clickhouse/cluster.ts';
-import { migrations } from '../../clickhouse/migrate.ts';
-import { statementsOf } from '../../clickhouse/statements.ts';
+import { forCluster, onClusterClause } from '../../clickhouse/schema/cluster.ts';
+import { migrations } from '../../clickhouse/schema/migrate.ts';
+import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { emptyDatabase } from '../support/database.ts';
 
 let store: Store;

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
 import { givingWay } from '../../clickhouse/embedded/give-way.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { awaited } from '../support/awaited.ts';
 
 let directory: string;

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRoutes } from '../../api/routes.ts';
 import { openServer, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
-import { openDatabase } from '../../clickhouse/serving.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
+import { openDatabase } from '../../clickhouse/serving/serving.ts';
 import { SETTINGS, startApi, type TestApi } from '../api/support/api.ts';
 import {
   configRow,

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { abandonReplay, beginReplay, finishReplay, unfinishedReplay } from '../../clickhouse/replays.ts';
-import { openServing, readServing, replayNumber, switchServing } from '../../clickhouse/serving.ts';
+import {
+  abandonReplay,
+  beginReplay,
+  finishReplay,
+  unfinishedReplay,
+} from '../../clickhouse/serving/replays.ts';
+import { openServing, readServing, replayNumber, switchServing } from '../../clickhouse/serving/serving.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { type Databases, openDatabases } from '../support/databases.ts';
 

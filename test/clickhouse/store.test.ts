@@ -5,7 +5,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const TRANSPORTS: Record<string, () => Promise<Store>> = {

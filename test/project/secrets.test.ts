@@ -8,7 +8,7 @@ import { migratePostgres } from '../../api/postgres/migrate.ts';
 import { openPool } from '../../api/postgres/pool.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { openServer } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { classBitOf, perVenue, REMOTE_VENUE_NAMES, urlVariable } from '../../schemas/venues/remote.ts';
 import { key, mintRow, PROGRAM, policyRow, venueAccountRow } from '../api/support/rows.ts';

@@ -5,7 +5,7 @@ import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { HISTORY_TOPICS, type Topic } from '../../ingest/log/port.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { keepPassed } from '../../ingest/materialise/quote-hours.ts';

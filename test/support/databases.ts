@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
-import { openDatabase } from '../../clickhouse/serving.ts';
+import { openDatabase } from '../../clickhouse/serving/serving.ts';
 import { freshDatabaseUrl } from './database.ts';
 
 export interface Databases {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openServer } from '../../clickhouse/client.ts';
-import { migrate, migrations } from '../../clickhouse/migrate.ts';
+import { migrate, migrations } from '../../clickhouse/schema/migrate.ts';
 import { startClickHouse } from './clickhouse-process.ts';
 import { useScratch } from './scratch.ts';
 import { offerServers } from './servers-of-run.ts';

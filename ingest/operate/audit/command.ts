@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../../../clickhouse/client.ts';
-import { mustBeCurrent } from '../../../clickhouse/migrate.ts';
-import { openServing } from '../../../clickhouse/serving.ts';
+import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
+import { openServing } from '../../../clickhouse/serving/serving.ts';
 import type { Config } from '../../../runtime/config/config.ts';
 import { readFlags } from '../../../runtime/config/flags.ts';
 import { loadConfig } from '../../../runtime/config/load.ts';

@@ -1,9 +1,14 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { migrate } from '../../../clickhouse/migrate.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
-import { abandonReplay, beginReplay, finishReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
-import { readServing, switchServing } from '../../../clickhouse/serving.ts';
+import { migrate } from '../../../clickhouse/schema/migrate.ts';
+import {
+  abandonReplay,
+  beginReplay,
+  finishReplay,
+  unfinishedReplay,
+} from '../../../clickhouse/serving/replays.ts';
+import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import { createKafkaReader } from '../../log/kafka/reader.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { mustBeCurrent } from '../../../clickhouse/migrate.ts';
-import { readServing } from '../../../clickhouse/serving.ts';
+import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
+import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
-import { readServing } from '../../../clickhouse/serving.ts';
+import { readServing } from '../../../clickhouse/serving/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { RecomputeRecord } from '../../../schemas/records.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { switchServing } from '../../../clickhouse/serving.ts';
+import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { awaited } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
 import { startApi, type TestApi } from '../support/api.ts';

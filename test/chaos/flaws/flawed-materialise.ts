@@ -1,8 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { openStore } from '../../../clickhouse/open-serving.ts';
 import type { AppliedRow } from '../../../clickhouse/progress-tables.ts';
 import { createAnnouncer } from '../../../clickhouse/queries/progress/changes.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
+import { openStore } from '../../../clickhouse/serving/open-serving.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { openKafka } from '../../../ingest/log/kafka/open.ts';

@@ -1,5 +1,5 @@
 import { openEmbedded } from '../../../clickhouse/client.ts';
-import { migrate } from '../../../clickhouse/migrate.ts';
+import { migrate } from '../../../clickhouse/schema/migrate.ts';
 
 /** Inserts numbered batches until it is killed, telling of each once it is acknowledged. */
 const [directory = '', first = '0', rows = '0'] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { openServer } from '../../../clickhouse/client.ts';
-import { migrate } from '../../../clickhouse/migrate.ts';
+import { migrate } from '../../../clickhouse/schema/migrate.ts';
 
 /** Migrates the database of an address and tells what was applied. */
 const store = await openServer(process.argv[2] ?? '');

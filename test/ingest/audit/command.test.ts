@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../../clickhouse/client.ts';
-import { migrate } from '../../../clickhouse/migrate.ts';
+import { migrate } from '../../../clickhouse/schema/migrate.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';

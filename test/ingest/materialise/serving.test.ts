@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { followServing } from '../../../clickhouse/follow-serving.ts';
-import { switchServing } from '../../../clickhouse/serving.ts';
+import { followServing } from '../../../clickhouse/serving/follow-serving.ts';
+import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { awaited } from '../../support/awaited.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
-import { switchServing } from '../../../clickhouse/serving.ts';
+import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { logRanges, recordsIn } from '../../../ingest/log/kafka/offset-ranges.ts';
 import { parseFrom } from '../../../ingest/operate/replay/from.ts';
 import { replayOf } from '../../../ingest/operate/replay/kinds.ts';

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
-import { beginReplay, unfinishedReplay } from '../../../clickhouse/replays.ts';
-import { readServing, switchServing } from '../../../clickhouse/serving.ts';
+import { beginReplay, unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
+import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';

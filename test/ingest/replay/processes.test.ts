@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readServing } from '../../../clickhouse/serving.ts';
+import { readServing } from '../../../clickhouse/serving/serving.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';

@@ -1,7 +1,7 @@
 import type { Store } from '../../../../clickhouse/client.ts';
-import { followServing } from '../../../../clickhouse/follow-serving.ts';
 import { appliedOffsets, reaches } from '../../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../../../clickhouse/queries/progress/log-partitions.ts';
+import { followServing } from '../../../../clickhouse/serving/follow-serving.ts';
 import { createKafkaClient } from '../../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../../ingest/log/kafka/cluster.ts';
 import { logRanges } from '../../../../ingest/log/kafka/offset-ranges.ts';

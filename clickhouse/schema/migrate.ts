@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError, RetryableError } from '../runtime/errors.ts';
-import type { Store } from './client.ts';
+import { ConfigError, RetryableError } from '../../runtime/errors.ts';
+import type { Store } from '../client.ts';
 import { forCluster, onClusterClause } from './cluster.ts';
 import { alone } from './migration-lock.ts';
 import { statementsOf } from './statements.ts';
@@ -13,7 +13,7 @@ export interface Migration {
   checksum: string;
 }
 
-const DIRECTORY = path.join(import.meta.dirname, 'migrations');
+const DIRECTORY = path.join(import.meta.dirname, '../migrations');
 
 /** The numbered files, in order. */
 export function migrations(): Migration[] {

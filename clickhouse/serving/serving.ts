@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { openServer, type Rights, type Store } from './client.ts';
-import { onClusterClause } from './cluster.ts';
-import { alone } from './migration-lock.ts';
+import { openServer, type Rights, type Store } from '../client.ts';
+import { onClusterClause } from '../schema/cluster.ts';
+import { alone } from '../schema/migration-lock.ts';
 
 /** Which database of a server answers are read from. */
 export interface Serving {

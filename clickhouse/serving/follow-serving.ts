@@ -1,10 +1,10 @@
-import { type Config, required } from '../runtime/config/config.ts';
-import { messageOf, RetryableError } from '../runtime/errors.ts';
-import { pause } from '../runtime/process/lifecycle.ts';
-import type { Logger } from '../runtime/process/log.ts';
-import { retryUntilDone } from '../runtime/retry.ts';
-import { openServer, type Store } from './client.ts';
-import { mustBeCurrent } from './migrate.ts';
+import { type Config, required } from '../../runtime/config/config.ts';
+import { messageOf, RetryableError } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
+import { openServer, type Store } from '../client.ts';
+import { mustBeCurrent } from '../schema/migrate.ts';
 import { openDatabase, readServing } from './serving.ts';
 
 const LOOK_EVERY_MS = 250;

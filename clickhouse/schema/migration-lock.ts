@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
-import type { Store } from './client.ts';
+import type { Store } from '../client.ts';
 
 const TABLE_ALREADY_EXISTS = '57';
 const UNKNOWN_TABLE = '60';

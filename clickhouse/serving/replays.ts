@@ -1,4 +1,4 @@
-import type { Store } from './client.ts';
+import type { Store } from '../client.ts';
 import { replayDatabase, replayNumber } from './serving.ts';
 
 const FILLING = 1;

@@ -1,8 +1,8 @@
-import { type Config, required } from '../runtime/config/config.ts';
-import type { Logger } from '../runtime/process/log.ts';
-import { retryUntilDone } from '../runtime/retry.ts';
-import type { Store } from './client.ts';
-import { mustBeCurrent } from './migrate.ts';
+import { type Config, required } from '../../runtime/config/config.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import { retryUntilDone } from '../../runtime/retry.ts';
+import type { Store } from '../client.ts';
+import { mustBeCurrent } from '../schema/migrate.ts';
 import { openServing } from './serving.ts';
 
 /**
