@@ -43,6 +43,7 @@ describe('the client', () => {
     await store.insert('policies', [
       policyRow(`client ${named}`, 'quote', { agent: agentKey.address, mode: 'Agent' }),
     ]);
+    api.written();
   });
 
   /** What was sent, and a way to lose answers after the service gave them, or requests before it gets them. */

@@ -21,6 +21,8 @@ export interface AgentApi extends ApiAt {
   agentChanges: Map<string, bigint>;
   /** `down` fails and `hang` never answers when the index is asked. */
   index: 'up' | 'down' | 'hang';
+  /** Something was written to its store. */
+  written(): void;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     if (api.index === 'down') throw new Error('the index is down');
     return api.index === 'hang' ? new Promise<never>(() => {}) : answer;
   };
+  const handOver = createHandOver();
   const app = createApp({
     latest: createLatest({
       currentStore: () => {
@@ -71,7 +74,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
         return store;
       },
       clock: Date.now,
-      handOver: createHandOver(),
+      handOver,
     }),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
     settings: SETTINGS,
@@ -82,7 +85,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
   const { port, close } = await listen(app, '127.0.0.1', 0);
   const api: AgentApi = {
     ...apiAt(`http://127.0.0.1:${port}`),
-    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', close },
+    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', written: handOver.advance, close },
   };
   return api;
 }
