@@ -12,6 +12,11 @@ export const CHROMIUM = (process.env.PATH ?? '')
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM as string, args: ['--disable-gpu', '--disable-dev-shm-usage'] });
 
+const BUSY: [status: number, words: string][] = [
+  [500, 'the store has not answered for'],
+  [503, 'too many reads wait'],
+];
+
 /** A page, and whatever it did that no page of the explorer may do. */
 export interface Tab {
   page: Page;
@@ -41,7 +46,7 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
     if (response.status() < 400) return;
     const body = await response.text().catch(() => 'a body that is gone');
     // A machine with far more to do than this: the page says so and asks again, which is as it should be.
-    if (response.status() === 500 && body.includes('the store has not answered for')) return;
+    if (BUSY.some(([status, words]) => response.status() === status && body.includes(words))) return;
     faults.push(`answered ${response.status()} for ${response.url()}: ${body}`);
   });
   return { page, faults };
