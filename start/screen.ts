@@ -51,9 +51,9 @@ export async function showProgress(
   process.stdout.write(`${terminal ? '\n' : ''}Stopping; everything stays in ${config.dataDir}.\n`);
 }
 
-/** A line that is wider than its terminal would begin another one each second. */
-const fitting = (line: string, columns: number): string =>
-  line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
+/** A line that is wider than its terminal would begin another one each second; some do not say how wide they are. */
+const fitting = (line: string, columns: number | undefined): string =>
+  !columns || line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
 
 /** The policy that the screen shows, waited for a short while. */
 const named = (

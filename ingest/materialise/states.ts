@@ -4,13 +4,13 @@ import type { AccountHourRow, LatestTable, StateRow } from '../../clickhouse/tab
 import { chunks } from '../../runtime/chunks.ts';
 import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
-import { createFirstStreamed, hourRows } from './rows/hours.ts';
-import { datedHours, datedRows } from './rows/late-times.ts';
+import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
+import { datedHours, datedRows } from './rows/hours/late-times.ts';
+import { keepUnchangedHours } from './rows/hours/unchanged-hours.ts';
 import { latestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
 import type { BatchStates } from './rows/read-states.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
-import { keepUnchangedHours } from './rows/unchanged-hours.ts';
 import { streamCover } from './stream-cover.ts';
 
 /** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */

@@ -1,7 +1,7 @@
 import type { HoleRow, LowestSlot } from '../../clickhouse/tables.ts';
 import type { MarkerRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
-import { lowestSlot } from './rows/hours.ts';
+import { lowestSlot } from './rows/hours/hours.ts';
 
 /** What markers say of the stream: where hours begin in slots, and which slots it did not bring. */
 export interface StreamCover {

@@ -3,7 +3,7 @@ import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
-import { createAccountReader } from '../history/account-reader.ts';
+import { createAccountReader } from '../history/accounts/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import { createLateSlots } from '../history/late-slots.ts';

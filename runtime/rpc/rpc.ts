@@ -1,6 +1,7 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
-import { asksForLess, RpcError } from './error.ts';
+import { createAmount } from './amount.ts';
+import { RpcError } from './error.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool } from './pool.ts';
 import {
@@ -93,7 +94,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs));
   const pool = createRpcPool(nodes, timeoutMs);
   const versions = new Map<RpcNode, number>();
-  let mostListed = Number.POSITIVE_INFINITY;
+  const listed = createAmount(FEWEST_LISTED);
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
     node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]), SLOW_MS[method] ?? timeoutMs);
@@ -160,16 +161,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
           [address, config(read, before === null ? { limit } : { limit, before })],
           (result) => signaturePage(result, limit),
         );
-      for (let limit = Math.min(wanted, mostListed); ; limit = Math.floor(limit / 2)) {
-        try {
-          const page = await list(limit);
-          // Where nothing is taken it is not the number that is refused.
-          if (limit < wanted) mostListed = limit;
-          return page;
-        } catch (error) {
-          if (limit <= FEWEST_LISTED || !asksForLess(error)) throw error;
-        }
-      }
+      return listed.ask(wanted, list);
     },
     getTransaction: async (signature, read) => {
       const lacking = new Set<RpcNode>();

@@ -1,8 +1,8 @@
 import type { LatestTable, StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../schemas/units.ts';
-import { createClosings, type FirstSeen } from './closings.ts';
-import { isKept } from './hours.ts';
+import { createClosings, type FirstSeen } from './hours/closings.ts';
+import { isKept } from './hours/hours.ts';
 import { createLines, type Line, lastOf } from './lines.ts';
 import { saysTheSame } from './same-state.ts';
 import {

@@ -3,7 +3,7 @@ import { asksForLess, RpcError } from '../../../runtime/rpc/error.ts';
 import { type SignatureInfo, signaturePage, slotOf } from '../../../runtime/rpc/replies.ts';
 import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_READ } from '../../history/account-parts.ts';
+import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { type Finding, note } from './finding.ts';
 import type { Ask } from './rpc-transactions.ts';
 

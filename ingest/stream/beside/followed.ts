@@ -1,6 +1,6 @@
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
-import type { AccountReader } from '../../history/account-reader.ts';
+import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
 import { behindStream, newestSlot } from '../following/behind-stream.ts';
 import type { GeyserClient } from '../geyser/client.ts';

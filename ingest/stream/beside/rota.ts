@@ -5,9 +5,9 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_READ } from '../../history/account-parts.ts';
-import type { AccountReader } from '../../history/account-reader.ts';
-import { createPatientRead } from '../../history/patient-read.ts';
+import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
+import type { AccountReader } from '../../history/accounts/account-reader.ts';
+import { createPatientRead } from '../../history/accounts/patient-read.ts';
 
 /** What the rota may cost a provider: one reading of a hundred accounts in this time. */
 export const ROTA_EVERY_MS = 500;

@@ -6,9 +6,9 @@ import { retryUntilDone } from '../../../runtime/retry.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_READ } from '../../history/account-parts.ts';
-import type { AccountReader } from '../../history/account-reader.ts';
-import { createPatientRead } from '../../history/patient-read.ts';
+import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
+import type { AccountReader } from '../../history/accounts/account-reader.ts';
+import { createPatientRead } from '../../history/accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
 
 const READS_AT_ONCE = 4;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPatientRead } from '../../../ingest/history/patient-read.ts';
+import { createPatientRead } from '../../../ingest/history/accounts/patient-read.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';

@@ -8,7 +8,7 @@ import { LATEST_TABLES, type LatestTable } from '../../../../clickhouse/tables.t
 import { inParallel } from '../../../../runtime/parallel.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
-import { ADDRESSES_PER_READ } from '../../../history/account-parts.ts';
+import { ADDRESSES_PER_READ } from '../../../history/accounts/account-parts.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState } from '../history-state.ts';
 import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';

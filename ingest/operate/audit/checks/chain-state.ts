@@ -4,7 +4,7 @@ import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
-import { RPC_WRITE_VERSION } from '../../../history/account-reader.ts';
+import { RPC_WRITE_VERSION } from '../../../history/accounts/account-reader.ts';
 import { EXPECTED_TABLES, readAccount } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
 

@@ -1,16 +1,16 @@
-import type { Store } from '../../../clickhouse/client.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
 import {
   type AccountHourRow,
   LATEST_TABLES,
   type LatestTable,
   type StateRow,
   type UndatedHourRow,
-} from '../../../clickhouse/tables.ts';
-import { chunks } from '../../../runtime/chunks.ts';
-import type { TimeRecord } from '../../../schemas/records.ts';
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+} from '../../../../clickhouse/tables.ts';
+import { chunks } from '../../../../runtime/chunks.ts';
+import type { TimeRecord } from '../../../../schemas/records.ts';
+import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { ADDRESSES_PER_QUESTION } from '../stored.ts';
 import { datedHour } from './hours.ts';
-import { ADDRESSES_PER_QUESTION } from './stored.ts';
 
 /**
  * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,

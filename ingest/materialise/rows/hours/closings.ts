@@ -1,6 +1,6 @@
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { hourOf } from '../../../schemas/units.ts';
-import { isRead, type Seen } from './seen.ts';
+import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { hourOf } from '../../../../schemas/units.ts';
+import { isRead, type Seen } from '../seen.ts';
 
 /** The slot of the first state of an address in an hour. */
 export interface FirstSeen {

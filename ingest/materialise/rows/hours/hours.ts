@@ -5,12 +5,12 @@ import {
   type HourTable,
   type LowestSlot,
   type UndatedHourRow,
-} from '../../../clickhouse/tables.ts';
-import { createRecent } from '../../../runtime/recent.ts';
-import { hourOf } from '../../../schemas/units.ts';
+} from '../../../../clickhouse/tables.ts';
+import { createRecent } from '../../../../runtime/recent.ts';
+import { hourOf } from '../../../../schemas/units.ts';
+import { versionOfLowest } from '../lowest-slot.ts';
+import type { LatestRow, PlacedRow } from '../seen.ts';
 import type { FirstSeen } from './closings.ts';
-import { versionOfLowest } from './lowest-slot.ts';
-import type { LatestRow, PlacedRow } from './seen.ts';
 
 /** What a batch says of the hours of accounts. */
 export interface HourRows {

@@ -1,8 +1,8 @@
-import { ConfigError, messageOf } from '../../runtime/errors.ts';
-import { pause } from '../../runtime/process/lifecycle.ts';
-import type { Logger } from '../../runtime/process/log.ts';
-import { backoffMs } from '../../runtime/retry.ts';
-import type { AccountRecord } from '../../schemas/records.ts';
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import { backoffMs } from '../../../runtime/retry.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
 
 /** Reads some accounts at that slot or later. */
 export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;

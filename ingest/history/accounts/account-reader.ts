@@ -1,9 +1,9 @@
-import { RpcError } from '../../runtime/rpc/error.ts';
-import type { RpcAccount } from '../../runtime/rpc/replies.ts';
-import type { ReadOptions, Rpc } from '../../runtime/rpc/rpc.ts';
-import { ACCOUNT_PREFIXES } from '../../schemas/program/accounts.ts';
-import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
-import { decodeKey } from '../../schemas/solana/base58.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
+import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
+import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
+import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
 
 /** An rpc read stands at the end of its slot. */
