@@ -55,6 +55,8 @@ export interface ProviderModes {
   beside: BesideMode;
   /** Most streams at a time; null: any. */
   streams: number | null;
+  /** Beyond those the oldest is ended, not the newest refused. */
+  newest: boolean;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -72,6 +74,7 @@ export const WHOLE: ProviderModes = {
   nameless: false,
   beside: 'taken',
   streams: null,
+  newest: false,
 };
 
 function count(name: string, text: string | undefined): number {
@@ -92,6 +95,7 @@ const READERS: Record<keyof ProviderModes, Reader> = {
   replay: (text) => ({ replay: oneOf('replay', REPLAYS, text) }),
   beside: (text) => ({ beside: oneOf('beside', BESIDES, text) }),
   streams: (text) => ({ streams: count('streams', text) }),
+  newest: () => ({ newest: true }),
   named: (text) => ({ named: count('named', text) }),
   addresses: (text) => ({ addresses: count('addresses', text) }),
   terse: () => ({ terse: true }),

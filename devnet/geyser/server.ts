@@ -85,6 +85,12 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     if (cache.size > 256) cache.delete(cache.keys().next().value as string);
     return fresh;
   };
+  const endOldest = () => {
+    const [oldest] = subscribers;
+    if (oldest === undefined) return;
+    subscribers.delete(oldest);
+    oldest.end(grpc.status.ABORTED, 'a newer stream of this token has begun');
+  };
   const allowed = (metadata: grpc.Metadata) => xToken === null || metadata.get('x-token')[0] === xToken;
   const denied = { code: grpc.status.UNAUTHENTICATED, details: 'No valid auth token' };
 
@@ -111,7 +117,8 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     subscribe: (call: grpc.ServerDuplexStream<Buffer, Buffer>) => {
       if (!allowed(call.metadata)) return void call.emit('error', denied);
       const isFull = modes.streams !== null && subscribers.size >= modes.streams;
-      const details = isFull
+      const isRefused = isFull && !modes.newest;
+      const details = isRefused
         ? `Max amount of streams reached, only ${modes.streams} allowed`
         : faults.limited();
       if (details !== null) return void call.emit('error', { code: grpc.status.RESOURCE_EXHAUSTED, details });
@@ -124,6 +131,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
         modes: () => modes,
         encoded: (block) => encoded(block, server),
       });
+      if (isFull) endOldest();
       subscribers.add(subscriber);
       subscriber.ping(ping);
       const gone = () => {

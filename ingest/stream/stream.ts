@@ -18,6 +18,7 @@ import { createFollowedAddresses } from './following/addresses.ts';
 import { createSweeper } from './following/sweep.ts';
 import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';
+import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
 import { resumeUnfinished } from './resume-unfinished.ts';
 import { createSlotTimes } from './slot-times.ts';
@@ -28,7 +29,7 @@ import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
 import { createUnreadable } from './unreadable.ts';
 
-export interface StreamOptions {
+export interface StreamOptions extends StreamLimits {
   endpoint: string;
   xToken: string | null;
   programId: string;
@@ -41,12 +42,6 @@ export interface StreamOptions {
   store: StreamStore;
   logger: Logger;
   signal: AbortSignal;
-  /** A stream without a new slot for this long is started again. */
-  silenceMs?: number;
-  /** The stream of followed addresses is away once it has brought nothing for so long. */
-  awayAfterMs?: number;
-  /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
-  rotaMs?: number;
   /** Mints and metadata, whose addresses strangers chose, are read again this long after. */
   againAfterMs?: number;
   /** What is stored is compared with the chain this far apart. */
@@ -205,12 +200,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
-  const { silenceMs, awayAfterMs, rotaMs } = options;
-  const limits = {
-    ...(silenceMs === undefined ? {} : { silenceMs }),
-    ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
-    ...(rotaMs === undefined ? {} : { rotaMs }),
-  };
+  const limits = limitsOf(options);
   const beside = createFollowed({
     ...{ client, slots, commitment, reader, learn, send, handle, logger, signal, ...limits },
     position: stored.position,
@@ -239,9 +229,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap(gap);
       for (const output of outputs) handle(output);
     },
+    onBegin: beside.onCoreBegin,
     onEnd: (reason, brought) => {
       report({ type: 'disconnected', reason });
-      if (!brought) beside.giveWay();
+      beside.onCoreEnd(brought);
     },
   });
   await Promise.all([streamingBeside, telling]);

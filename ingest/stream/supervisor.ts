@@ -36,6 +36,8 @@ export interface SupervisorOptions {
   onOutOfReach(fromSlot: bigint): void;
   /** The stream lacks these slots; `outputs` is what waited for them. */
   onHole(gap: Gap, outputs: readonly SlotsOutput[]): void;
+  /** It is subscribed to. */
+  onBegin(): void;
   /** With words that may be served, and whether anything but pings came. */
   onEnd(words: string, brought: boolean): void;
 }
@@ -139,6 +141,7 @@ function oneStream(
     let held = false;
     let brought = false;
     let replayed = fromSlot === null;
+    options.onBegin();
     const stream = options.client.subscribe(options.subscription(fromSlot), {
       onUpdate: (update) => {
         if (update.type !== 'ping' && update.type !== 'other') brought = true;

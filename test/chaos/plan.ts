@@ -80,7 +80,14 @@ const PROVIDERS: readonly Choice[] = [
     'addresses=0,lag=3000',
   ],
   ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
-  ...['beside=unavailable', 'beside=ended', 'beside=limited', 'beside=pings', 'streams=1,lag=3000'],
+  ...[
+    'beside=unavailable',
+    'beside=ended',
+    'beside=limited',
+    'beside=pings',
+    'streams=1,lag=3000',
+    'streams=1,newest',
+  ],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 
 const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];

@@ -17,6 +17,7 @@ import {
 const OK = 0;
 const INVALID_ARGUMENT = 3;
 const RESOURCE_EXHAUSTED = 8;
+const ABORTED = 10;
 const OUT_OF_RANGE = 11;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
@@ -300,13 +301,28 @@ describe('a provider with limits', () => {
     });
   });
 
+  test('keeps the newest of so many streams, and ends the oldest', async () => {
+    geyser.become({ streams: 2, newest: true });
+    const [first, second] = [await live(), await live()];
+    const third = await live();
+    expect(await end(first)).toEqual({
+      code: ABORTED,
+      details: 'a newer stream of this token has begun',
+    });
+    await produce(2);
+    const newest = `confirmed ${chain.tip().slot}`;
+    await second.until(() => second.words().includes(newest) && third.words().includes(newest));
+    expect([second.ended, third.ended]).toEqual([null, null]);
+  });
+
   test('is told by a flag', () => {
     expect(readModes('replay=off,addresses=10,late')).toMatchObject({
       replay: 'off',
       addresses: 10,
       late: true,
     });
-    expect(readModes('beside=pings,streams=1')).toMatchObject({ beside: 'pings', streams: 1 });
+    expect(readModes('beside=pings,streams=1')).toMatchObject({ beside: 'pings', streams: 1, newest: false });
+    expect(readModes('streams=1,newest')).toMatchObject({ streams: 1, newest: true });
     expect(() => readModes('replay=maybe')).toThrow(REPLAYS.join(', '));
     expect(() => readModes('beside')).toThrow('beside is one of taken');
     expect(() => readModes('colour=blue')).toThrow('colour');

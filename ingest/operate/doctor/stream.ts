@@ -50,27 +50,35 @@ export async function checkStream(
   }
 }
 
+/** A stream that goes on behind its first block meta. */
+interface Kept {
+  until: AbortSignal;
+  /** It did not go on until then. */
+  onEnd(error: StreamEndedError): void;
+}
+
 /**
  * The first block meta.
- * @param held the stream is kept until this is aborted; null: no longer.
+ * @param kept the stream is kept until its signal is aborted; null: no longer.
  * @throws StreamEndedError, also where none comes before the signal
  */
 function firstOf(
   client: GeyserClient,
   subscription: Subscription,
   signal: AbortSignal,
-  held: AbortSignal | null = null,
+  kept: Kept | null = null,
 ): Promise<Update> {
   return new Promise((resolve, reject) => {
     const stream = client.subscribe(subscription, {
       onUpdate: (update) => {
         if (update.type !== 'blockMeta') return;
         resolve(update);
-        if (held === null) stop();
-        else held.addEventListener('abort', stop, { once: true });
+        if (kept === null) stop();
+        else kept.until.addEventListener('abort', stop, { once: true });
       },
       onEnd: (error) => {
         signal.removeEventListener('abort', stop);
+        if (!error.cancelled) kept?.onEnd(error);
         reject(error);
       },
     });
@@ -84,20 +92,20 @@ async function outcome(
   client: GeyserClient,
   subscription: Subscription,
   signal: AbortSignal,
-  held: AbortSignal | null = null,
+  kept: Kept | null = null,
 ): Promise<Update | StreamEndedError> {
-  const tried = await once(client, subscription, signal, held);
+  const tried = await once(client, subscription, signal, kept);
   // The place of a stream that was just ended may not be free yet.
   if (!(tried instanceof StreamEndedError) || tried.code !== status.RESOURCE_EXHAUSTED) return tried;
   await delay(PLACE_FREE_MS, undefined, { signal, ref: false }).catch(() => undefined);
-  return once(client, subscription, signal, held);
+  return once(client, subscription, signal, kept);
 }
 
 async function once(
   client: GeyserClient,
   subscription: Subscription,
   signal: AbortSignal,
-  held: AbortSignal | null,
+  kept: Kept | null,
 ): Promise<Update | StreamEndedError> {
   const late = new AbortController();
   const within = AbortSignal.any([signal, late.signal]);
@@ -106,7 +114,7 @@ async function once(
     () => undefined,
   );
   try {
-    return await firstOf(client, subscription, within, held);
+    return await firstOf(client, subscription, within, kept);
   } catch (error) {
     if (error instanceof StreamEndedError) return error;
     throw error;
@@ -150,11 +158,19 @@ const nobodies = (count: number) =>
 async function filters(client: GeyserClient, core: Subscription, signal: AbortSignal): Promise<Finding[]> {
   const base = { ...core, programId: null };
   const until = new AbortController();
-  const held = AbortSignal.any([signal, until.signal]);
-  await outcome(client, core, signal, held);
+  let lost: StreamEndedError | null = null;
+  const kept: Kept = {
+    until: AbortSignal.any([signal, until.signal]),
+    onEnd: (error) => {
+      lost = error;
+    },
+  };
+  await outcome(client, core, signal, kept);
+  lost = null;
   const beside = await outcome(client, { ...base, addresses: nobodies(ADDRESSES) }, signal);
   until.abort();
-  if (!(beside instanceof StreamEndedError)) return [ALL_TAKEN];
+  if (!(beside instanceof StreamEndedError))
+    return [lost === null || saysLagging(lost) ? ALL_TAKEN : oneStream(lost)];
   const alone = await mostTaken(client, base, signal);
   return alone === ALL_TAKEN ? [oneStream(beside)] : [alone];
 }

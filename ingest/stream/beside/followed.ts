@@ -5,6 +5,7 @@ import type { LogPosition } from '../../log/port.ts';
 import { behindStream, newestSlot } from '../following/behind-stream.ts';
 import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
+import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
 import type { Beside } from './port.ts';
 import { createRota } from './rota.ts';
@@ -12,7 +13,7 @@ import type { Followed } from './standing.ts';
 import { createBeside } from './stream.ts';
 import { createTurned } from './turned.ts';
 
-export interface FollowedOptions {
+export interface FollowedOptions extends StreamLimits {
   client: GeyserClient;
   slots: Slots;
   commitment: 'confirmed' | 'finalized';
@@ -30,9 +31,6 @@ export interface FollowedOptions {
   /** What a state that came late, or a slot that was held back, is handled as. */
   handle(output: SlotsOutput): void;
   onFollowed(followed: Followed): void;
-  rotaMs?: number;
-  silenceMs?: number;
-  awayAfterMs?: number;
   logger: Logger;
   signal: AbortSignal;
 }

@@ -2,11 +2,12 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import type { LogPosition } from '../../log/port.ts';
 import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
+import type { StreamLimits } from '../limits.ts';
 import type { Slots } from '../slots/machine.ts';
 import type { FollowedCover } from './cover.ts';
 import type { Followed } from './standing.ts';
 
-export interface BesideOptions {
+export interface BesideOptions extends Pick<StreamLimits, 'silenceMs' | 'awayAfterMs' | 'aloneMs'> {
   client: GeyserClient;
   commitment: 'confirmed' | 'finalized';
   /** Where the log ends. */
@@ -30,8 +31,6 @@ export interface BesideOptions {
   onFollowed(followed: Followed, overRpc: readonly string[]): void;
   /** It carries none of them from now on: `allRead` is to be called once each was read at that slot or later. */
   onAway(notBefore: bigint, allRead: () => void): void;
-  silenceMs?: number;
-  awayAfterMs?: number;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -45,8 +44,9 @@ export interface Beside {
   beginAt(slot: bigint): void;
   /** The core has taken something. */
   onCore(): void;
-  /** The core has no stream: a provider may give one and no more, and then that is the core's. */
-  giveWay(): void;
+  onCoreBegin(): void;
+  /** Where it brought nothing, or ends for this one, a provider may give one stream and no more: then that is the core's. */
+  onCoreEnd(brought: boolean): void;
   cover: FollowedCover;
   /** Unix seconds of a slot that this stream has told of. */
   timeOf(slot: bigint): number | null;

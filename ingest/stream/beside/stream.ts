@@ -9,12 +9,16 @@ import { createAway } from './away.ts';
 import { createFollowedCover } from './cover.ts';
 import { createHold } from './hold.ts';
 import type { Beside, BesideOptions } from './port.ts';
+import { createRivals } from './rivals.ts';
 import { createBesideSlots } from './slots.ts';
 import { createStanding } from './standing.ts';
 import { streamWatched } from './watched.ts';
 
 /** A provider that takes no followed address at all is asked again after this long. */
 const ASK_AGAIN_MS = 600_000;
+/** One that ends the core's stream for this one is left alone for so long. */
+const ALONE_MS = 3_600_000;
+const RIVALS = 'the provider ends one stream where another begins';
 /** Streams that brought nothing, one after the other, until it is told that none is there. */
 const DOWN_AFTER = 2;
 /** Ends at the same slot, one after the other, until the next stream begins behind it. */
@@ -43,6 +47,7 @@ export function createBeside(options: BesideOptions): Beside {
     });
 
   const standing = createStanding(options.onFollowed);
+  const rivals = createRivals();
   const away = createAway(options.awayAfterMs);
   const asking = createAsking({ commitment, addresses: options.addresses, onRequest: standing.asked });
   const newcomers = createNewcomers({
@@ -102,6 +107,7 @@ export function createBeside(options: BesideOptions): Beside {
       };
       const first = asking.request(fromSlot);
       newcomers.onNewStream(first.name);
+      rivals.began('beside');
       live = streamWatched({
         ...options,
         subscription: first,
@@ -155,10 +161,20 @@ export function createBeside(options: BesideOptions): Beside {
       const begunAt = slots.reached();
       const ended = await oneStream(before.replay && !away.isAway() ? slots.reached() : null);
       if (signal.aborted) return;
+      const isForCore = rivals.ended('beside');
+      if (rivals.are()) {
+        logger.warn({ reason: ended.message, code: ended.code }, RIVALS);
+        standing.down(RIVALS);
+        leave();
+        failures = 0;
+        await pause(options.aloneMs ?? ALONE_MS, signal);
+        rivals.again();
+        continue;
+      }
       if (!hasCore) continue;
       const worked = asking.hasWorked();
       // What is away is not refused, unless it says so.
-      if (!worked && (!away.isAway() || refusesFilter(ended))) asking.ended(ended);
+      if (!worked && !isForCore && (!away.isAway() || refusesFilter(ended))) asking.ended(ended);
       const { cap } = asking.ask();
       const isRefused = cap === 0 && refusesFilter(ended);
       if (cap !== before.cap && (cap !== 0 || isRefused))
@@ -204,9 +220,11 @@ export function createBeside(options: BesideOptions): Beside {
       hasCore = true;
       hold.onCore();
     },
-    giveWay: () => {
-      hasCore = false;
-      live?.cancel('the core comes first');
+    onCoreBegin: () => rivals.began('core'),
+    onCoreEnd: (brought) => {
+      rivals.ended('core');
+      if (!brought) hasCore = false;
+      if (!brought || rivals.are()) live?.cancel('the core comes first');
     },
     cover,
     timeOf: slots.timeOf,

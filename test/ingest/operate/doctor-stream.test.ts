@@ -68,6 +68,10 @@ test.each([
   [{ beside: 'unavailable' }, /none \(no server for this request\): .*read over RPC.*ask the provider/],
   [{ beside: 'ended' }, /none \(the server ended the stream\): .*read over RPC.*ask the provider/],
   [{ beside: 'limited' }, /none \(Too many connections: .*read over RPC.*ask the provider/],
+  [
+    { streams: 1, newest: true },
+    /not beside another stream \(a newer stream .*\): .*a plan with two at a time/,
+  ],
   [{ streams: 1 }, /not beside another stream \(.*only 1 allowed\): .*a plan with two at a time/],
 ] as const)('a stream of addresses that does not come about has its line (%o)', async (modes, line) => {
   const [first, , filters] = await diagnose(modes);

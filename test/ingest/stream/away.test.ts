@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BesideMode } from '../../../devnet/geyser/modes.ts';
 import { createAway } from '../../../ingest/stream/beside/away.ts';
+import { createRivals, type Who } from '../../../ingest/stream/beside/rivals.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
@@ -100,6 +101,85 @@ test('a provider that gives one stream gives it to the core, also where the othe
   });
   expect(followedIn(events)?.down).toBe("the provider's limit is reached");
   await expectKnown();
+});
+
+test("a provider that keeps the newest stream alone: it is the core's, it is told, and both go on once it keeps two", async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10, modes: { streams: 1, newest: true } });
+  await stage.live(30);
+  const { events } = stage.start({ aloneMs: 3_000 });
+  await stage.liveUntil('it is told', () => isAway(events));
+  expect(followedIn(events)?.down).toBe('the provider ends one stream where another begins');
+  const ends = () => events.filter(({ type }) => type === 'disconnected').length;
+  const before = ends();
+  await stage.live(20);
+  await expectKnown();
+  // Tried again it may end the core's once more.
+  expect(ends() - before).toBeLessThanOrEqual(2);
+  stage.geyser.become({ streams: null });
+  await stage.liveUntil('both are there', () => followedIn(events)?.overRpc === 0);
+  expect(followedIn(events)?.down).toBeNull();
+  await stage.live(20);
+  await expectKnown();
+});
+
+describe('two streams end one another', () => {
+  let now = 0;
+  const rivals = () => createRivals(() => now);
+  const inTurns = (ends: number, apartMs: number) => {
+    const two = rivals();
+    const order = ['core', 'beside'] as const;
+    two.began('core');
+    for (let at = 0; at < ends; at += 1) {
+      two.began(order[(at + 1) % 2] as Who);
+      now += apartMs;
+      two.ended(order[at % 2] as Who);
+    }
+    return two.are();
+  };
+
+  test('where each ends soon after the other began, five times in turns', () => {
+    expect(inTurns(5, 200)).toBe(true);
+    expect(inTurns(4, 200)).toBe(false);
+    expect(inTurns(50, 6_000)).toBe(false);
+  });
+
+  test('and not where both end at once, or one of them again and again', () => {
+    const both = rivals();
+    for (let at = 0; at < 20; at += 1) {
+      both.began('core');
+      both.began('beside');
+      both.ended('core');
+      both.ended('beside');
+    }
+    expect(both.are()).toBe(false);
+    const one = rivals();
+    one.began('core');
+    for (let at = 0; at < 20; at += 1) {
+      one.began('beside');
+      one.ended('beside');
+    }
+    expect(one.are()).toBe(false);
+  });
+
+  test('once it is known one end tells, until they were beside each other for a while', () => {
+    const two = rivals();
+    two.again();
+    expect(two.are()).toBe(false);
+    two.began('core');
+    two.began('beside');
+    two.ended('core');
+    expect(two.are()).toBe(true);
+    two.ended('beside');
+    expect(two.are()).toBe(true);
+    two.again();
+    two.began('core');
+    two.began('beside');
+    now += 6_000;
+    two.ended('core');
+    two.began('core');
+    two.ended('beside');
+    expect(two.are()).toBe(false);
+  });
 });
 
 test('what was here a moment ago is not away, and what could not be here is not called so', () => {

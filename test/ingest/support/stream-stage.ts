@@ -34,6 +34,7 @@ export interface StreamStage {
 export interface StartOptions {
   silenceMs?: number;
   awayAfterMs?: number;
+  aloneMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
@@ -114,6 +115,7 @@ export async function openStreamStage({
     start: ({
       silenceMs,
       awayAfterMs,
+      aloneMs,
       startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
@@ -135,6 +137,7 @@ export async function openStreamStage({
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
         ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
+        ...(aloneMs === undefined ? {} : { aloneMs }),
         ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
         againAfterMs: 100,
