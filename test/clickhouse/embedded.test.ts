@@ -29,6 +29,18 @@ test('a store that is closed answers what was asked before, and refuses what is 
   await store.close();
 });
 
+test('no expression is turned into machine code, on whatever connection it comes', async () => {
+  const store = await openEmbedded(directory);
+  const aside = store.aside?.(1) as Store;
+  for (const one of [store, aside]) {
+    const rows = await one.query<{ name: string }>(
+      `SELECT name FROM system.settings WHERE name LIKE 'compile\\_%' AND value = '1' ORDER BY name`,
+    );
+    expect(rows).toEqual([]);
+  }
+  await store.close();
+});
+
 test('a store aside answers while all connections of the first are busy, and closes with it', async () => {
   const store = await openEmbedded(directory);
   const aside = store.aside?.(1) as Store;

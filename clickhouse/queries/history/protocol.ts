@@ -1,6 +1,6 @@
 import type { Store } from '../../client.ts';
 import { type QuoteSumsAt, quoteSums } from './quote-sums.ts';
-import { BEGUN, type StepParams, spans, stepParams } from './spans.ts';
+import { BEGUN, hasChanges, type StepParams, spans, stepParams } from './spans.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
 import { sumsKept } from './sums-kept.ts';
 
@@ -19,18 +19,23 @@ const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
 const LOCAL_VENUES = "SELECT address FROM account_hours WHERE kind = 'Local'";
 const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];
 
-const AT_STEPS = quoteSums({
-  begun: BEGUN,
-  policy: spans(
-    'SELECT address FROM policies',
-    ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
-    "h.held_in = 'policies'",
-  ),
-  bankroll: spans('SELECT bankroll FROM policies', ['amount']),
-  venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof']),
-  localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS),
-  local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount']),
-});
+const atSteps = (changes: boolean): string =>
+  quoteSums({
+    begun: BEGUN,
+    policy: spans(
+      'SELECT address FROM policies',
+      ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
+      changes,
+      "h.held_in = 'policies'",
+    ),
+    bankroll: spans('SELECT bankroll FROM policies', ['amount'], changes),
+    venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof'], changes),
+    localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS, changes),
+    local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount'], changes),
+  });
+
+const WITHOUT_CHANGES = atSteps(false);
+const WITH_CHANGES = atSteps(true);
 
 /** They hold at one moment, which is step 0. */
 const latest = (table: string, columns: string) =>
@@ -46,8 +51,13 @@ const NOW = quoteSums({
 });
 
 /** The sums at these steps, made of the states of each account. */
-export const madeSums = (store: Store, params: StepParams): Promise<QuoteSumsAt[]> =>
-  store.query(AT_STEPS, params);
+export const madeSums = async (store: Store, params: StepParams): Promise<QuoteSumsAt[]> =>
+  store.query((await hasChanges(store)) ? WITH_CHANGES : WITHOUT_CHANGES, params);
+
+async function hasStatesBefore(store: Store, hour: number): Promise<boolean> {
+  const rows = await store.query('SELECT 1 FROM account_hours WHERE hour < {hour:UInt32} LIMIT 1', { hour });
+  return rows.length > 0;
+}
 
 /** The sums at the ends of steps, in hours since 1970, oldest first. @param passed so many of them alone have sums. */
 export async function protocolHistoryRows(
@@ -62,8 +72,8 @@ export async function protocolHistoryRows(
   const first = kept.indexOf(null);
   if (first < 0) return { sums: kept.flatMap((sums) => sums ?? []), cover };
   // What lies between two that are missing is made with them.
-  const lacking = ends.slice(first, kept.lastIndexOf(null) + 1);
-  const made = await madeSums(store, stepParams(lacking, cover) as StepParams);
+  const lacking = stepParams(ends.slice(first, kept.lastIndexOf(null) + 1), cover) as StepParams;
+  const made = (await hasStatesBefore(store, lacking.last_end)) ? await madeSums(store, lacking) : [];
   const anew = Map.groupBy(made, ({ step }) => step + first);
   const sums = kept.flatMap(
     (those, at) => those ?? (anew.get(at + 1) ?? []).map((row) => ({ ...row, step: at + 1 })),

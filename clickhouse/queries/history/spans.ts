@@ -1,3 +1,4 @@
+import type { Store } from '../../client.ts';
 import { firstSlots, type StreamCover } from './stream-cover.ts';
 
 /** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `spans`. */
@@ -69,6 +70,8 @@ export const CHANGES = `
 const CHANGES_OF_ACCOUNTS = `
   SELECT u.address AS address, groupArray((u.to_slot, u.step)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
 
+const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1, c.2, ${NEVER}), u.changes), ${NEVER}))`;
+
 /** The first step whose end lies behind an hour. */
 export const stepBehind = (hour: string): string => `
   toUInt32(if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER})))`;
@@ -78,19 +81,30 @@ export const BEGUN = stepBehind('intDiv(created_at, 3600)');
 
 const LAST_HOUR = 'toUInt32(4294967295)';
 
+/** Whether there are changes that the stream did not bring: most stores have none, and are not asked for those of each account. */
+export async function hasChanges(store: Store): Promise<boolean> {
+  return (await store.query('SELECT 1 FROM unseen_changes LIMIT 1')).length > 0;
+}
+
 /**
  * The closing states of accounts, each with the steps at which it is the last: from `since` on and before `until`, numbers
  * from 1 on. From the step `lost` on it is not known to hold. The rules are those of a policy's own history.
  * @param addresses a question for those of the accounts: what is of the key alone is looked at before anything else of a row.
+ * @param changes whether there are any that the stream did not bring.
  * @param which a condition on the rows beside that.
  */
-export const spans = (addresses: string, columns: readonly string[], which: string | null = null): string => `
+export const spans = (
+  addresses: string,
+  columns: readonly string[],
+  changes: boolean,
+  which: string | null = null,
+): string => `
   SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')},
     ${stepBehind('s.hour')} AS since, ${stepBehind('s.next_hour')} AS until,
     least(${NEVER},
       if(s.seen >= {leasts:Array(UInt64)}[-1], ${NEVER},
         arrayFirst((step, slot) -> s.seen < slot, {least_steps:Array(UInt32)}, {leasts:Array(UInt64)})),
-      arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1, c.2, ${NEVER}), u.changes), ${NEVER}))) AS lost
+      ${changes ? FIRST_CHANGE : NEVER}) AS lost
   FROM (
     SELECT ${['address', 'block_time', 'exists', 'hour', ...columns].map((name) => `h.${name} AS ${name}`).join(', ')},
       toUInt64(bitShiftRight(h.version, 64)) AS seen,
@@ -99,5 +113,5 @@ export const spans = (addresses: string, columns: readonly string[], which: stri
     FROM account_hours AS h FINAL
     PREWHERE h.address IN (${addresses}) AND h.hour < {last_end:UInt32}
     ${which === null ? '' : `WHERE ${which}`}) AS s
-  LEFT JOIN (${CHANGES_OF_ACCOUNTS}) AS u ON u.address = s.address
+  ${changes ? `LEFT JOIN (${CHANGES_OF_ACCOUNTS}) AS u ON u.address = s.address` : ''}
   WHERE since < until`;
