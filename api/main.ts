@@ -42,7 +42,7 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
-  serveApi({ config, latest, agents, logger, registry, bound: api });
+  serveApi({ config, latest, agents, logger, registry, bound: api, signal });
   logger.info({ host: config.host, port: api.port }, 'serving');
   await aborted(signal);
   await api.close();

@@ -8,6 +8,7 @@ import { createApp } from './app.ts';
 import { logFailedRequests } from './http/failed-requests.ts';
 import type { Bound } from './http/listen.ts';
 import type { Latest } from './latest/latest.ts';
+import { readAhead } from './rankings/ahead.ts';
 import { readSettings } from './settings.ts';
 
 export interface ApiParts {
@@ -18,6 +19,7 @@ export interface ApiParts {
   registry: Registry;
   /** Where it is served. */
   bound: Bound;
+  signal: AbortSignal;
 }
 
 /** How old the state is that answers are made of, where somebody asks. */
@@ -45,9 +47,10 @@ export function serveApi(parts: ApiParts): void {
     registers: [parts.registry],
   });
   watchStateAge(parts.latest, parts.registry);
+  const settings = readSettings(config);
   const app = createApp({
     latest: parts.latest,
-    settings: readSettings(config),
+    settings,
     clock: Date.now,
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
@@ -58,4 +61,5 @@ export function serveApi(parts: ApiParts): void {
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);
+  void readAhead(parts.latest, settings, parts.signal);
 }

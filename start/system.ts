@@ -135,7 +135,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
   unasked = latest.unasked;
-  serveApi({ config, latest, agents, logger, registry, bound: api });
+  serveApi({ config, latest, agents, logger, registry, bound: api, signal });
   return {
     store,
     api,

@@ -2,6 +2,7 @@ import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
+import { readAhead } from '../../api/rankings/ahead.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
@@ -34,6 +35,7 @@ const settings = {
 };
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });
+void readAhead(latest, settings, new AbortController().signal);
 
 const writtenAt = (turn: number): number => ((turn % WRITTEN) * 7_919) % Number(policies);
 let updates = Number(perSecond);

@@ -1,4 +1,4 @@
-import type { RankedPool } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import type { RankedPolicy, RankedPool } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
 import { GONE } from '../cells/cells.ts';
 import type { Part, RankedLoad, RowIndex } from './load.ts';
@@ -49,16 +49,6 @@ export interface Applied {
 /** Puts what was read in its place, without waiting. @param now unix milliseconds at which the windows were read */
 export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const touched = touchedNothing();
-  return { touched, members: applyTo(rows, load, now, touched) };
-}
-
-/** The same to rows that nobody has seen yet. */
-export function addLoad(rows: Rows, load: RankedLoad, now: number): void {
-  applyTo(rows, load, now, null);
-}
-
-/** @param touched null where nobody has to be told */
-function applyTo(rows: Rows, load: RankedLoad, now: number, touched: Touched | null): boolean {
   const members = applyPolicies(rows, load.policies, touched);
   const { byMint, byBankroll } = rows;
   applyPools(rows, load.pools, touched);
@@ -73,15 +63,11 @@ function applyTo(rows: Rows, load: RankedLoad, now: number, touched: Touched | n
     ['activity'],
     (row, found) => setWindow(row, found?.[1], now),
   );
-  return members;
+  return { touched, members };
 }
 
 /** @param set says whether it is another than before */
-function change(row: RankedRow, touched: Touched | null, sorts: readonly Sort[], set: () => boolean): void {
-  if (touched === null) {
-    set();
-    return;
-  }
+function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
   const before = attributesOf(row);
   if (!set()) return;
   row.stamp += 1;
@@ -94,7 +80,7 @@ function put<Found>(
   { keys, found }: Part<Found>,
   rows: ReadonlyMap<string, RankedRow>,
   keyOf: (one: Found) => string,
-  touched: Touched | null,
+  touched: Touched,
   sorts: readonly Sort[],
   set: (row: RankedRow, one: Found | undefined) => boolean,
 ): void {
@@ -109,8 +95,23 @@ function put<Found>(
   for (const one of found) changeAt(keyOf(one), one);
 }
 
-function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touched | null): void {
-  const { byMint, byPool } = rows;
+/** The policy that a pool is of: of another quote asset it is none of its. */
+export function rowOfPool({ byMint }: Rows, pool: RankedPool): RankedRow | undefined {
+  const row = byMint.get(pool.base_mint);
+  return row?.quote === pool.quote_mint ? row : undefined;
+}
+
+/** One that was not there before. */
+export function addPolicy(rows: Rows, policy: RankedPolicy): RankedRow {
+  const row = rankedRow(policy, rows.texts);
+  rows.byAddress.set(row.address, row);
+  rows.byMint.set(row.mint, row);
+  rows.byBankroll.set(row.bankroll, row);
+  return row;
+}
+
+function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touched): void {
+  const { byPool } = rows;
   const there = new Set(found.map(({ address }) => address));
   for (const key of keys ?? [...byPool.keys()]) {
     const row = byPool.get(key);
@@ -119,22 +120,18 @@ function applyPools(rows: Rows, { keys, found }: Part<RankedPool>, touched: Touc
     change(row, touched, ['marketCap'], () => setPool(row, undefined));
   }
   for (const pool of found) {
-    const row = byMint.get(pool.base_mint);
-    if (row === undefined || row.quote !== pool.quote_mint) continue;
+    const row = rowOfPool(rows, pool);
+    if (row === undefined) continue;
     byPool.set(pool.address, row);
     change(row, touched, ['marketCap'], () => setPool(row, pool));
   }
 }
 
-function applyPolicies(
-  rows: Rows,
-  { keys, found }: RankedLoad['policies'],
-  touched: Touched | null,
-): boolean {
+function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touched: Touched): boolean {
   let members = false;
   const there = new Set(found.map(({ address }) => address));
   const everywhere = (row: RankedRow) => {
-    for (const set of Object.values(touched ?? {})) set.add(row);
+    for (const set of Object.values(touched)) set.add(row);
   };
   for (const key of keys ?? [...rows.byAddress.keys()]) {
     const row = rows.byAddress.get(key);
@@ -155,11 +152,7 @@ function applyPolicies(
       continue;
     }
     members = true;
-    const row = rankedRow(policy, rows.texts);
-    rows.byAddress.set(row.address, row);
-    rows.byMint.set(row.mint, row);
-    rows.byBankroll.set(row.bankroll, row);
-    everywhere(row);
+    everywhere(addPolicy(rows, policy));
   }
   return members;
 }

@@ -1,8 +1,20 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Store } from '../../../clickhouse/client.ts';
-import { type RankedPolicy, rankedPolicyKeysAfter } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
+import {
+  policyStretchEnds,
+  rankedAccounts,
+  rankedFees,
+  rankedPolicies,
+  rankedPools,
+  rankedTokens,
+} from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
-import { addLoad, noRows, type Rows } from './apply.ts';
-import { loadStretch, PIECE, type RankedLoad, type RankedNeed } from './load.ts';
+import { type Stretch, stretchesBetween } from '../../../clickhouse/queries/ranking/which.ts';
+import { ask, askInLines } from '../../../clickhouse/question.ts';
+import { addPolicy, noRows, type Rows, rowOfPool } from './apply.ts';
+import { PIECE, type RankedNeed } from './load.ts';
+import { setAccount, setFees, setPool, setToken, setWindow } from './row.ts';
 
 /** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
 export interface Build {
@@ -13,10 +25,13 @@ export interface Build {
   done: Promise<void>;
 }
 
-/** @param most of more policies none are read */
-export function startBuild(store: Store, need: RankedNeed, now: number, most: number): Build {
+/**
+ * @param most of more policies none are read
+ * @param piece policies of a stretch
+ */
+export function startBuild(store: Store, need: RankedNeed, now: number, most: number, piece = PIECE): Build {
   const build: Build = { need, result: null, done: Promise.resolve() };
-  build.done = read(store, need, now, most).then(
+  build.done = read(store, need, now, most, piece).then(
     (result) => {
       build.result = result;
     },
@@ -27,38 +42,88 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
-/** Policies of a piece, and what else they have. */
-interface Piece {
-  found: readonly RankedPolicy[];
-  last: string;
-  others: Promise<Omit<RankedLoad, 'policies'>>;
-}
+/** All that is asked of a stretch of policies, under way; each fails where it is waited for. */
+type Asked = ReturnType<typeof askStretch>;
 
-/** Policy by policy in the order of their addresses, a piece of them at a time; the next is read while one is put in place. */
+/** A stretch of policies at a time; the next is read while one is put in place. */
 async function read(
   store: Store,
   { launchpad }: RankedNeed,
   now: number,
   most: number,
+  piece: number,
 ): Promise<{ rows: Rows } | 'too many'> {
-  if ((await policyCount(store)) > most) return 'too many';
-  const begin = async (after: string): Promise<Piece | null> => {
-    const found = await rankedPolicyKeysAfter(store, after, PIECE);
-    const last = found.at(-1)?.address;
-    if (last === undefined) return null;
-    const others = loadStretch(store, { after, last }, { launchpad, now });
-    // They fail where they are waited for, here and below.
-    others.catch(() => {});
-    return { found, last, others };
+  const count = await policyCount(store);
+  if (count > most) return 'too many';
+  const ends = count <= piece ? [] : await ask(store, policyStretchEnds(piece));
+  const stretches = stretchesBetween(ends.map(({ address }) => address));
+  const begin = (at: number): Asked | null => {
+    const stretch = stretches[at];
+    return stretch === undefined ? null : askStretch(store, stretch, launchpad, now);
   };
   const rows = noRows();
-  let piece = await begin('');
-  while (piece !== null) {
-    const { found, last, others } = piece;
-    const next = begin(last);
+  let asked = begin(0);
+  for (let at = 1; asked !== null; at += 1) {
+    const [, ...others] = Object.values(asked);
+    const next: Promise<Asked | null> = Promise.all(others).then(() => begin(at));
     next.catch(() => {});
-    addLoad(rows, { policies: { keys: [], found }, ...(await others) }, now);
-    piece = await next;
+    await putAll(rows, asked, now);
+    asked = await next;
   }
   return { rows };
+}
+
+function askStretch(store: Store, stretch: Stretch, launchpad: string, now: number) {
+  const asked = {
+    policies: askInLines(store, rankedPolicies(stretch)),
+    pools: askInLines(store, rankedPools(launchpad, [], stretch)),
+    accounts: askInLines(store, rankedAccounts(stretch)),
+    fees: askInLines(store, rankedFees(stretch)),
+    tokens: askInLines(store, rankedTokens(stretch)),
+    windows: eventsOfDay(store, stretch, Math.floor(now / 1000)),
+  };
+  for (const one of Object.values<Promise<unknown>>(asked)) one.catch(() => {});
+  return asked;
+}
+
+/** Puts in their places what was read of rows that nobody has seen yet. */
+async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
+  const { byMint, byBankroll, byPool } = rows;
+  await putEach(asked.policies, (policy) => addPolicy(rows, policy));
+  await putEach(asked.accounts, (account) => {
+    const row = byBankroll.get(account.address);
+    if (row !== undefined) setAccount(row, account);
+  });
+  await putEach(asked.fees, (fees) => {
+    const row = byMint.get(fees.mint);
+    if (row !== undefined) setFees(row, fees);
+  });
+  await putEach(asked.tokens, (token) => {
+    const row = byMint.get(token.address);
+    if (row !== undefined) setToken(row, token);
+  });
+  await putEach(asked.windows, ([mint, window]) => {
+    const row = byMint.get(mint);
+    if (row !== undefined) setWindow(row, window, now);
+  });
+  await putEach(asked.pools, (pool) => {
+    const row = rowOfPool(rows, pool);
+    if (row === undefined) return;
+    byPool.set(pool.address, row);
+    setPool(row, pool);
+  });
+}
+
+/** Rows of some 4 µs each: who asks for something else meanwhile is answered between two of these. */
+const AT_ONCE = 500;
+
+async function putEach<Found>(asked: Promise<Iterable<Found>>, put: (one: Found) => void): Promise<void> {
+  let left = AT_ONCE;
+  for (const one of await asked) {
+    put(one);
+    left -= 1;
+    if (left > 0) continue;
+    left = AT_ONCE;
+    await breathe();
+  }
 }

@@ -8,13 +8,13 @@ import {
   type RankedToken,
   rankedAccounts,
   rankedFees,
-  rankedPolicyKeys,
-  rankedPolicyKeysAfter,
+  rankedPolicies,
   rankedPools,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { type Stretch, stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
+import { stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
+import { ask } from '../../../clickhouse/question.ts';
 import type { AlreadyRead } from './already-read.ts';
 import type { RankedRow } from './row.ts';
 
@@ -27,7 +27,7 @@ export interface RankedNeed {
 /** They travel as a bound parameter in the address of the request; of more all are read. */
 const MOST_KEYS = 1_000;
 /** Policies of which all is read with one question, where all are read: what it answers is held whole for a moment. */
-export const PIECE = 20_000;
+export const PIECE = 50_000;
 
 /** The rows as they are, by each thing that changes are told by. */
 export interface RowIndex {
@@ -86,7 +86,7 @@ export async function loadRanked(
   const addresses = changed === null || changed.size > MOST_KEYS ? null : [...changed];
   const policies = {
     keys: addresses,
-    found: addresses === null ? await allPolicies(store) : await policiesAt(store, addresses, read),
+    found: addresses === null ? await allPolicies(store, index) : await policiesAt(store, addresses, read),
   };
   const fresh = policies.found.filter(({ address }) => !index.byAddress.has(address));
   const mints = fresh.map(({ mint }) => mint);
@@ -105,9 +105,9 @@ export async function loadRanked(
   const inPools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
   const poolKeys = inPools === null || inPools.size > MOST_KEYS ? null : [...inPools];
   const pooled = async (): Promise<Part<RankedPool>> => {
-    if (poolKeys === null) return part(null, (which) => rankedPools(store, launchpad, [], which));
+    if (poolKeys === null) return part(null, (which) => ask(store, rankedPools(launchpad, [], which)));
     const none = poolKeys.length + mints.length === 0;
-    return { keys: poolKeys, found: none ? [] : await rankedPools(store, launchpad, poolKeys, mints) };
+    return { keys: poolKeys, found: none ? [] : await ask(store, rankedPools(launchpad, poolKeys, mints)) };
   };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
   const [pools, accounts, fees, tokens, events] = await Promise.all([
@@ -115,9 +115,9 @@ export async function loadRanked(
     part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (which) =>
       accountsAt(store, which, read),
     ),
-    part(listOf(of(['policy_totals']), index.byMint, mints), (which) => rankedFees(store, which)),
+    part(listOf(of(['policy_totals']), index.byMint, mints), (which) => ask(store, rankedFees(which))),
     part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (which) =>
-      rankedTokens(store, which),
+      ask(store, rankedTokens(which)),
     ),
     part(listOf(of(['events']), index.byMint, [...mints, ...expired]), (which) =>
       windowsOf(store, which, now),
@@ -126,36 +126,14 @@ export async function loadRanked(
   return { policies, pools, accounts, fees, tokens, events };
 }
 
-/** All that the policies of a stretch of addresses have. */
-export async function loadStretch(
-  store: Store,
-  stretch: Stretch,
-  { launchpad, now }: { launchpad: string; now: number },
-): Promise<Omit<RankedLoad, 'policies'>> {
-  const [pools, accounts, fees, tokens, events] = await Promise.all([
-    rankedPools(store, launchpad, [], stretch),
-    rankedAccounts(store, stretch),
-    rankedFees(store, stretch),
-    rankedTokens(store, stretch),
-    windowsOf(store, stretch, now),
-  ]);
-  const part = <Found>(found: readonly Found[]): Part<Found> => ({ keys: [], found });
-  return {
-    ...{ pools: part(pools), accounts: part(accounts), fees: part(fees) },
-    ...{ tokens: part(tokens), events: part(events) },
-  };
-}
-
 async function windowsOf(store: Store, which: Which, now: number): Promise<EventsFound[]> {
   return [...(await eventsOfDay(store, which, Math.floor(now / 1000)))];
 }
 
-async function allPolicies(store: Store): Promise<RankedPolicy[]> {
+async function allPolicies(store: Store, index: RowIndex): Promise<RankedPolicy[]> {
   const all: RankedPolicy[] = [];
-  for (let page: RankedPolicy[] | null = null; page === null || page.length === PIECE; ) {
-    page = await rankedPolicyKeysAfter(store, all.at(-1)?.address ?? '', PIECE);
-    for (const policy of page) all.push(policy);
-  }
+  for (const stretch of stretchesOf(index.byAddress.keys(), PIECE))
+    for (const policy of await ask(store, rankedPolicies(stretch))) all.push(policy);
   return all;
 }
 
@@ -165,10 +143,10 @@ async function policiesAt(
   read: AlreadyRead,
 ): Promise<RankedPolicy[]> {
   if (addresses.length === 0) return [];
-  return (await read.policies(addresses)) ?? rankedPolicyKeys(store, addresses);
+  return (await read.policies(addresses)) ?? ask(store, rankedPolicies(addresses));
 }
 
 async function accountsAt(store: Store, which: Which, read: AlreadyRead): Promise<TokenAccountRow[]> {
   const found = 'after' in which ? null : await read.accounts(which);
-  return found ?? rankedAccounts(store, which);
+  return found ?? ask(store, rankedAccounts(which));
 }

@@ -1,12 +1,12 @@
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
-import type { Store } from '../../client.ts';
+import type { Question } from '../../question.ts';
 import type { PolicyTotalsRow } from '../analytics/policy-totals.ts';
 import type { MintRow } from '../states/mints.ts';
 import type { StoredPolicy } from '../states/policy.ts';
 import { POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
 import { CAP } from './ranking-keys.ts';
-import { amongBankrolls, amongMints, type Which } from './which.ts';
+import { amongBankrolls, amongMints, amongPolicies, type Which } from './which.ts';
 
 const SHOWN = [
   ...(['address', 'block_time', 'mint', 'quote_mint', 'bankroll', 'mode', 'origin', 'origin_id'] as const),
@@ -24,72 +24,70 @@ const POLICIES = `SELECT ${COLUMNS.join(', ')} FROM policies FINAL`;
 export const rankedPolicyOf = (policy: StoredPolicy): RankedPolicy =>
   Object.fromEntries(COLUMNS.map((name) => [name, policy[name]])) as RankedPolicy;
 
-export function rankedPolicyKeys(store: Store, addresses: readonly string[]): Promise<RankedPolicy[]> {
-  return store.query(`${POLICIES} WHERE exists = 1 AND address IN {addresses:Array(String)}`, {
-    addresses: [...addresses],
-  });
+/** The policies that are there, of these addresses. */
+export function rankedPolicies(which: Which): Question<RankedPolicy> {
+  const { sql, params } = amongPolicies(which);
+  return { sql: `${POLICIES} WHERE exists = 1 AND ${sql}`, params };
 }
 
-/** The policies behind an address, in the order of their addresses, so many at most. */
-export function rankedPolicyKeysAfter(store: Store, after: string, most: number): Promise<RankedPolicy[]> {
-  return store.query(
-    `${POLICIES} WHERE exists = 1 AND address > {after:String} ORDER BY address LIMIT {most:UInt32}`,
-    { after, most },
-  );
-}
+/** Each address behind which so many more policies stand. */
+export const policyStretchEnds = (each: number): Question<{ address: string }> => ({
+  sql: `SELECT address FROM (SELECT address FROM policies ORDER BY address)
+    WHERE (rowNumberInAllBlocks() + 1) % {each:UInt32} = 0`,
+  params: { each },
+});
 
 /** A pool of the launchpad that is there, and its cap; null where it has none. */
 export type RankedPool = PoolRow & { base_mint: string; quote_mint: string; cap: string | null };
 
 /** The pools of a program, by their addresses or by base mint. */
 export function rankedPools(
-  store: Store,
   launchpad: string,
   addresses: readonly string[],
   mints: Which,
-): Promise<RankedPool[]> {
+): Question<RankedPool> {
   const { sql, params } = amongMints('base_mint', mints);
-  return store.query(
-    `SELECT ${POOL_COLUMNS.map((name) => `l.${name} AS ${name}`).join(', ')},
+  return {
+    sql: `SELECT ${POOL_COLUMNS.map((name) => `l.${name} AS ${name}`).join(', ')},
        l.base_mint AS base_mint, l.quote_mint AS quote_mint, if(c.found, c.curve_type, NULL) AS curve_type,
        if(c.found AND l.status = 0, toString(${CAP}), NULL) AS cap
      FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND program = {launchpad:String}
        AND (address IN {addresses:Array(String)} OR ${sql})) AS l
      LEFT JOIN (SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1) AS c
        ON c.address = l.global_config`,
-    { launchpad, addresses: [...addresses], ...params },
-  );
+    params: { launchpad, addresses: [...addresses], ...params },
+  };
 }
 
 /** What was read of these token accounts; exists 0: there is none. */
-export function rankedAccounts(store: Store, addresses: Which): Promise<TokenAccountRow[]> {
+export function rankedAccounts(addresses: Which): Question<TokenAccountRow> {
   const { sql, params } = amongBankrolls('address', addresses);
-  return store.query(
-    `SELECT address, exists, amount, block_time FROM token_accounts FINAL WHERE ${sql}`,
+  return {
+    sql: `SELECT address, exists, amount, block_time FROM token_accounts FINAL WHERE ${sql}`,
     params,
-  );
+  };
 }
 
 export type RankedFees = Pick<PolicyTotalsRow, 'mint' | 'routed' | 'last_routed'>;
 
-export function rankedFees(store: Store, mints: Which): Promise<RankedFees[]> {
+export function rankedFees(mints: Which): Question<RankedFees> {
   const { sql, params } = amongMints('t.mint', mints);
-  return store.query(
-    `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
+  return {
+    sql: `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
      FROM policy_totals AS t FINAL
      WHERE ${sql}
      GROUP BY t.mint`,
     params,
-  );
+  };
 }
 
 export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
 
 /** Names, symbols and images of mints as answers tell them: of the account that a mint points at where it does. */
-export function rankedTokens(store: Store, mints: Which): Promise<RankedToken[]> {
+export function rankedTokens(mints: Which): Question<RankedToken> {
   const of = (column: string) => amongMints(column, mints);
-  return store.query(
-    `SELECT m.address AS address, m.exists AS exists,
+  return {
+    sql: `SELECT m.address AS address, m.exists AS exists,
        if(x.found, x.name, m.name) AS name, if(x.found, x.symbol, m.symbol) AS symbol,
        if(d.found AND ifNull(d.uri = if(x.found, x.uri, m.uri), 0), d.image_url, NULL) AS image_url
      FROM (SELECT * FROM mints FINAL WHERE ${of('address').sql}) AS m
@@ -100,6 +98,6 @@ export function rankedTokens(store: Store, mints: Which): Promise<RankedToken[]>
      LEFT JOIN (
        SELECT mint, uri, image_url, toUInt8(1) AS found FROM metadata_documents FINAL WHERE ${of('mint').sql}
      ) AS d ON d.mint = m.address`,
-    of('address').params,
-  );
+    params: of('address').params,
+  };
 }

@@ -12,10 +12,13 @@ export interface Stretch {
 /** Behind every address. */
 const END = '~';
 
+/** The stretches between these addresses, which stand in order. */
+export const stretchesBetween = (ends: readonly string[]): Stretch[] =>
+  [...ends, END].map((last, at) => ({ after: ends[at - 1] ?? '', last }));
+
 /** All addresses, so many of the known ones in each stretch. */
 export function stretchesOf(addresses: Iterable<string>, each: number): Stretch[] {
-  const ends = [...addresses].sort().filter((_, at) => at % each === each - 1);
-  return [...ends, END].map((last, at) => ({ after: ends[at - 1] ?? '', last }));
+  return stretchesBetween([...addresses].sort().filter((_, at) => at % each === each - 1));
 }
 
 interface Condition {
@@ -23,15 +26,25 @@ interface Condition {
   params: Params;
 }
 
+const inStretch = 'address > {after_address:String} AND address <= {last_address:String}';
+const stretchParams = ({ after, last }: Stretch): Params => ({ after_address: after, last_address: last });
+const keysParams = (keys: readonly string[]): Params => ({ keys: [...keys] });
+
+/** Addresses of policies. */
+export const amongPolicies = (which: Which): Condition =>
+  'after' in which
+    ? { sql: inStretch, params: stretchParams(which) }
+    : { sql: 'address IN {keys:Array(String)}', params: keysParams(which) };
+
 const of =
   (policyColumn: string) =>
   (column: string, which: Which): Condition =>
     'after' in which
       ? {
-          sql: `${column} IN (SELECT ${policyColumn} FROM policies WHERE address > {after_address:String} AND address <= {last_address:String})`,
-          params: { after_address: which.after, last_address: which.last },
+          sql: `${column} IN (SELECT ${policyColumn} FROM policies WHERE ${inStretch})`,
+          params: stretchParams(which),
         }
-      : { sql: `${column} IN {keys:Array(String)}`, params: { keys: [...which] } };
+      : { sql: `${column} IN {keys:Array(String)}`, params: keysParams(which) };
 
 /** The column holds mints of policies. */
 export const amongMints = of('mint');

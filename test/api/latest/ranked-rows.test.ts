@@ -1,13 +1,33 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
+import { createLatest } from '../../../api/latest/latest.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
+import type { Rows } from '../../../api/latest/ranked/apply.ts';
+import { startBuild } from '../../../api/latest/ranked/build.ts';
 import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
+import type { RankedRow } from '../../../api/latest/ranked/row.ts';
 import type { View } from '../../../api/latest/view.ts';
+import { readAhead } from '../../../api/rankings/ahead.ts';
+import { rankingPage } from '../../../api/rankings/rankings.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import type { EventRow } from '../../../clickhouse/tables.ts';
+import { RetryableError } from '../../../runtime/errors.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
-import { appliedRow, key, LAUNCHPAD, policyRow } from '../support/rows.ts';
+import { countKinds, SETTINGS } from '../support/api.ts';
+import {
+  appliedRow,
+  eventRow,
+  key,
+  LAUNCHPAD,
+  mintRow,
+  policyRow,
+  poolRow,
+  TIME,
+  tokenAccountRow,
+  totalsRow,
+} from '../support/rows.ts';
 
 let store: Store;
 beforeAll(async () => {
@@ -52,4 +72,60 @@ test('a page that is asked for again and again without being made anew is told o
   await memory.turn();
   expect(memory.holds(made)).toBe(false);
   expect((await memory.read(richest)).value).toBe(rich.address);
+});
+
+test('rows that are read stretch by stretch are those that are read at once, with all that they show', async () => {
+  const names = ['first', 'second', 'third', 'fourth', 'fifth'];
+  await store.insert(
+    'policies',
+    names.slice(2).map((name) => policyRow(name, 'quote')),
+  );
+  await store.insert(
+    'pools',
+    names.map((name, at) => poolRow(name, at === 3 ? 'other' : 'quote')),
+  );
+  await store.insert(
+    'token_accounts',
+    names.map((name, at) => tokenAccountRow(String(policyRow(name, 'quote').bankroll), String(at))),
+  );
+  await store.insert(
+    'policy_totals',
+    names.map((name, at) => totalsRow(name, { routed: String(at) })),
+  );
+  await store.insert(
+    'mints',
+    names.map((name) => mintRow(name, 6, { name, symbol: name, uri: '' })),
+  );
+  const events = names.map((name, at) => eventRow(name, 'Routed', at)) as unknown as EventRow[];
+  await store.insert('events', events);
+  await countKinds(store, events);
+  const built = async (piece: number) => {
+    const build = startBuild(store, { launchpad: encodeBase58(LAUNCHPAD) }, (TIME + 60) * 1000, 100, piece);
+    await build.done;
+    const { rows } = build.result as { rows: Rows };
+    const byKey = (one: string, other: string) => (one < other ? -1 : 1);
+    const told = (map: ReadonlyMap<string, RankedRow>) =>
+      [...map].sort(([one], [other]) => byKey(one, other)).map(([name, row]) => [name, row]);
+    return [rows.byAddress, rows.byMint, rows.byBankroll, rows.byPool].map(told);
+  };
+  const whole = await built(100);
+  expect(whole.map((part) => part.length)).toEqual([5, 5, 5, 4]);
+  const first = new Map(whole[1] as [string, RankedRow][]).get(key('first'));
+  for (const shown of Object.values(first?.shown ?? { none: null })) expect(shown).not.toBeNull();
+  for (const piece of [1, 2, 4]) expect(await built(piece)).toEqual(whole);
+});
+
+test('all policies are read before anybody asks, as soon as the store is reached', async () => {
+  let tries = 0;
+  const latest = createLatest({
+    currentStore: () => {
+      tries += 1;
+      if (tries === 1) throw new RetryableError('the database is not connected yet');
+      return store;
+    },
+    clock: Date.now,
+    handOver: createHandOver(),
+  });
+  await readAhead(latest, SETTINGS, new AbortController().signal);
+  expect(latest.readNow((view) => rankingPage(view, SETTINGS, new URLSearchParams()))?.value.total).toBe(5);
 });

@@ -35,6 +35,7 @@ export interface StartOptions {
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;
+  relistMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
@@ -116,6 +117,7 @@ export async function openStreamStage({
       silenceMs,
       awayAfterMs,
       aloneMs,
+      relistMs,
       startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
@@ -138,6 +140,7 @@ export async function openStreamStage({
         ...(silenceMs === undefined ? {} : { silenceMs }),
         ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
         ...(aloneMs === undefined ? {} : { aloneMs }),
+        ...(relistMs === undefined ? {} : { relistMs }),
         ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
         againAfterMs: 100,
