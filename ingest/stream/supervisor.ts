@@ -68,6 +68,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     if (signal.aborted) return;
     options.onEnd(endWords(error), brought);
     const { code, message: reason } = error;
+    if (!brought) client.renew();
     failures = slots.last === before ? failures + 1 : 0;
     const hole = holeIn(slots);
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
@@ -182,7 +183,10 @@ function oneStream(
     signal.addEventListener('abort', stop, { once: true });
     const dog = watch({
       ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
-      onStall: (reason) => stream.cancel(reason),
+      onStall: (reason) => {
+        options.client.renew();
+        stream.cancel(reason);
+      },
       paused: () => held,
     });
   });
