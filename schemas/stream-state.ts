@@ -8,6 +8,8 @@ export interface StreamState {
   /** Addresses beyond what the program owns whose states are wanted, and how many of them no stream carries. */
   addresses: number;
   overRpc: number;
+  /** Whether a node lists the program's accounts, when one was asked last. Those who told before this was told did not say. */
+  listed?: boolean;
 }
 
 /** Ingestion tells its state again this often, also where nothing has changed. */

@@ -3,6 +3,7 @@ import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/respon
 import { timeOf } from '../../schemas/units.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
+import { unlistedReason } from '../figures/unlisted.ts';
 import { type Piece, piece } from '../http/answers/piece.ts';
 import { printedHead, printedItem, printedList } from '../http/answers/printed.ts';
 import type { RouteReply } from '../http/route.ts';
@@ -23,10 +24,11 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
     totals.map((row) => row.quote_mint),
   );
   const assets = view.rows('mint', [...new Set(bridge.flatMap((row) => row.asset_mints))]);
+  const unlisted = unlistedReason(view);
   const head: Omit<AnalyticsResponse, 'revenueByDayTimeSeries'> = {
-    protocolTotals: protocolTotals(totals, quotes),
+    protocolTotals: protocolTotals(totals, quotes, unlisted),
     protocolConfig: configView(view.one('config'), settings),
-    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, view.state()) },
+    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, { state: view.state(), unlisted }) },
   };
   const body = Buffer.from(printedHead(head, 'revenueByDayTimeSeries'));
   return { status: 200, body, rest: revenue(view, settings) };

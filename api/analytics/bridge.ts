@@ -6,6 +6,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { oldest } from '../figures/times.ts';
+import { unless } from '../figures/unlisted.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 
@@ -18,7 +19,7 @@ export function bridgePerVenue(
   rows: readonly BridgeRow[],
   settings: ReadSettings,
   assets: ReadonlyMap<string, MintRow>,
-  state: IndexState,
+  { state, unlisted }: { state: IndexState; unlisted: string | null },
 ): Venue[] {
   return remoteVenues(settings).map(({ id, assetClass }) => {
     const row = rows.find((candidate) => candidate.asset_class === assetClass);
@@ -30,10 +31,12 @@ export function bridgePerVenue(
     const attestedEquity = attested(row, state);
     return {
       venue: id,
-      accountCount: row?.account_count ?? 0,
-      bridgedOut,
-      attestedEquity,
-      gap: gapOf(bridgedOut, attestedEquity, row?.asset_mints ?? [], assets),
+      accountCount: unlisted === null ? (row?.account_count ?? 0) : null,
+      ...unless(unlisted, {
+        bridgedOut,
+        attestedEquity,
+        gap: gapOf(bridgedOut, attestedEquity, row?.asset_mints ?? [], assets),
+      }),
     };
   });
 }

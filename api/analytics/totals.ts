@@ -3,38 +3,49 @@ import { figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { Quote } from '../figures/quotes.ts';
+import { unless } from '../figures/unlisted.ts';
 
 type Totals = AnalyticsResponse['protocolTotals'];
 
 /** Policies and the sums of their counters, per quote asset: amounts of different assets do not add up. */
-export function protocolTotals(rows: readonly QuoteTotalsRow[], quotes: ReadonlyMap<string, Quote>): Totals {
-  const count = (of: (row: QuoteTotalsRow) => number) => rows.reduce((sum, row) => sum + of(row), 0);
-  const policyCount = count((row) => row.policy_count);
-  const agentPolicyCount = count((row) => row.agent_count);
+export function protocolTotals(
+  rows: readonly QuoteTotalsRow[],
+  quotes: ReadonlyMap<string, Quote>,
+  unlisted: string | null,
+): Totals {
+  const count = (of: (row: QuoteTotalsRow) => number) =>
+    unlisted === null ? rows.reduce((sum, row) => sum + of(row), 0) : null;
   return {
-    policyCount,
-    agentPolicyCount,
-    passivePolicyCount: policyCount - agentPolicyCount,
+    policyCount: count((row) => row.policy_count),
+    agentPolicyCount: count((row) => row.agent_count),
+    passivePolicyCount: count((row) => row.policy_count - row.agent_count),
     lockedPolicyCount: count((row) => row.locked_count),
     pausedPolicyCount: count((row) => row.paused_count),
-    byQuote: rows.map((row) => totalsOf(row, quotes.get(row.quote_mint))),
+    ...(unlisted === null ? {} : { countsAbsentReason: unlisted }),
+    byQuote: rows.map((row) => totalsOf(row, quotes.get(row.quote_mint), unlisted)),
   };
 }
 
-function totalsOf(row: QuoteTotalsRow, quote: Quote | undefined): Totals['byQuote'][number] {
+function totalsOf(
+  row: QuoteTotalsRow,
+  quote: Quote | undefined,
+  unlisted: string | null,
+): Totals['byQuote'][number] {
   const sum = (value: string, field: string) =>
     figure(value, `chain:Policy.${field}`, timeOf(row.oldest_time));
   return {
     quoteMint: row.quote_mint,
     quoteSymbol: quote?.view.symbol ?? null,
     decimals: quote?.decimals ?? null,
-    policyCount: row.policy_count,
-    feesClaimed: sum(row.fees_claimed, 'fees_claimed'),
-    protocolFees: sum(row.protocol_fees, 'protocol_fees'),
-    routedToLp: sum(row.routed_to_lp, 'routed_to_lp'),
-    routedToBankroll: sum(row.routed_to_bankroll, 'routed_to_bankroll'),
-    profitSwept: sum(row.profit_swept, 'profit_swept'),
-    paidToHolders: sum(row.paid_to_holders, 'paid_to_holders'),
-    creditSpent: sum(row.credit_spent, 'credit_spent'),
+    policyCount: unlisted === null ? row.policy_count : null,
+    ...unless(unlisted, {
+      feesClaimed: sum(row.fees_claimed, 'fees_claimed'),
+      protocolFees: sum(row.protocol_fees, 'protocol_fees'),
+      routedToLp: sum(row.routed_to_lp, 'routed_to_lp'),
+      routedToBankroll: sum(row.routed_to_bankroll, 'routed_to_bankroll'),
+      profitSwept: sum(row.profit_swept, 'profit_swept'),
+      paidToHolders: sum(row.paid_to_holders, 'paid_to_holders'),
+      creditSpent: sum(row.credit_spent, 'credit_spent'),
+    }),
   };
 }

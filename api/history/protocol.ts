@@ -7,6 +7,7 @@ import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { anyIncompleteReason } from '../figures/missing.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { nextSecond } from '../figures/times.ts';
+import { unless, unlistedReason } from '../figures/unlisted.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
@@ -31,12 +32,13 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   const mints = new Set([...begun, ...now].map(({ quote_mint }) => quote_mint));
   const quotes = quotesAt(view, settings.launchpadVenueId, [...mints]);
   const fromEvents = createFromEvents(view, (end) => blocks(end).begins(end), reached);
+  const unlisted = unlistedReason(view);
   const quoteAt = (mint: string, policies: number, sums: QuoteSumsAt, either: Either): QuoteHistory => ({
     quoteMint: mint,
     quoteSymbol: quotes.get(mint)?.view.symbol ?? null,
     decimals: quotes.get(mint)?.decimals ?? null,
-    policyCount: policies,
-    ...quoteSums(sums, policies, either),
+    policyCount: unlisted === null ? policies : null,
+    ...unless(unlisted, quoteSums(sums, policies, either)),
   });
   const items = ends.map((end, at) => {
     const sums = blocks(end).sums(end);

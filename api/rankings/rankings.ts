@@ -10,6 +10,7 @@ import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
+import { unlistedReason } from '../figures/unlisted.ts';
 import { printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
@@ -59,7 +60,9 @@ function pageOf(
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
   const hasMore = offset + places.length < total;
-  const head = { sort, order, limit, offset, total, hasMore, filters };
+  const unlisted = unlistedReason(view);
+  const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
+  const head = { sort, order, limit, offset, ...known, hasMore, filters };
   return { head, ranking: { view, launchpadVenueId, launchpad, sort, misfit }, places };
 }
 

@@ -2,6 +2,7 @@ import type { QuotePairRow } from '../../clickhouse/queries/states/catalogue.ts'
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
+import { unlistedReason } from '../figures/unlisted.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
@@ -52,6 +53,7 @@ function pairsWith(view: View, search: string): readonly QuotePairRow[] {
 
 /** `GET /quotes` */
 export function quoteList(view: View, settings: ReadSettings, search: string): QuotesResponse {
+  const isKnown = unlistedReason(view) === null;
   const items = pairsWith(view, search).map((row) => ({
     mint: row.mint,
     symbol: row.symbol === '' ? null : row.symbol,
@@ -61,7 +63,7 @@ export function quoteList(view: View, settings: ReadSettings, search: string): Q
     launchable: row.launchable === 1,
     launchpadReady: row.launchpad_ready === 1,
     logoUrl: row.logo_url,
-    policyCount: row.policy_count,
+    policyCount: isKnown ? row.policy_count : null,
     startMarketCapUsd: row.start_market_cap_usd,
     graduationMarketCapUsd: row.graduation_market_cap_usd,
     graduationMultiple: row.graduation_multiple,

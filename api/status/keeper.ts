@@ -4,6 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE } from '../figures/balances.ts';
 import { dayReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
+import { unlistedReason } from '../figures/unlisted.ts';
 import { backlogIn } from '../latest/kinds/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
@@ -28,6 +29,8 @@ export function keeper(view: View): StatusResponse['keeper'] {
 }
 
 function backlogFigure(view: View): Figure {
+  const unlisted = unlistedReason(view);
+  if (unlisted !== null) return absent(BALANCE_SOURCE, unlisted);
   const row = backlogIn(view);
   if (row.unread > 0) {
     return absent(BALANCE_SOURCE, `${row.unread} of ${row.policies} quote escrows are not read yet`);

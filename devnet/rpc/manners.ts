@@ -67,6 +67,7 @@ export const RPC_MANNERS = {
   'old-node': { mostVersion: 0 },
   'no-times': { withoutTimes: true },
   frugal: { scans: 'filtered', mostAccounts: 5, mostSignatures: 100 },
+  unlisted: { scans: 'none' },
 } as const satisfies Record<string, Partial<RpcManners>>;
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;
@@ -74,9 +75,13 @@ export type RpcMannersName = keyof typeof RPC_MANNERS;
 /** Of transactions of version 1 such a node tells nothing: the two never come together. */
 const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
 
+/** What they take from who asks is not to be had in any other way, but for history. */
+const ALONE: ReadonlySet<RpcMannersName> = new Set(['unlisted']);
+
 /** Some of them by lot, such as a node may have together. */
 export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {
-  const names = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter(() => random.chance(0.4));
+  const all = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter((name) => !ALONE.has(name));
+  const names = all.filter(() => random.chance(0.4));
   const [first, second] = APART;
   return names.includes(first) ? names.filter((name) => name !== second) : names;
 }

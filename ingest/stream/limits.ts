@@ -8,11 +8,20 @@ export interface StreamLimits {
   aloneMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
+  /** Where no node lists the program's accounts one is asked again so much later. */
+  relistMs?: number;
 }
 
-export const limitsOf = ({ silenceMs, awayAfterMs, aloneMs, rotaMs }: StreamLimits): StreamLimits => ({
+export const limitsOf = ({
+  silenceMs,
+  awayAfterMs,
+  aloneMs,
+  rotaMs,
+  relistMs,
+}: StreamLimits): StreamLimits => ({
   ...(silenceMs === undefined ? {} : { silenceMs }),
   ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
   ...(aloneMs === undefined ? {} : { aloneMs }),
   ...(rotaMs === undefined ? {} : { rotaMs }),
+  ...(relistMs === undefined ? {} : { relistMs }),
 });

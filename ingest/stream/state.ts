@@ -16,18 +16,20 @@ export interface Standing extends StreamState {
   unlisted: string | null;
 }
 
-export const unconnected = (now: number): Standing => ({
+/** @param listed as it was when it was told last. */
+export const unconnected = (now: number, listed = false): Standing => ({
   connected: false,
   since: now,
   reason: NOT_YET,
   addresses: 0,
   overRpc: 0,
+  listed,
   untaken: null,
   unlisted: null,
 });
 
 const UNLISTED =
-  'SOLANA_RPC_URL refuses getProgramAccounts: accounts that were not written since are not known';
+  'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names';
 
 /** What is missing while the stream is connected. */
 function lacksOf({ untaken, unlisted }: Pick<Standing, 'untaken' | 'unlisted'>): string | null {
@@ -57,7 +59,8 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
 }
 
 function toldBy(event: StreamEvent): Partial<Standing> | null {
-  if (event.type === 'listed') return { unlisted: event.isRefused ? UNLISTED : null };
+  if (event.type === 'listed')
+    return { unlisted: event.isRefused ? UNLISTED : null, listed: !event.isRefused };
   if (event.type !== 'followed') return null;
   const { addresses, overRpc } = event;
   return { addresses, overRpc, untaken: wordsOf(event) };
@@ -89,11 +92,13 @@ export interface StateTeller {
 /** Puts the state into the log where it changes, and now and then where it does not: what is not told again expires. */
 export function createStateTeller(options: {
   log: Pick<LogWriter, 'append'>;
+  /** Whether a node listed the program's accounts, as it was told before this process. */
+  listed: boolean;
   logger: Logger;
   signal: AbortSignal;
 }): StateTeller {
-  const { log, logger, signal } = options;
-  let state = unconnected(Date.now());
+  const { log, listed, logger, signal } = options;
+  let state = unconnected(Date.now(), listed);
   let wake = () => {};
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {

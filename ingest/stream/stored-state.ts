@@ -12,6 +12,7 @@ import {
   unsettledSweeps,
 } from '../../clickhouse/queries/progress/swept-profits.ts';
 import { undatedStates } from '../../clickhouse/queries/progress/undated-states.ts';
+import { type UnreadAccount, unreadAccounts } from '../../clickhouse/queries/progress/unread-accounts.ts';
 import {
   eventsOf,
   nextSlot,
@@ -21,6 +22,7 @@ import {
   storedBetween,
   verifiedSlot,
 } from '../../clickhouse/queries/progress/verification.ts';
+import { listedState } from '../../clickhouse/queries/status/stream-state.ts';
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';
@@ -57,6 +59,10 @@ export interface StreamStore {
   openGaps(): Promise<Gap[]>;
   /** Where history was read from on; absent where nobody can have said otherwise before. */
   historyBegin?(): Promise<HistoryBegin>;
+  /** Whether the program's accounts were listed, when they were asked for last; absent where nobody can have told. */
+  wasListed?(): Promise<boolean>;
+  /** Accounts of the program that history names and nobody has read; absent where no history is stored. */
+  unreadAccounts?(): Promise<UnreadAccount[]>;
   /** Transactions whose cut logs were not read again yet. */
   incompleteTransactions(): Promise<CutTransaction[]>;
   /** Absent where nothing is stored that could be compared with the chain. */
@@ -75,6 +81,8 @@ export function storedState(
   | 'knownAccounts'
   | 'openGaps'
   | 'historyBegin'
+  | 'wasListed'
+  | 'unreadAccounts'
   | 'incompleteTransactions'
   | 'verification'
   | 'sweeps'
@@ -84,6 +92,8 @@ export function storedState(
     knownAccounts: () => followedAccounts(store),
     openGaps: () => openGaps(store),
     historyBegin: () => historyBegin(store),
+    wasListed: async () => (await listedState(store)) === 1,
+    unreadAccounts: () => unreadAccounts(store),
     incompleteTransactions: () => unresolvedTransactions(store),
     verification: {
       verifiedSlot: () => verifiedSlot(store),

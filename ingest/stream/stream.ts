@@ -15,6 +15,7 @@ import { createFollowed, lateOutput } from './beside/followed.ts';
 import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
+import { namedAddresses } from './following/named.ts';
 import { createSweeper } from './following/sweep.ts';
 import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';
@@ -56,7 +57,13 @@ export interface StreamOptions extends StreamLimits {
  */
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
-  const teller = createStateTeller({ log, logger, signal });
+  const wasListed = await retryUntilDone(
+    'reading whether accounts were listed',
+    async () => (await store.wasListed?.()) ?? false,
+    options,
+  );
+  if (wasListed === null) return;
+  const teller = createStateTeller({ log, listed: wasListed, logger, signal });
   const report = (event: StreamEvent) => {
     teller.onEvent(event);
     options.onEvent?.(event);
@@ -94,8 +101,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ rpc, signal },
   });
   const reader = createAccountReader(rpc, following.expectedAt, timeOf);
+  const limits = limitsOf(options);
   const sweeper = createSweeper({
-    ...{ reader, programId, mints: following.mints, send, logger, signal },
+    ...{ reader, programId, mints: following.mints, send, logger, signal, ...limits },
+    named: async () => namedAddresses(program, (await store.unreadAccounts?.()) ?? []),
     addresses: () => [...following.streamed(), ...following.namedBalances()],
     brought: () => beside.cover.brought(),
     onListed: (isRefused) => report({ type: 'listed', isRefused }),
@@ -200,7 +209,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
-  const limits = limitsOf(options);
   const beside = createFollowed({
     ...{ client, slots, commitment, reader, learn, send, handle, logger, signal, ...limits },
     position: stored.position,

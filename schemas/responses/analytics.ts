@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import { BooleanOrNull, closed, NumberOrNull, orNull, TextOrNull, TimeOrNull } from './parts.ts';
+import { BooleanOrNull, closed, NumberOrNull, orNull, PolicyCount, TextOrNull, TimeOrNull } from './parts.ts';
 
 const QuoteTotals = Type.Object(
   {
     quoteMint: Type.String(),
     quoteSymbol: TextOrNull,
     decimals: NumberOrNull,
-    policyCount: Type.Number(),
+    policyCount: PolicyCount,
     feesClaimed: Figure,
     protocolFees: Figure,
     routedToLp: Figure,
@@ -21,11 +21,12 @@ const QuoteTotals = Type.Object(
 
 const ProtocolTotals = Type.Object(
   {
-    policyCount: Type.Number(),
-    agentPolicyCount: Type.Number(),
-    passivePolicyCount: Type.Number(),
-    lockedPolicyCount: Type.Number(),
-    pausedPolicyCount: Type.Number(),
+    policyCount: PolicyCount,
+    agentPolicyCount: PolicyCount,
+    passivePolicyCount: PolicyCount,
+    lockedPolicyCount: PolicyCount,
+    pausedPolicyCount: PolicyCount,
+    countsAbsentReason: Type.Optional(Type.String({ description: 'Where the counts are null.' })),
     byQuote: Type.Array(QuoteTotals),
   },
   closed,
@@ -79,7 +80,7 @@ export const AnalyticsResponse = Type.Object(
           Type.Object(
             {
               venue: Type.String(),
-              accountCount: Type.Number(),
+              accountCount: PolicyCount,
               bridgedOut: Figure,
               attestedEquity: Figure,
               gap: Figure,

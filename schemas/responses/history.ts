@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import { closed, NumberOrNull, TextOrNull, Time } from './parts.ts';
+import { closed, NumberOrNull, PolicyCount, TextOrNull, Time } from './parts.ts';
 
 export const STEPS = ['hour', 'day'] as const;
 export type Step = (typeof STEPS)[number];
@@ -58,7 +58,7 @@ const QuoteHistory = Type.Object(
     quoteMint: Type.String(),
     quoteSymbol: TextOrNull,
     decimals: NumberOrNull,
-    policyCount: Type.Number(),
+    policyCount: PolicyCount,
     bankroll: Figure,
     deployed: Figure,
     attestedEquity: Figure,

@@ -13,6 +13,11 @@ export const Slot = Type.String({ pattern: '^\\d+$' });
 export const Amount = Type.String({ pattern: '^-?\\d+$' });
 export const TextOrNull = orNull(Type.String());
 export const NumberOrNull = orNull(Type.Number());
+/** A count over all policies: null where not all of them are known. */
+export const PolicyCount = Type.Unsafe<number | null>({
+  ...NumberOrNull,
+  description: 'Null where not all policies are known.',
+});
 export const BooleanOrNull = orNull(Type.Boolean());
 
 export const Mode = Type.Union([Type.Literal('Passive'), Type.Literal('Agent')]);

@@ -9,6 +9,7 @@ import {
   ModelRef,
   NumberOrNull,
   orNull,
+  PolicyCount,
   TextOrNull,
   TimeOrNull,
 } from './parts.ts';
@@ -118,7 +119,8 @@ export const RankingsResponse = Type.Object(
     order: Type.Enum([...ORDERS]),
     limit: Type.Number(),
     offset: Type.Number(),
-    total: Type.Number(),
+    total: PolicyCount,
+    totalAbsentReason: Type.Optional(Type.String({ description: 'Where the total is null.' })),
     hasMore: Type.Boolean(),
     filters: RankingFilters,
     items: Type.Array(RankingRow),

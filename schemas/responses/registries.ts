@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, NumberOrNull, TextOrNull, TimeOrNull } from './parts.ts';
+import { closed, NumberOrNull, PolicyCount, TextOrNull, TimeOrNull } from './parts.ts';
 
 /** `GET /origins` */
 export const OriginsResponse = Type.Object(
@@ -67,7 +67,7 @@ export const QuotesResponse = Type.Object(
           launchable: Type.Boolean(),
           launchpadReady: Type.Boolean(),
           logoUrl: TextOrNull,
-          policyCount: Type.Number(),
+          policyCount: PolicyCount,
           startMarketCapUsd: NumberOrNull,
           graduationMarketCapUsd: NumberOrNull,
           graduationMultiple: NumberOrNull,

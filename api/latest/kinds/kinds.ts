@@ -22,6 +22,7 @@ import {
   protocolNow,
 } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
+import { unreadCount } from '../../../clickhouse/queries/progress/unread-accounts.ts';
 import {
   type RankedPage,
   rankedPolicies,
@@ -55,7 +56,11 @@ import {
   deadLetterCount,
   feeBacklog,
 } from '../../../clickhouse/queries/status/status-counts.ts';
-import { type StreamStateRow, streamState } from '../../../clickhouse/queries/status/stream-state.ts';
+import {
+  listedState,
+  type StreamStateRow,
+  streamState,
+} from '../../../clickhouse/queries/status/stream-state.ts';
 import {
   type CurrenciesRow,
   currencies,
@@ -153,6 +158,12 @@ export const KINDS = {
   hasCatalogue: one({ catalogue: 'any' }, false, hasCatalogue),
   currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
   stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
+  listed: one<number | null>({ stream_state: 'any' }, null, listedState),
+  /** Asked for only where no node lists accounts. */
+  unreadAccounts: one({ policies: 'any', venue_accounts: 'any', events: 'any' }, 0, unreadCount, {
+    slow: true,
+    sums: true,
+  }),
   venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
   /** By what is searched. */

@@ -14,6 +14,15 @@ export interface StreamStateRow {
   loaded_at: number;
 }
 
+/** Whether a node listed the program's accounts when ingestion told last; null where it did not say, or told nothing. */
+export async function listedState(store: Store): Promise<number | null> {
+  const [row] = await store.query<{ listed: number | null }>(
+    'SELECT listed FROM stream_state FINAL LIMIT 1',
+    {},
+  );
+  return row?.listed ?? null;
+}
+
 /**
  * What ingestion told last of its stream; null where it never did.
  * @param now unix milliseconds of who asks, at which the age holds.

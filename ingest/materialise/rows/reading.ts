@@ -31,7 +31,7 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
         },
       };
     case 'stream': {
-      const { connected, reason, addresses, overRpc } = reading;
+      const { connected, reason, addresses, overRpc, listed } = reading;
       const since = String(reading.since);
       // Read again from an old log it has expired, whoever's clock it is compared with.
       const lag_ms = String(Math.max(0, Date.now() - readAt));
@@ -43,6 +43,7 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
         addresses,
         over_rpc: overRpc,
         lag_ms,
+        listed: listed === undefined ? null : Number(listed),
       };
       return { table: 'stream_state', row };
     }

@@ -21,7 +21,7 @@ export async function tryReads(programId: string, commitment: string, ask: Ask):
   if (words !== null && (await scan({ filters })) !== null)
     findings.push({
       mark: 'failed',
-      text: `accounts: it lists none of a program (${words}): policies that are not written are not known; have getProgramAccounts allowed, or name a node that has it beside it`,
+      text: `accounts: it lists none of a program (${words}): until history is complete policies that are not written are not known, and counts and sums over all are absent; have getProgramAccounts allowed, or name a node that has it beside it`,
     });
   const many = await refusal(ask, 'getMultipleAccounts', [nobodies(), { encoding: 'base64', commitment }]);
   if (many !== null)

@@ -3,7 +3,12 @@ import { accountType, decodeAccount } from '../../../schemas/program/accounts.ts
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { decodePool, isPool } from '../../../schemas/solana/launchpad.ts';
-import { configAddress, policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
+import {
+  configAddress,
+  modelAddress,
+  policyTokenAccounts,
+  poolAddress,
+} from '../../../schemas/solana/pda.ts';
 import {
   decodeMint,
   decodeTokenAccount,
@@ -95,7 +100,10 @@ export function createFollowedAddresses(
     follow(found, record.address, 'program');
     if (account.type !== 'ProtocolConfig') learned.add(latin1(record.address));
     if (account.type === 'Policy') {
-      const { mint, quoteMint } = account;
+      const { mint, quoteMint, origin, modelId } = account;
+      // Nobody writes to them for years: where no node lists accounts they are known by this alone.
+      follow(found, origin, 'program');
+      if (modelId > 0) follow(found, modelAddress(programId, modelId), 'program');
       const tokens = policyTokenAccounts(programId, record.address);
       for (const token of Object.values(tokens)) follow(found, token, 'token_account');
       follow(found, mint, 'mint');

@@ -14,7 +14,7 @@ import { behindStream, newestSlot } from './behind-stream.ts';
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
 /** A node that refuses to list the program's accounts is asked again so much later. */
-const REFUSED_AGAIN_MS = 60_000;
+const RELIST_MS = 60_000;
 
 export interface SweeperOptions {
   reader: AccountReader;
@@ -26,6 +26,9 @@ export interface SweeperOptions {
   brought(): bigint | null;
   /** Whether the program's accounts could not be listed, each time that they were asked for. */
   onListed(isRefused: boolean): void;
+  /** Accounts of the program that are known by name alone: read where no node lists them. */
+  named(): Promise<string[]>;
+  relistMs?: number;
   /** Called with every state that was read, before it is sent. */
   learn(records: readonly AccountRecord[]): void;
   send(records: readonly LogRecord[]): Promise<void>;
@@ -70,7 +73,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const read = (addresses: readonly string[], notBefore: bigint) => readBy(patientRead, addresses, notBefore);
 
-  /** What is known is read one by one all the same where nobody lists what there is. */
+  /** Where nobody lists what there is, what is known or named is read one by one all the same. */
   const list = async (notBefore: bigint): Promise<AccountRecord[]> => {
     try {
       const owned = await reader.readProgram(options.programId, notBefore);
@@ -80,7 +83,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
       options.logger.error({ error: error.message }, 'no node lists the accounts of the program');
       options.onListed(true);
-      void pause(REFUSED_AGAIN_MS, signal).then(() => request(notBefore));
+      void pause(options.relistMs ?? RELIST_MS, signal).then(() => request(notBefore));
+      await read(await options.named(), notBefore);
       return [];
     }
   };

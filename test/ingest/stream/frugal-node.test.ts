@@ -4,6 +4,8 @@ import { PlaceUnknownError } from '../../../ingest/history/gap.ts';
 import { signaturePages } from '../../../ingest/history/signature-pages.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { configAddress, modelAddress, originAddress } from '../../../schemas/solana/pda.ts';
 import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
@@ -39,6 +41,29 @@ test('a node that lists no accounts at all: it is told, and those that are known
   await stage.settled();
   const known = () => wrongStates(chain, model).filter((one) => !one.endsWith('was never read'));
   await stage.restUntil('what is known is the newest', () => model.accounts.size > 0 && known().length === 0);
+});
+
+test('what no node lists and history names is read, whoever wrote to it before', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  stage.rpc.faults.behave(mannersNamed(['unlisted']));
+  const { chain, model } = stage;
+  await stage.live(60);
+  const { policies, venues } = chain.state();
+  /** As the store tells what events name and nobody has read. */
+  model.unreadAccounts = async () => [
+    ...[...policies.keys()].map((policy) => ({ policy, token_account: '' })),
+    ...[...venues.values()].map(({ policy, tokenAccount }) => ({ policy, token_account: tokenAccount })),
+  ];
+  stage.start({ relistMs: 100 });
+  await stage.settled();
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  const program = decodeKey(chain.programId) as Uint8Array;
+  const named = [...policies.values()].flatMap(({ originId, modelId }) => [
+    originAddress(program, originId),
+    ...(modelId > 0 ? [modelAddress(program, modelId)] : []),
+  ]);
+  const unread = [configAddress(program), ...named].filter((one) => !model.accounts.has(encodeBase58(one)));
+  expect(unread).toEqual([]);
 });
 
 test('a place of a list that a node refuses is one that it does not know', async () => {

@@ -83,6 +83,7 @@ test('each change goes into the log, the newest last, and one that fails is told
   };
   const teller = createStateTeller({
     log: { append },
+    listed: false,
     logger: createLogger('silent', 'test'),
     signal: stop.signal,
   });

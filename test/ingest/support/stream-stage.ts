@@ -32,9 +32,12 @@ export interface StreamStage {
 }
 
 export interface StartOptions {
+  /** Another place to stream from than the stage's own server. */
+  endpoint?: string;
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;
+  relistMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
@@ -113,9 +116,11 @@ export async function openStreamStage({
     liveUntil: (what, so) => until(what, so, () => live(1)),
     restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
+      endpoint = `127.0.0.1:${geyser.port}`,
       silenceMs,
       awayAfterMs,
       aloneMs,
+      relistMs,
       startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
@@ -130,7 +135,7 @@ export async function openStreamStage({
           : { ...model, position, applied: async () => (await model.position())?.slot ?? null };
       const reading = log.run(model.apply, stopLog.signal);
       const streaming = runStream({
-        ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store, logger },
+        ...{ endpoint, xToken: null, commitment, log, store, logger },
         programId: chain.programId,
         launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
         rpc: createRpc(rpc.url, { commitment }),
@@ -138,6 +143,7 @@ export async function openStreamStage({
         ...(silenceMs === undefined ? {} : { silenceMs }),
         ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
         ...(aloneMs === undefined ? {} : { aloneMs }),
+        ...(relistMs === undefined ? {} : { relistMs }),
         ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
         againAfterMs: 100,

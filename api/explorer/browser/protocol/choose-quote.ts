@@ -6,14 +6,14 @@ interface Quote {
   quoteMint: string;
   quoteSymbol: string | null;
   decimals: number | null;
-  policyCount: number;
+  policyCount: number | null;
 }
 
 /** What most policies have first, and of those alike one that has a name. */
 export const inOrder = <T extends Quote>(quotes: readonly T[]): T[] =>
   quotes.toSorted(
     (a, b) =>
-      b.policyCount - a.policyCount ||
+      (b.policyCount ?? 0) - (a.policyCount ?? 0) ||
       Number(a.quoteSymbol === null) - Number(b.quoteSymbol === null) ||
       (symbolOf(a.quoteSymbol, a.quoteMint) < symbolOf(b.quoteSymbol, b.quoteMint) ? -1 : 1),
   );

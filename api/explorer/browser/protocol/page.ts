@@ -24,11 +24,11 @@ export function ProtocolPage() {
     </div>
     <${Loaded} of=${analytics} rows=${2}>${({
       protocolTotals: totals,
-    }: AnalyticsResponse) => html`<dl class="figures">
-      <div><dt>Policies</dt><dd>${totals.policyCount}</dd><dd class="second">in ${counted(totals.byQuote.length, 'quote asset')}</dd></div>
-      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount}</dd><dd class="second">${totals.passivePolicyCount} follow a fixed rule</dd></div>
-      <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount}</dd><dd class="second">terms that nobody can change</dd></div>
-      <div><dt>Paused</dt><dd>${totals.pausedPolicyCount}</dd><dd class="second">by authority, guardian or attestation</dd></div>
+    }: AnalyticsResponse) => html`${totals.countsAbsentReason !== undefined && html`<p class="quiet">How many there are is not known: ${totals.countsAbsentReason}</p>`}<dl class="figures">
+      <div><dt>Policies</dt><dd>${totals.policyCount ?? '—'}</dd><dd class="second">in ${counted(totals.byQuote.length, 'quote asset')}</dd></div>
+      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount ?? '—'}</dd><dd class="second">${totals.passivePolicyCount ?? '—'} follow a fixed rule</dd></div>
+      <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount ?? '—'}</dd><dd class="second">terms that nobody can change</dd></div>
+      <div><dt>Paused</dt><dd>${totals.pausedPolicyCount ?? '—'}</dd><dd class="second">by authority, guardian or attestation</dd></div>
     </dl>`}<//>
     <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is.">
       <${Past} above=${analytics} />

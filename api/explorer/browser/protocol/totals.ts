@@ -29,7 +29,7 @@ export function Totals({ rows }: { rows: Row[] }) {
       return html`<tr key=${row.quoteMint}>
         <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? shortKey(row.quoteMint) : html`<${Text} text=${row.quoteSymbol} />`}</a>
           <small>${row.decimals === null ? 'decimals not read' : `${row.decimals} decimals`}</small></th>
-        <td class="number">${row.policyCount}</td>
+        <td class="number">${row.policyCount ?? '—'}</td>
         ${COLUMNS.map(([name, head]) => html`<td key=${name} class="number"><${Fig} figure=${row[name]} reading=${{ kind: 'amount', unit }} name=${head} bare /></td>`)}
       </tr>`;
     })}</tbody>

@@ -32,7 +32,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
     ({ id, name }): Option => [String(id), plainText(name)],
   );
   const quoteOptions = (quotes.data?.items ?? [])
-    .filter(({ policyCount }) => policyCount > 0)
+    .filter(({ policyCount }) => policyCount !== 0)
     .map(
       ({ mint, symbol, decimals }): Option => [
         mint,

@@ -94,7 +94,7 @@ function Quotes({ rows, source }: { rows: QuotesResponse['items']; source: strin
       <td class="roomy"><${Key} value=${row.mint} name="Mint" /></td>
       <td class="roomy"><${Text} text=${row.category} /></td>
       <td class="number roomy">${row.decimals}</td>
-      <td class="number">${row.policyCount > 0 ? html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount}</a>` : '0'}</td>
+      <td class="number">${row.policyCount === 0 ? '0' : html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount ?? 'not all known'}</a>`}</td>
       <td class="number">${dollars(row.startMarketCapUsd, 'Market cap at the start')}</td>
       <td class="number">${dollars(row.graduationMarketCapUsd, 'Market cap at graduation')}</td>
       <td>${row.launchable ? 'open' : html`<span class="quiet">closed</span>`}</td>

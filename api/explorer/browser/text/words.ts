@@ -39,5 +39,8 @@ export function spaced(name: string): string {
   return text;
 }
 
-export const counted = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+/** @param count null where nobody knows how many there are */
+export const counted = (count: number | null, one: string, many = `${one}s`) =>
+  count === null
+    ? `${many}, not all of them known`
+    : `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

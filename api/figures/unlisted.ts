@@ -1,0 +1,24 @@
+import { absent, type Figure } from '../../schemas/figure.ts';
+import type { View } from '../latest/view.ts';
+
+const UNLISTED = "no node lists the program's accounts (getProgramAccounts)";
+
+/**
+ * Why counts and sums over all policies are absent; null where every policy is known. One that was not written since
+ * this service began is known where a node lists the program's accounts, or where history is complete and each account
+ * that it names was read.
+ */
+export function unlistedReason(view: View): string | null {
+  if (view.one('listed') !== 0) return null;
+  const { historyReason } = view.state();
+  if (historyReason !== null) return `${UNLISTED}, and ${historyReason}`;
+  const unread = view.one('unreadAccounts');
+  return unread === 0 ? null : `${UNLISTED}, and ${unread} of those that history names are not read yet`;
+}
+
+/** The same figures, absent where there is a reason. */
+export function unless<T extends Record<string, Figure>>(reason: string | null, figures: T): T {
+  if (reason === null) return figures;
+  const all = Object.entries(figures).map(([name, { source }]) => [name, absent(source, reason)]);
+  return Object.fromEntries(all) as T;
+}

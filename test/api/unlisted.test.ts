@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import type { ProtocolHistoryResponse } from '../../schemas/responses/history.ts';
+import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { QuotesResponse } from '../../schemas/responses/registries.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { NOW } from './support/api.ts';
+import { appliedRow, eventRow, gapRow, key, policyRow, venueAccountRow } from './support/rows.ts';
+import { useApi } from './support/use-api.ts';
+
+const held = useApi();
+const get = async <T>(path: string) => (await held.api.get<T>(path)).body;
+
+let told = 0;
+/** What ingestion tells of the stream now. */
+const tell = (listed: number | null) => {
+  told += 1;
+  const [read_at, since] = [String(NOW - 1_000 + told), String(NOW - 60_000)];
+  const row = { read_at, connected: 1, since, reason: null, addresses: 9, over_rpc: 0, listed };
+  return held.api.insert('stream_state', [row]);
+};
+
+const pair = { symbol: 'USD', name: 'Dollar', decimals: 6, category: 'currency', logo_url: null };
+const pairs = [{ mint: key('usd'), ...pair, launchable: 1, launchpad_ready: 1 }];
+
+/** Everything that counts or sums over all policies: the values, and the reasons of those that have none. */
+async function allTold() {
+  const { protocolTotals, bridgeFlow } = await get<AnalyticsResponse>('/analytics');
+  const { total, totalAbsentReason, items } = await get<RankingsResponse>('/rankings');
+  const past = (await get<ProtocolHistoryResponse>('/analytics/history')).items.at(-1)?.byQuote[0];
+  const { keeper } = await get<StatusResponse>('/status');
+  const [quote] = (await get<QuotesResponse>('/quotes')).items;
+  const { countsAbsentReason, byQuote, ...counts } = protocolTotals;
+  const [{ policyCount, quoteMint: _, quoteSymbol: __, decimals: ___, ...sums }] = byQuote as [
+    (typeof byQuote)[number],
+  ];
+  const [venue] = bridgeFlow.perVenue;
+  const figures = [
+    ...Object.values(sums),
+    ...[venue?.bridgedOut, venue?.attestedEquity, venue?.gap],
+    ...[
+      past?.bankroll,
+      past?.deployed,
+      past?.attestedEquity,
+      past?.hwm,
+      past?.feesClaimed,
+      past?.profitSwept,
+    ],
+    keeper.unroutedFeeBacklogPolicyCount,
+  ];
+  return {
+    counts: [
+      ...Object.values(counts),
+      policyCount,
+      venue?.accountCount,
+      total,
+      past?.policyCount,
+      quote?.policyCount,
+    ],
+    present: figures.filter((figure) => figure?.absent !== true).length,
+    reasons: new Set([countsAbsentReason, totalAbsentReason, ...figures.map((figure) => figure?.reason)]),
+    rows: items.length,
+  };
+}
+
+test('counts and sums over all policies are absent while nothing proves that all are known, and lists hold those that are', async () => {
+  await held.api.insert('applied', [appliedRow('transactions', 0)]);
+  await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
+  await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
+  await held.api.insert('gaps', [gapRow('999')]);
+  await tell(1);
+  expect((await allTold()).counts).toEqual([2, 0, 2, 0, 0, 2, 0, 2, 2, 2]);
+  await tell(0);
+  const unknown = await allTold();
+  expect(new Set(unknown.counts)).toEqual(new Set([null]));
+  expect([unknown.present, unknown.rows]).toEqual([0, 2]);
+  expect([...unknown.reasons]).toEqual([
+    expect.stringMatching(/^no node lists the program's accounts \(getProgramAccounts\), and history is not/),
+  ]);
+});
+
+test('where history is complete, and every account that it names was read, nothing is absent', async () => {
+  const registered = { summary: JSON.stringify({ tokenAccount: key('spot') }) };
+  await held.api.insert('applied', [appliedRow('transactions', 0)]);
+  await held.api.insert('policies', [policyRow('a', 'usd')]);
+  await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
+  await held.api.insert('events', [
+    eventRow('a', 'PolicyInitialised', 0),
+    eventRow('b', 'VenueRegistered', 1, registered),
+  ]);
+  await tell(0);
+  const reason = async () => [...(await allTold()).reasons][0];
+  expect(await reason()).toMatch(/, and 2 of those that history names are not read yet$/);
+  await held.api.insert('policies', [policyRow('b', 'usd')]);
+  expect(await reason()).toMatch(/, and 1 of those/);
+  await held.api.insert('venue_accounts', [venueAccountRow('b', 'spot')]);
+  expect((await allTold()).counts.slice(0, 3)).toEqual([2, 0, 2]);
+});
+
+test('who told of the stream before this was told is believed', async () => {
+  await held.api.insert('applied', [appliedRow('transactions', 0)]);
+  await held.api.insert('policies', [policyRow('a', 'usd')]);
+  await held.api.insert('gaps', [gapRow('999')]);
+  await tell(null);
+  expect((await get<AnalyticsResponse>('/analytics')).protocolTotals.policyCount).toBe(1);
+});
