@@ -18,7 +18,7 @@ const REST = 9;
 /** Hours that are looked at together. */
 const TOGETHER = 168;
 
-const TIMES = { askEveryMs: ASK_EVERY_MS, lookEveryMs: LOOK_EVERY_MS, settleMs: SETTLE_MS };
+const TIMES = { askEveryMs: ASK_EVERY_MS, lookEveryMs: LOOK_EVERY_MS, settleMs: SETTLE_MS, rest: REST };
 
 export interface KeepOptions {
   store: Store;
@@ -40,10 +40,13 @@ export async function keepQuoteHours({
   isOurs = () => true,
   times = {},
 }: KeepOptions): Promise<void> {
-  const { askEveryMs, lookEveryMs, settleMs } = { ...TIMES, ...times };
+  const { askEveryMs, lookEveryMs, settleMs, rest } = { ...TIMES, ...times };
   let kept: number | null = null;
+  let before: number | null = null;
   let [rested, due] = [0, performance.now() + lookEveryMs];
-  const isAnother = async (passed: number) => passed !== kept && (await openGaps(store)).length === 0;
+  /** It was the same when it was asked for last: what streams the past goes from hour to hour. */
+  const isAnother = async (passed: number, last: number | null) =>
+    passed !== kept && passed === last && (await openGaps(store)).length === 0;
   while (!signal.aborted) {
     await pause(askEveryMs, signal);
     const began = performance.now();
@@ -55,8 +58,10 @@ export async function keepQuoteHours({
       settled += settleMs;
     };
     try {
-      const passed = await passedHour(store);
-      if (passed === null || (began < due && !(await isAnother(passed)))) continue;
+      const last = before;
+      const passed: number | null = await passedHour(store);
+      before = passed;
+      if (passed === null || (began < due && !(await isAnother(passed, last)))) continue;
       await keepPassed(store, signal, settle);
       kept = passed;
     } catch (error) {
@@ -64,7 +69,7 @@ export async function keepQuoteHours({
         logger.warn({ reason: messageOf(error) }, 'sums of hours are not kept: who reads makes them');
     }
     const ended = performance.now();
-    rested = ended + REST * (ended - began - settled);
+    rested = ended + rest * (ended - began - settled);
     due = Math.max(rested, ended + lookEveryMs);
   }
 }

@@ -50,7 +50,7 @@ test('an hour that has passed is kept without waiting for the next look, once hi
     store: { ...store, query },
     logger: createLogger('silent', 'test'),
     signal: stop.signal,
-    times: { askEveryMs: 1, lookEveryMs: A_DAY_MS, settleMs: 0 },
+    times: { askEveryMs: 1, lookEveryMs: A_DAY_MS, settleMs: 0, rest: 0 },
   });
   await awaited(() => expect(asked.filter((sql) => sql.includes('FROM gaps')).length).toBeGreaterThan(2));
   expect(await kept()).toEqual([]);
