@@ -1,4 +1,3 @@
-import type net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { upstreamWords } from '../../runtime/outside/upstream.ts';
