@@ -98,7 +98,23 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
   });
 
+  test('after followed addresses alone were missed: absent in between, without a gap', async () => {
+    const before = harness.gaps();
+    harness.rpc.faults.down('busy');
+    harness.geyser.become({ replay: 'out-of-range', beside: 'ended' });
+    await liveHours(2);
+    harness.geyser.become({ beside: 'taken' });
+    await harness.until(async () => (await followed()).overRpc === 0, 'they are streamed again');
+    harness.geyser.become({ replay: 'kept' });
+    harness.rpc.faults.down(null);
+    await liveHours(1);
+    await harness.expectExact(ALL);
+    expect(harness.gaps(), 'gaps').toBe(before);
+  });
+
   test('while the stream of followed addresses is away: as they were read over RPC, or absent', async () => {
+    // Where it is behind already, it misses what the ledger says was told.
+    await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');
     harness.geyser.become({ beside: 'unavailable' });
     harness.mayMiss();
     harness.rpc.faults.down('busy');
@@ -141,10 +157,11 @@ async function expectTrueIfTold(): Promise<void> {
   }
 }
 
-async function followed(): Promise<{ overRpc: number }> {
-  const { indexer } = (await harness.get('/status')) as { indexer: { followed: { overRpc: number } } };
-  return indexer.followed;
+async function indexer(): Promise<{ followed: { overRpc: number }; stream: { reason: string | null } }> {
+  return ((await harness.get('/status')) as { indexer: Awaited<ReturnType<typeof indexer>> }).indexer;
 }
+
+const followed = async () => (await indexer()).followed;
 
 /** Each address that is read in turns was read from now on. */
 async function allRead(): Promise<void> {
