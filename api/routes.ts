@@ -29,6 +29,7 @@ import { loop } from './coin/loop.ts';
 import { positions } from './coin/positions.ts';
 import { postsHandler } from './coin/posts.ts';
 import { currencyList } from './currencies/currencies.ts';
+import { asksForPages } from './explorer/html.ts';
 import { coinHistoryAnswer, protocolHistoryAnswer } from './history/answers.ts';
 import type { OwnRoute, Route, SharedContext, SharedRoute } from './http/route.ts';
 import type { ReadDeps } from './latest/read-deps.ts';
@@ -69,6 +70,15 @@ export function readRoutes(deps: ReadDeps): Route[] {
     cached: false,
     handler: async () => ({ status: 200, body: health(serviceName) }),
   });
+  /** The same for everybody; a browser goes on to the pages for people. */
+  const first: OwnRoute = {
+    ...alive('/'),
+    handler: async ({ headers }) => ({
+      status: 200,
+      body: health(serviceName),
+      headers: { Vary: 'Accept', ...(asksForPages(headers.accept) ? { Refresh: '0; url=/explorer/' } : {}) },
+    }),
+  };
   const ofCoin = (
     path: string,
     summary: string,
@@ -83,7 +93,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
     answer: coinAnswer(deps, answer),
   });
   return [
-    alive('/'),
+    first,
     alive('/health'),
     list('/status', 'How far the index is and how fresh its sources are.', StatusResponse, (view) =>
       status(view, settings),

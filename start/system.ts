@@ -53,7 +53,7 @@ const READ_CONNECTIONS = 4;
  * two slots costs as much as those of one. Who asks hurries it.
  */
 const UNASKED_MS = 10_000;
-const GATHER_MS = 800;
+const GATHER_MS = 2_000;
 
 /** @throws ConfigError where nobody answers, and anything else as it is. */
 function notReached(cause: NodeJS.ErrnoException): never {

@@ -10,6 +10,9 @@ export const PAGES = {
   registries: 'Registries',
 } as const;
 
+/** Browsers name it where an address is opened; clients of the API do not. */
+export const asksForPages = (accept: string | undefined): boolean => accept?.includes('text/html') === true;
+
 /** The document of a page: everything in it comes from files of their own, nothing stands inline. */
 export function document(assets: Assets, title: string, service: string): string {
   const at = (name: string) => `${ASSETS_PATH}/${name}`;

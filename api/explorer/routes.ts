@@ -3,7 +3,8 @@ import { ErrorBody } from '../../schemas/responses/parts.ts';
 import { preferredEncoding } from '../http/answers/accept-encoding.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { ASSETS_PATH, document, PAGES } from './html.ts';
+import { decimalsRoute } from './decimals.ts';
+import { ASSETS_PATH, asksForPages, document, PAGES } from './html.ts';
 
 /** Scripts, styles and answers of this address alone; no inline code, no frame around it, no image from elsewhere. */
 const POLICY = [
@@ -49,9 +50,10 @@ export function explorerRoutes(service: string): Route[] {
     {
       ...page('', 'Explorer'),
       path: '/explorer',
-      handler: async () => ({ status: 308, body: Buffer.alloc(0), headers: { Location: '/explorer/' } }),
+      handler: async () => ledTo('/explorer/'),
     },
     ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
+    decimalsRoute,
     {
       method: 'GET',
       path: `${ASSETS_PATH}/:name`,
@@ -64,13 +66,37 @@ export function explorerRoutes(service: string): Route[] {
     {
       ...page('{*path}', 'No page'),
       responses: { 404: ErrorBody },
-      handler: async ({ params, headers }) =>
-        headers.accept?.includes('text/html') === true
-          ? pageOf(404, 'No page')
-          : { status: 404, body: { error: `no route for GET /explorer/${params.path ?? ''}` } },
+      handler: async ({ params, query, headers }) => {
+        const path = params.path ?? '';
+        const meant = withoutSlash(path);
+        if (meant !== null) return ledTo(query.size === 0 ? meant : `${meant}?${query}`);
+        if (asksForPages(headers.accept)) return pageOf(404, 'No page');
+        return { status: 404, body: { error: `no route for GET /explorer/${path}` } };
+      },
     },
   ];
 }
+
+const ledTo = (Location: string): RouteReply => ({
+  status: 308,
+  body: Buffer.alloc(0),
+  headers: { Location },
+});
+
+/** The address of the page that somebody means who ends it with a slash; null where there is none. */
+function withoutSlash(path: string): string | null {
+  if (!path.endsWith('/')) return null;
+  const names = path.slice(0, -1).split('/');
+  const isMeant = Object.keys(PAGES).some((page) => {
+    const own = page.split('/');
+    return (
+      own.length === names.length && own.every((name, at) => name === names[at] || isGiven(name, names[at]))
+    );
+  });
+  return isMeant ? `/explorer/${names.map(encodeURIComponent).join('/')}` : null;
+}
+
+const isGiven = (name: string, value: string | undefined) => name.startsWith(':') && value !== '';
 
 function file(assets: Assets, { params, headers }: RouteContext): RouteReply {
   const found = assets.files.get(params.name ?? '');

@@ -13,6 +13,7 @@ import { clientAddress } from './client-address.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import type { Route } from './route.ts';
+import { type About, createAbout } from './turns/about.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 
@@ -47,8 +48,9 @@ const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const packed = createPackedAnswers(PACKED_BYTES);
-  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE });
-  const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE });
+  const about = createAbout(() => performance.now());
+  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: about });
+  const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: about });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
     const handle = (ctx: Context) => answer(ctx, route, { shared, packed, gate, longGate }, options);
@@ -61,7 +63,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.use(forAllOrigins);
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
-  app.use(inTurn(options));
+  app.use(inTurn(options, about));
   app.use(methods);
   app.use(unknownPaths);
   app.use(router.routes());
@@ -119,8 +121,8 @@ function failuresAsJson(options: HttpOptions) {
   };
 }
 
-function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions) {
-  const turns = createTurns();
+function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, about: About) {
+  const turns = createTurns({ about });
   const unread = createUnread(unreadBytes);
   return async (ctx: Context, next: Next) => {
     const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);

@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Session } from 'chdb';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { abandonCall } from './lost-calls.ts';
+import { createPlaces } from './places.ts';
 
 /**
  * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
@@ -40,6 +42,12 @@ const CONFIGURED = { connectionArgs: [`--config-file=${path.join(import.meta.dir
 
 /** Above max_execution_time: what has not answered by then is stuck, and nothing in the engine ends it. */
 const ANSWER_WITHIN_MS = 75_000;
+
+/**
+ * The engine is one for all of them, and more statements at a time than there are cores are none the sooner: they keep
+ * the thread that answers from its core.
+ */
+const PLACES = createPlaces(Math.max(3, availableParallelism() + 1), 1_000);
 
 export interface Sessions {
   /**
@@ -98,6 +106,7 @@ export async function openSessions(
     for (const { session } of all) session?.close();
     throw error;
   }
+  const lane = PLACES.lane();
   const idle = [...all];
   const waiting: ((place: Place) => void)[] = [];
   let closed = false;
@@ -116,7 +125,7 @@ export async function openSessions(
       const place = await take();
       try {
         if (place.session === null) await open(place);
-        return await ask(place, sql, format);
+        return await lane(() => ask(place, sql, format));
       } finally {
         give(place);
       }

@@ -5,6 +5,9 @@ const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
 const ENGINE = /ENGINE = (Replacing|Summing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
 
+/** Whether a statement makes rows from rows. */
+export const isCopy = (statement: string): boolean => INSERT.test(statement);
+
 /** The clause that makes a statement run on every node; empty without a cluster. */
 export function onClusterClause(cluster: string | null): string {
   return cluster === null ? '' : `ON CLUSTER '${cluster.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -18,7 +21,7 @@ export function onClusterClause(cluster: string | null): string {
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
-  if (INSERT.test(statement)) return [statement];
+  if (isCopy(statement)) return [statement];
   const onCluster = onClusterClause(cluster);
   const view = VIEW.exec(statement);
   if (view !== null) {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import type { Store } from '../client.ts';
-import { forCluster, onClusterClause } from './cluster.ts';
-import { alone } from './migration-lock.ts';
+import { forCluster, isCopy, onClusterClause } from './cluster.ts';
+import { alone, LOCK } from './migration-lock.ts';
 import { statementsOf } from './statements.ts';
 
 export interface Migration {
@@ -48,14 +48,28 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
     for (const form of cluster === null ? [statement] : forCluster(statement, cluster))
       await store.command(form);
   };
+  const isNew = cluster === null && (await hasNoTables(store));
   await run(LEDGER);
-  const now: string[] = [];
-  for (const migration of await pending(store)) {
-    for (const statement of statementsOf(migration.sql)) await run(statement);
-    await store.insert('migrations', [{ name: migration.name, checksum: migration.checksum }]);
-    now.push(migration.name);
+  const now = await pending(store);
+  const rowOf = ({ name, checksum }: Migration) => ({ name, checksum });
+  for (const migration of now) {
+    const statements = statementsOf(migration.sql);
+    // Where there was nothing there are no rows to make others from: that is a third of what a start there costs.
+    for (const statement of isNew ? statements.filter((one) => !isCopy(one)) : statements)
+      await run(statement);
+    if (!isNew) await store.insert('migrations', [rowOf(migration)]);
   }
-  return now;
+  if (isNew) await store.insert('migrations', now.map(rowOf));
+  return now.map(({ name }) => name);
+}
+
+/** Whether this is the first run on a database; one that was killed has left a table. */
+async function hasNoTables(store: Store): Promise<boolean> {
+  const [found] = await store.query(
+    'SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name != {lock:String} LIMIT 1',
+    { lock: LOCK },
+  );
+  return found === undefined;
 }
 
 /** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */

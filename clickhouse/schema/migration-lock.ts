@@ -6,6 +6,9 @@ import type { Store } from '../client.ts';
 const TABLE_ALREADY_EXISTS = '57';
 const UNKNOWN_TABLE = '60';
 
+/** The table that is the lock. */
+export const LOCK = 'migration_lock';
+
 export interface LockTimes {
   /** Between two tries, and between two signs of life of the holder. */
   everyMs: number;
@@ -40,7 +43,7 @@ export async function alone<T>(
   let beating: Promise<void> = Promise.resolve();
   const alive = setInterval(() => {
     beats += 1;
-    const comment = `ALTER TABLE migration_lock ${onCluster} MODIFY COMMENT '${holder} ${beats}'`;
+    const comment = `ALTER TABLE ${LOCK} ${onCluster} MODIFY COMMENT '${holder} ${beats}'`;
     // A sign of life that fails is followed by others.
     beating = beating.then(() => store.command(comment)).catch(() => undefined);
   }, times.everyMs);
@@ -55,7 +58,7 @@ export async function alone<T>(
 }
 
 async function take(store: Store, onCluster: string, holder: string): Promise<boolean> {
-  const sql = `CREATE TABLE migration_lock ${onCluster} (nothing UInt8) ENGINE = Memory COMMENT '${holder}'`;
+  const sql = `CREATE TABLE ${LOCK} ${onCluster} (nothing UInt8) ENGINE = Memory COMMENT '${holder}'`;
   return unless(TABLE_ALREADY_EXISTS, () => store.command(sql));
 }
 
@@ -63,22 +66,21 @@ async function take(store: Store, onCluster: string, holder: string): Promise<bo
 async function removeStale(store: Store, onCluster: string, staleSeconds: number): Promise<void> {
   const [dead] = await store.query<{ uuid: string }>(
     `SELECT toString(uuid) AS uuid FROM system.tables
-     WHERE database = currentDatabase() AND name = 'migration_lock'
+     WHERE database = currentDatabase() AND name = '${LOCK}'
        AND metadata_modification_time < now() - {staleSeconds:UInt32}`,
     { staleSeconds },
   );
   if (dead === undefined) return;
-  const name = `migration_lock_of_the_dead_${dead.uuid.replaceAll('-', '')}`;
-  const sql = `RENAME TABLE migration_lock TO ${name} ${onCluster}`;
+  const name = `${LOCK}_of_the_dead_${dead.uuid.replaceAll('-', '')}`;
+  const sql = `RENAME TABLE ${LOCK} TO ${name} ${onCluster}`;
   await unless(TABLE_ALREADY_EXISTS, () => unless(UNKNOWN_TABLE, () => store.command(sql)));
 }
 
 async function release(store: Store, onCluster: string, holder: string): Promise<void> {
   const [held] = await store.query<{ comment: string }>(
-    `SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'`,
+    `SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = '${LOCK}'`,
   );
-  if (held?.comment.startsWith(holder))
-    await store.command(`DROP TABLE IF EXISTS migration_lock ${onCluster} SYNC`);
+  if (held?.comment.startsWith(holder)) await store.command(`DROP TABLE IF EXISTS ${LOCK} ${onCluster} SYNC`);
 }
 
 /** False where the statement failed with this code. */

@@ -40,6 +40,19 @@ describe('migrating', () => {
     expect(before.length).toBeGreaterThan(20);
   });
 
+  test('makes no rows out of rows where there was nothing', async () => {
+    const statements: string[] = [];
+    const command: Store['command'] = async (sql, params) => {
+      statements.push(sql);
+      await store.command(sql, params);
+    };
+    await migrate({ ...store, command });
+    expect(statements.filter((sql) => !/^(CREATE|ALTER|DROP)\b/.test(sql))).toEqual([]);
+    expect(await store.query('SELECT name, checksum FROM migrations ORDER BY name')).toEqual(
+      migrations().map(({ name, checksum }) => ({ name, checksum })),
+    );
+  });
+
   test('numbers its files without a hole', () => {
     for (const [at, { name }] of migrations().entries())
       expect(name).toMatch(new RegExp(`^${String(at + 1).padStart(4, '0')}_`));

@@ -46,9 +46,13 @@ const LEAST_PIXELS = 100;
 /** Hours of which a fresh system should know more, of the two days that its chain has. */
 const A_PAST = 6;
 
+/** A ranking of which the decimals of every token have to be asked for. */
+const BURNED = '/explorer/?sort=burned';
+
 /** What makes a page of use: until it is there a page may have asked for three answers, status among them. */
 const USEFUL: Record<string, string> = {
   rankings: 'table.ranking tbody tr button.figure',
+  burned: 'table.ranking tbody:not(:has(.burned .quiet)) .burned button.figure',
   policy: 'ol.loop button.figure',
   protocol: '.small-chart button.figure',
   registries: 'section:first-of-type tbody tr',
@@ -110,6 +114,12 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await panel.getByRole('link').getAttribute('href')).toBe(`/coins/${running.mint}`);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
+  });
+
+  test('is where a browser comes to that was given the address alone', async () => {
+    await page.goto('/');
+    await page.waitForURL('**/explorer/');
+    await rows().first().waitFor();
   });
 
   test('a new event and a new post appear without a reload', async () => {
@@ -222,7 +232,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
 
   test('a page is of use after three answers', async () => {
     const { page: slow } = await another();
-    for (const [name, path] of Object.entries(pages)) {
+    for (const [name, path] of Object.entries({ ...pages, burned: BURNED })) {
       await slow.unrouteAll({ behavior: 'ignoreErrors' });
       await answerOnly(slow, MOST_REQUESTS);
       await slow.goto(path);

@@ -63,8 +63,30 @@ describe('a page of the explorer', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([308, '/explorer/']);
   });
 
+  test.each([
+    ['/explorer/protocol/', '/explorer/protocol'],
+    ['/explorer/registries/?a=b%20c', '/explorer/registries?a=b+c'],
+    ['/explorer/coins/a%20b/', '/explorer/coins/a%20b'],
+    ['/explorer//', '/explorer/'],
+  ])('with a slash behind its name is led to it: %s', async (path, meant) => {
+    const reply = await get(path);
+    expect([reply.status, reply.headers.get('location')]).toEqual([308, meant]);
+  });
+
+  test('is where a browser goes on from the first answer, which is everybody’s', async () => {
+    const [browser, client] = [await get('/', { accept: 'text/html,*/*;q=0.8' }), await get('/')];
+    expect(browser.headers.get('refresh')).toBe('0; url=/explorer/');
+    expect(client.headers.get('refresh')).toBeNull();
+    for (const reply of [browser, client]) {
+      expect([reply.status, reply.headers.get('content-type'), reply.headers.get('vary')]).toEqual([
+        ...[200, 'application/json; charset=utf-8', 'Accept'],
+      ]);
+      expect(await reply.json()).toEqual({ ok: true, service: 'a <service>' });
+    }
+  });
+
   test('that is none is a 404 as any other, and a page for whoever asks for pages', async () => {
-    for (const path of ['/explorer/nowhere', '/explorer/protocol/', '/explorer/coins/one/two']) {
+    for (const path of ['/explorer/nowhere', '/explorer/coins/', '/explorer/coins/one/two']) {
       const reply = await get(path);
       expect([reply.status, await reply.json()]).toEqual([404, { error: `no route for GET ${path}` }]);
       const page = await get(path, { accept: 'text/html,*/*;q=0.8' });

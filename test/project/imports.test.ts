@@ -45,7 +45,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'api/status': ['api/http', 'api/figures', 'api/latest'],
   'api/analytics': ['api/http', 'api/figures', 'api/latest'],
   'api/registries': ['api/http', 'api/figures', 'api/latest'],
-  'api/explorer': ['api/http'],
+  'api/explorer': ['api/http', 'api/latest'],
   'api/stream': ['api/http', 'api/latest', 'api/coin', 'api/rankings'],
   'api/currencies': ['api/http', 'api/figures', 'api/latest'],
   api: [

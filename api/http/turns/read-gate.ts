@@ -1,3 +1,4 @@
+import { type About, createAbout } from './about.ts';
 import { type Account, createAccounts } from './accounts.ts';
 import { createLines } from './lines.ts';
 
@@ -7,6 +8,10 @@ export interface ReadGateOptions {
   /** Reads that wait for their turn, of all clients together. */
   most?: number;
   waitMs?: number;
+  /** Says more of who is about: most are answered without asking the store. */
+  others?: Pick<About, 'isAbout'>;
+  /** Calls back after so many milliseconds. */
+  after?(call: () => void, ms: number): void;
   /** Milliseconds that only go forward. */
   now?(): number;
 }
@@ -23,8 +28,9 @@ const ALONE = 3 / 4;
 const GREEDY = 1 / 6;
 /** Of what halves with each second: less than one read after the other. */
 const LITTLE_MS = 1_000;
-/** Since somebody who has had little asked. */
-const ABOUT_MS = 1_000;
+/** Their places rest as long as they were used, then: a store that others write to and read meanwhile has its cores for these. */
+const MOST_REST_MS = 500;
+const NOBODY: Pick<About, 'isAbout'> = { isAbout: () => false };
 
 /**
  * Reads wait in a line for each client, and whoever has kept the store busy least is next. Nobody has more than a part of
@@ -32,44 +38,55 @@ const ABOUT_MS = 1_000;
  * what is under way already everybody waits.
  */
 export function createReadGate(options: ReadGateOptions): ReadGate {
-  const { atOnce, most = MOST, waitMs = WAIT_MS, now = () => performance.now() } = options;
+  const { atOnce, most = MOST, waitMs = WAIT_MS, others = NOBODY } = options;
+  const { now = () => performance.now(), after = (call, ms) => void setTimeout(call, ms) } = options;
   const accounts = createAccounts(now);
   const lines = createLines(accounts, most, waitMs);
+  const own = createAbout(now);
   const underWay = new Map<Account, number>();
   let all = 0;
-  /** Of those under way, begun by who had had much by then. */
+  /** Of those under way, begun by who had had much by then, and those whose place rests. */
   let greedy = 0;
-  let modestAt = Number.NEGATIVE_INFINITY;
 
+  const isModestAbout = () => own.isAbout() || others.isAbout();
   const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
   const mayBegin = (account: Account): boolean => {
     const part = accounts.isOtherAbout(account) ? BESIDE_OTHERS : ALONE;
     if (all >= atOnce || (underWay.get(account) ?? 0) >= placesOf(part)) return false;
-    return hasHadLittle(account) || now() - modestAt > ABOUT_MS || greedy < placesOf(GREEDY);
+    return hasHadLittle(account) || !isModestAbout() || greedy < placesOf(GREEDY);
   };
   /** Ends it; whoever may begin then begins. */
   const begin = (account: Account): (() => void) => {
     const isGreedy = !hasHadLittle(account);
+    const begunAt = now();
     all += 1;
     if (isGreedy) greedy += 1;
     underWay.set(account, (underWay.get(account) ?? 0) + 1);
     return () => {
-      if (isGreedy) greedy -= 1;
+      if (isGreedy && isModestAbout()) after(leave, Math.min(now() - begunAt, MOST_REST_MS));
+      else if (isGreedy) greedy -= 1;
       end(account);
     };
+  };
+  const leave = () => {
+    greedy -= 1;
+    callAll();
+  };
+  const callAll = () => {
+    while (lines.call(mayBegin));
   };
   const end = (account: Account) => {
     all -= 1;
     const left = (underWay.get(account) ?? 0) - 1;
     if (left > 0) underWay.set(account, left);
     else underWay.delete(account);
-    while (lines.call(mayBegin));
+    callAll();
   };
   const turn = (account: Account): Promise<() => void> =>
     new Promise((resolve, refuse) => {
       const itsTurn = () => resolve(begin(account));
-      if (hasHadLittle(account)) modestAt = now();
+      if (hasHadLittle(account)) own.note();
       if (mayBegin(account) && !lines.has(account)) itsTurn();
       else lines.add(account, { begin: itsTurn, refuse });
     });

@@ -1,3 +1,4 @@
+import { type About, createAbout } from './about.ts';
 import { type Account, createAccounts } from './accounts.ts';
 import { createLines } from './lines.ts';
 
@@ -12,6 +13,8 @@ export interface TurnsOptions {
   now?(): number;
   /** Calls back once what came meanwhile has been looked at. */
   later?(call: () => void): void;
+  /** Is told who asks, for whoever else has to make room. */
+  about?: About;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
 }
@@ -29,8 +32,6 @@ const LEAST_MS = 0.05;
 const BYTES_PER_MS = 2_000_000;
 const MOST = 2_048;
 const WAIT_MS = 5_000;
-/** Since somebody who has had little asked. */
-const ABOUT_MS = 1_000;
 
 /**
  * One thread answers everybody. Who has had little of it is answered at once, as long as few ask; else all wait in a line
@@ -40,6 +41,7 @@ export function createTurns({
   now = () => performance.now(),
   later = (call) => void setImmediate(call),
   after = (call, ms) => void setTimeout(call, ms),
+  about = createAbout(now),
 }: TurnsOptions = {}): Turns {
   const accounts = createAccounts(now);
   const lines = createLines(accounts, MOST, WAIT_MS);
@@ -51,7 +53,6 @@ export function createTurns({
   let isResting = false;
   /** How long what they were given kept the thread, that those who have had much have not rested for. */
   let owed = 0;
-  let modestAt = Number.NEGATIVE_INFINITY;
 
   const callSoon = () => {
     if (isCalling) return;
@@ -71,7 +72,7 @@ export function createTurns({
     later(() => {
       owed += now() - startedAt;
       if (owed < SLICE_MS) return;
-      if (now() - modestAt <= ABOUT_MS) rest(Math.min(RESTS * owed, MOST_REST_MS));
+      if (about.isAbout()) rest(Math.min(RESTS * owed, MOST_REST_MS));
       owed = 0;
     });
   };
@@ -100,7 +101,7 @@ export function createTurns({
         }, refuse);
       };
       const isModest = hasHadLittle(account);
-      if (isModest) modestAt = now();
+      if (isModest) about.note();
       if (isModest && begun < SLICE_MS && !lines.has(account)) begin();
       else lines.add(account, { begin, refuse });
       // Also where nobody waits: what is begun from now on counts anew.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createReadGate } from '../../../api/http/turns/read-gate.ts';
+import { createReadGate, type ReadGateOptions } from '../../../api/http/turns/read-gate.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 import { awaited } from '../../support/awaited.ts';
 
@@ -21,9 +21,9 @@ function works() {
 }
 
 /** A gate that knows these addresses, and a clock that is moved by hand. */
-async function gateThatKnows(addresses: string[], options: { atOnce: number; most?: number }) {
+async function gateThatKnows(addresses: string[], options: Partial<ReadGateOptions> & { atOnce: number }) {
   let now = 0;
-  const gate = createReadGate({ ...options, waitMs: 100_000, now: () => now });
+  const gate = createReadGate({ after: (call) => call(), ...options, waitMs: 100_000, now: () => now });
   for (const address of addresses) await gate(address, async () => {});
   const pass = (ms: number) => {
     now += ms;
@@ -87,6 +87,35 @@ describe('reads that take turns', () => {
     await awaited(() => expect(names().slice(9)).toEqual(['i2']));
     for (const { end } of begun) end();
     await Promise.all(all);
+  });
+
+  test('beside one who is answered without asking the store too, and what they were given rests as long as it was used', async () => {
+    const { begun, names, work, endLast } = works();
+    let isAbout = true;
+    const rests: [() => void, number][] = [];
+    const after = (call: () => void, ms: number) => void rests.push([call, ms]);
+    const others = { isAbout: () => isAbout };
+    const { gate, pass } = await gateThatKnows(['f', 'g'], { atOnce: 12, others, after });
+    const all: Promise<unknown>[] = [gate('f', work('f0'))];
+    await awaited(() => expect(begun).toHaveLength(1));
+    pass(3_000);
+    await endLast();
+    all.push(...[1, 2, 3, 4].map((n) => gate('f', work(`f${n}`))));
+    await awaited(() => expect(names()).toEqual(['f0', 'f1', 'f2']));
+    pass(100);
+    begun[1]?.end();
+    await new Promise(setImmediate);
+    expect(names()).toHaveLength(3);
+    expect(rests.map(([, ms]) => ms)).toEqual([100]);
+    rests[0]?.[0]();
+    await awaited(() => expect(names().slice(3)).toEqual(['f3']));
+    isAbout = false;
+    pass(1_001);
+    begun[2]?.end();
+    await awaited(() => expect(names().slice(4)).toEqual(['f4']));
+    for (const { end } of begun) end();
+    await Promise.all(all);
+    expect(rests).toHaveLength(1);
   });
 
   test('who is alone leaves room for whoever comes', async () => {

@@ -46,7 +46,7 @@ function altered(value: unknown, count: { at: number }): unknown {
   return Object.fromEntries(fields);
 }
 
-const isApi = ({ pathname }: URL) => !pathname.startsWith('/explorer/');
+const isApi = ({ pathname }: URL) => !pathname.startsWith('/explorer/') || pathname === '/explorer/decimals';
 
 /** From now on every answer of the API is hostile, and so is what the streams tell. */
 export async function makeHostile(page: Page): Promise<void> {

@@ -6,10 +6,10 @@ import { useDecimals } from './decimals.ts';
 
 /** What was burned of the launched token, in whole tokens as soon as its decimals are told. */
 export function Burned({ row }: { row: RankingRow }) {
-  const { element, decimals } = useDecimals(row.mint);
+  const decimals = useDecimals(row.mint);
   const isAwaited = decimals === undefined && row.burned.absent !== true;
   const unit = { decimals: decimals ?? null, symbol: symbolOf(row.mintSymbol, row.mint) };
-  return html`<span ref=${element} class="burned">${
+  return html`<span class="burned">${
     isAwaited
       ? html`<span class="quiet" title="its decimals are being read">…</span>`
       : html`<${Fig} figure=${row.burned} reading=${{ kind: 'amount', unit }} name="Tokens burned" bare />`

@@ -1,17 +1,16 @@
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import { useEffect } from 'preact/hooks';
 import { getJson } from '../resource.ts';
 
 /** Undefined: not told yet. Null: nobody knows, or it could not be had. */
 type Decimals = number | null | undefined;
 
 /** So many are asked for at a time. */
-const AT_ONCE = 4;
+const AT_ONCE = 100;
 
 const known = new Map<string, Signal<Decimals>>();
 const waiting = new Set<string>();
-let asking = 0;
+let asking = false;
 
 const of = (mint: string): Signal<Decimals> => {
   const found = known.get(mint) ?? signal<Decimals>(undefined);
@@ -19,42 +18,34 @@ const of = (mint: string): Signal<Decimals> => {
   return found;
 };
 
-function askOn(): void {
-  for (const mint of waiting) {
-    if (asking === AT_ONCE) return;
-    waiting.delete(mint);
-    asking += 1;
-    getJson<CoinResponse>(`/coins/${encodeURIComponent(mint)}`)
-      .then(({ pdaBalances }) => pdaBalances.find(({ kind }) => kind === 'base_escrow')?.decimals ?? null)
-      .catch(() => null)
-      .then((decimals) => {
-        of(mint).value = decimals;
-        asking -= 1;
-        askOn();
-      });
-  }
+async function askOn(): Promise<void> {
+  const mints = [...waiting].slice(0, AT_ONCE);
+  asking = mints.length > 0;
+  if (!asking) return;
+  for (const mint of mints) waiting.delete(mint);
+  const path = `/explorer/decimals?mints=${mints.join()}`;
+  const told = await getJson<Record<string, number | null>>(path).catch(() => null);
+  for (const mint of mints) of(mint).value = told?.[mint] ?? null;
+  await askOn();
 }
 
-/**
- * The decimals of a launched token, which no ranking has: its policy is asked for them, once a tab, when the element
- * comes into sight.
- */
-export function useDecimals(mint: string) {
-  const element = useRef<HTMLElement>(null);
+/** Who comes in the same moment is asked for together. */
+function askSoon(): void {
+  if (asking) return;
+  asking = true;
+  setTimeout(askOn);
+}
+
+/** The decimals of a launched token, which no ranking has: those of all rows are asked for at once, one time a tab. */
+export function useDecimals(mint: string): Decimals {
   const decimals = of(mint).value;
   useEffect(() => {
-    if (element.current === null || typeof decimals === 'number') return;
-    const watched = new IntersectionObserver((seen) => {
-      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-      watched.disconnect();
-      waiting.add(mint);
-      askOn();
-    });
-    watched.observe(element.current);
+    if (typeof of(mint).value === 'number') return;
+    waiting.add(mint);
+    askSoon();
     return () => {
-      watched.disconnect();
       waiting.delete(mint);
     };
-  }, [mint, decimals === undefined]);
-  return { element, decimals };
+  }, [mint]);
+  return decimals;
 }

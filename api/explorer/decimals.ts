@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { ErrorBody } from '../../schemas/responses/parts.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
+import type { SharedRoute } from '../http/route.ts';
+
+/** As many as a ranking has rows. */
+const MOST_MINTS = 100;
+const VALID = `Valid: ${MOST_MINTS} public keys at most, separated by commas`;
+
+/** The decimals of launched tokens, which no ranking has; null where nobody knows. One question for a page of them. */
+export const decimalsRoute: SharedRoute = {
+  method: 'GET',
+  path: '/explorer/decimals',
+  summary: 'The decimals of tokens, by mint: for the pages for people.',
+  query: Type.Object({ mints: Type.String() }),
+  responses: { 200: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()])), 400: ErrorBody },
+  cached: true,
+  answer: ({ query }, view) => {
+    const mints = [...new Set((query.get('mints') ?? '').split(','))];
+    if (mints.length > MOST_MINTS) return { status: 400, body: { error: `too many mints. ${VALID}` } };
+    const other = mints.find((mint) => decodeKey(mint) === null);
+    if (other !== undefined) return { status: 400, body: { error: `unknown mint "${other}". ${VALID}` } };
+    const rows = view.rows('mint', mints);
+    const decimals = (mint: string) => {
+      const row = rows.get(mint);
+      return row?.exists === 1 ? row.decimals : null;
+    };
+    return { status: 200, body: Object.fromEntries(mints.map((mint) => [mint, decimals(mint)])) };
+  },
+};
