@@ -98,20 +98,6 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
   });
 
-  test('after followed addresses alone were missed: absent in between, without a gap', async () => {
-    const before = harness.gaps();
-    harness.rpc.faults.down('busy');
-    harness.geyser.become({ replay: 'out-of-range', beside: 'ended' });
-    await liveHours(2);
-    harness.geyser.become({ beside: 'taken' });
-    await harness.until(async () => (await followed()).overRpc === 0, 'they are streamed again');
-    harness.geyser.become({ replay: 'kept' });
-    harness.rpc.faults.down(null);
-    await liveHours(1);
-    await harness.expectExact(ALL);
-    expect(harness.gaps(), 'gaps').toBe(before);
-  });
-
   test('while the stream of followed addresses is away: as they were read over RPC, or absent', async () => {
     // Where it is behind already, it misses what the ledger says was told.
     await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');

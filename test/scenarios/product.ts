@@ -81,7 +81,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...opened,
     append: (records) => {
       for (const record of records) {
-        if (record.kind === 'marker' && record.missed !== undefined) options.onUnfollowed(record.missed.after);
+        if (record.kind === 'marker' && record.missed !== undefined)
+          options.onUnfollowed(record.missed.after);
         if (record.kind !== 'gap') continue;
         if (!record.closed && !gaps.has(record.fromSlot)) options.onGap(record.fromSlot);
         if (record.closed) gaps.delete(record.fromSlot);
