@@ -52,7 +52,8 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --retention SLOTS     how far back the stream replays (default 600)
   --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
                         off|failed|out-of-range|invalid|data-loss|silent|unavailable|empty, named=N,
-                        addresses=N, terse, requestBytes=N, pings, lag=N, late, servers=N, nameless, beside=taken|unavailable|ended|limited|pings,
+                        addresses=N, terse, requestBytes=N, pings, lag=N, late, servers=N, nameless, parentless,
+                        beside=taken|unavailable|ended|limited|pings,
                         streams=N, newest (beyond those the oldest ends)
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
   --api URL             the agents of its policies post to the service there, as they act (default: they are silent)

@@ -13,6 +13,7 @@ import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
+import { notReached } from './not-reached.ts';
 
 /** The log that the stages share, and how far it and what is applied of it have come. */
 export type SharedLog = LogWriter &
@@ -54,7 +55,7 @@ async function overKafka(config: Config, store: Store, logger: Logger): Promise<
     partitions: config.kafkaPartitions,
     replication: config.kafkaReplication,
     retentionMs: config.kafkaRetentionMs,
-  });
+  }).catch(notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'));
   const { accounts, transactions } = await partitionsOf(client, prefix);
   await declarePartitions(store, { accounts, transactions });
   const writer = createKafkaWriter(client, prefix);

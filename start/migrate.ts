@@ -11,6 +11,7 @@ import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
+import { notReached } from './not-reached.ts';
 
 const COMMAND = {
   usage: 'npm run migrate',
@@ -25,10 +26,13 @@ await runMain(async () => {
   const why = 'npm start migrates its embedded engine by itself';
   const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
   const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
-  say('ClickHouse', await migrateClickHouse(clickhouseUrl, config.clickhouseCluster));
-  say('Postgres', await migrateServer(postgresUrl));
+  say(
+    'ClickHouse',
+    await migrateClickHouse(clickhouseUrl, config.clickhouseCluster).catch(notReached('CLICKHOUSE_URL')),
+  );
+  say('Postgres', await migrateServer(postgresUrl).catch(notReached('POSTGRES_URL')));
   if (config.kafkaBrokers === null) process.stdout.write('Kafka: KAFKA_BROKERS is not set, no topics\n');
-  else say('Kafka', await createTopics(config));
+  else say('Kafka', await createTopics(config).catch(notReached('KAFKA_BROKERS')));
 });
 
 function say(what: string, done: readonly string[]): void {

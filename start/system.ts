@@ -17,14 +17,13 @@ import { streamMetrics } from '../ingest/stream/metrics.ts';
 import { storedState } from '../ingest/stream/stored-state.ts';
 import { runStream } from '../ingest/stream/stream.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
-import { ConfigError } from '../runtime/errors.ts';
-import { upstreamWords } from '../runtime/outside/upstream.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import type { Service } from '../runtime/process/service.ts';
 import { createRpc } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
+import { notReached } from './not-reached.ts';
 
 export interface System {
   store: Store;
@@ -55,16 +54,6 @@ const READ_CONNECTIONS = 4;
 const UNASKED_MS = 10_000;
 const GATHER_MS = 2_000;
 
-/** @throws ConfigError where nobody answers, and anything else as it is. */
-function notReached(cause: NodeJS.ErrnoException): never {
-  if (typeof cause.code !== 'string' || !/^E[A-Z]/.test(cause.code)) throw cause;
-  const words = upstreamWords(cause);
-  throw new ConfigError(
-    `the server of CLICKHOUSE_URL cannot be reached (${words}): start it, or unset CLICKHOUSE_URL for the embedded one`,
-    { cause },
-  );
-}
-
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
   const { api, logger, signal, registry, needs } = options;
@@ -78,7 +67,9 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const store =
     config.clickhouseUrl === null
       ? await givingWay(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
-      : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(notReached);
+      : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(
+          notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
+        );
   await migrate(store, config.clickhouseCluster);
 
   const reads = store.aside?.(READ_CONNECTIONS) ?? store;

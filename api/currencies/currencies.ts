@@ -1,11 +1,12 @@
-import { absent, figure } from '../../schemas/figure.ts';
+import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
+import { unreadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
-/** `GET /venues/<options_venue>/currencies`: those that have options, as last read. */
+/** `GET /venues/<options_venue>/currencies`: those that have options, as last read; a price of one only while it holds. */
 export function currencyList(view: View, settings: ReadSettings): CurrenciesResponse {
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
   const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
@@ -14,6 +15,8 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
     return { ...envelope, asOf: null, items: [], absent: true, reason };
   }
   const asOf = timeOfMillis(read.read_at);
+  const tooOld = unreadReason('options', read.read_at, settings, view.now);
+  if (tooOld === null) view.until(Number(read.read_at) + settings.readingMaxAgeMs + 1);
   return {
     ...envelope,
     asOf,
@@ -21,12 +24,21 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
       .filter((row) => row.has_options === 1)
       .map((row) => ({
         currency: row.currency,
-        spotPrice:
-          row.spot_price === null
-            ? absent(POLLER_SOURCE, `the venue gave no spot price for ${row.currency}`)
-            : figure(row.spot_price, POLLER_SOURCE, asOf),
+        spotPrice: spotPrice(row, asOf, tooOld),
         hasOptions: true,
         hasPerps: row.has_perps === 1,
       })),
   };
+}
+
+function spotPrice(
+  row: { currency: string; spot_price: string | null },
+  asOf: string | null,
+  tooOld: string | null,
+): Figure {
+  if (row.spot_price === null)
+    return absent(POLLER_SOURCE, `the venue gave no spot price for ${row.currency}`);
+  return tooOld === null
+    ? figure(row.spot_price, POLLER_SOURCE, asOf)
+    : { ...absent(POLLER_SOURCE, tooOld), asOf };
 }

@@ -143,7 +143,7 @@ async function methods(ctx: Context, next: Next): Promise<void> {
   if (ctx.method === 'OPTIONS') {
     ctx.set('Allow', METHODS);
     ctx.set('Access-Control-Allow-Methods', METHODS);
-    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match');
+    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match, Last-Event-ID');
     ctx.set('Access-Control-Max-Age', '86400');
     ctx.status = 204;
     return;

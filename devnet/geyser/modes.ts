@@ -52,6 +52,8 @@ export interface ProviderModes {
   servers: number;
   /** No update says by which filters it comes. */
   nameless: boolean;
+  /** No block meta says on which slot its own stands. */
+  parentless: boolean;
   beside: BesideMode;
   /** Most streams at a time; null: any. */
   streams: number | null;
@@ -72,6 +74,7 @@ export const WHOLE: ProviderModes = {
   late: false,
   servers: 1,
   nameless: false,
+  parentless: false,
   beside: 'taken',
   streams: null,
   newest: false,
@@ -104,6 +107,7 @@ const READERS: Record<keyof ProviderModes, Reader> = {
   lag: (text) => ({ lag: count('lag', text) }),
   late: () => ({ late: true }),
   nameless: () => ({ nameless: true }),
+  parentless: () => ({ parentless: true }),
   servers: (text) => ({ servers: Math.max(1, count('servers', text)) }),
 };
 

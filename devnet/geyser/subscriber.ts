@@ -1,7 +1,7 @@
 import { status as grpcStatus, type ServerDuplexStream } from '@grpc/grpc-js';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
 import type { Block, Ledger } from '../chain/ledger.ts';
-import { type EncodedBlock, type EncodedUpdate, encodePong, withFilters } from './encode.ts';
+import { type EncodedBlock, type EncodedUpdate, encodeMeta, encodePong, withFilters } from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
 import { type Filter, FilterRefusedError, parseRequest } from './filter.ts';
 import type { BesideMode, ProviderModes } from './modes.ts';
@@ -77,7 +77,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     for (const update of ordered.slice(0, late)) write(update, wanted.accounts(update));
     for (const update of faults.order(faults.transactions(block, transactions)))
       write(update, wanted.transactions(update));
-    write(meta, wanted.blocksMeta);
+    write(modes().parentless ? encodeMeta({ ...block, parent: 0n }) : meta, wanted.blocksMeta);
     notices.tell(wanted, block, isFinal ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED);
     for (const update of ordered.slice(late)) write(update, wanted.accounts(update));
   };

@@ -1,11 +1,15 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { firstHour, keepSums } from '../../clickhouse/queries/history/keep-sums.ts';
 import { appliedState } from '../../clickhouse/queries/progress/index-state.ts';
+import { openGaps } from '../../clickhouse/queries/progress/stream-store.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { hourOf } from '../../schemas/units.ts';
 
+/** Whoever reads before the sums of an hour are kept makes them: it is not to take long. */
+const ASK_EVERY_MS = 5_000;
+/** What came late is looked for this often. */
 const LOOK_EVERY_MS = 60_000;
 /** So long after a write was counted its rows are there; an insert that is cut off in between comes again. */
 const SETTLE_MS = 5_000;
@@ -14,40 +18,66 @@ const REST = 9;
 /** Hours that are looked at together. */
 const TOGETHER = 168;
 
+const TIMES = { askEveryMs: ASK_EVERY_MS, lookEveryMs: LOOK_EVERY_MS, settleMs: SETTLE_MS, rest: REST };
+
 export interface KeepOptions {
   store: Store;
   logger: Logger;
   signal: AbortSignal;
   /** Of several processes one is enough. */
   isOurs?: () => boolean;
+  times?: Partial<typeof TIMES>;
 }
 
-/** Keeps the sums of every hour that is passed, and makes those again that do not hold any more, until the signal is given. */
+/**
+ * Keeps the sums of every hour that is passed as soon as it is, and makes those again that do not hold any more, until the
+ * signal is given. While history is being read most hours would have to be made again: those wait for the next look.
+ */
 export async function keepQuoteHours({
   store,
   logger,
   signal,
   isOurs = () => true,
+  times = {},
 }: KeepOptions): Promise<void> {
-  let restMs = LOOK_EVERY_MS;
+  const { askEveryMs, lookEveryMs, settleMs, rest } = { ...TIMES, ...times };
+  let kept: number | null = null;
+  let before: number | null = null;
+  let [rested, due] = [0, performance.now() + lookEveryMs];
+  /** It was the same when it was asked for last: what streams the past goes from hour to hour. */
+  const isAnother = async (passed: number, last: number | null) =>
+    passed !== kept && passed === last && (await openGaps(store)).length === 0;
   while (!signal.aborted) {
-    await pause(restMs, signal);
-    if (signal.aborted || !isOurs()) continue;
+    await pause(askEveryMs, signal);
     const began = performance.now();
+    if (signal.aborted || !isOurs() || began < rested) continue;
     let settled = 0;
     const settle = async () => {
-      await pause(SETTLE_MS, signal);
+      await pause(settleMs, signal);
       signal.throwIfAborted();
-      settled += SETTLE_MS;
+      settled += settleMs;
     };
     try {
+      const last = before;
+      const passed: number | null = await passedHour(store);
+      before = passed;
+      if (passed === null || (began < due && !(await isAnother(passed, last)))) continue;
       await keepPassed(store, signal, settle);
+      kept = passed;
     } catch (error) {
       if (!signal.aborted)
         logger.warn({ reason: messageOf(error) }, 'sums of hours are not kept: who reads makes them');
     }
-    restMs = Math.max(LOOK_EVERY_MS, REST * (performance.now() - began - settled));
+    const ended = performance.now();
+    rested = ended + rest * (ended - began - settled);
+    due = Math.max(rested, ended + lookEveryMs);
   }
+}
+
+/** The hour, since 1970, that all before it was applied of; null before that is told. */
+async function passedHour(store: Store): Promise<number | null> {
+  const { followed_time: time } = await appliedState(store);
+  return time === null ? null : hourOf(Number(time));
 }
 
 /** The newest hours first: they are what is asked for. @returns how many were made. */
@@ -56,8 +86,7 @@ export async function keepPassed(
   signal: AbortSignal,
   settle: () => Promise<void>,
 ): Promise<number> {
-  const [first, { followed_time: time }] = await Promise.all([firstHour(store), appliedState(store)]);
-  const passed = time === null ? null : hourOf(Number(time));
+  const [first, passed] = await Promise.all([firstHour(store), passedHour(store)]);
   if (first === null || passed === null) return 0;
   let made = 0;
   for (let last = passed; last > first && !signal.aborted; last -= TOGETHER) {

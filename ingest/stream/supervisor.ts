@@ -4,7 +4,7 @@ import { backoffMs } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GeyserClient, Subscription } from './geyser/client.ts';
 import { endWords, replayEnd, type StreamEndedError } from './geyser/ended.ts';
-import type { Update } from './geyser/update.ts';
+import { isParentless, PARENTLESS, type Update } from './geyser/update.ts';
 import { takesLive } from './live-probe.ts';
 import type { Outbox } from './outbox.ts';
 import type { Slots, SlotsOutput } from './slots/machine.ts';
@@ -20,6 +20,8 @@ const MOST_BEHIND_SLOTS = 1_000n;
 const MOST_EMPTY_ENDS = 3;
 /** The same where something came each time, and no slot: there is one that the provider cannot send. */
 const MOST_STUCK_ENDS = 4;
+/** Block metas in a row that say on no slot that theirs stands, until the stream is taken to have no other. */
+const MOST_PARENTLESS = 32;
 /** Times that a request without a replay was taken, after ends that say nothing of it, until it is the replay. */
 const MOST_LOOKS = 2;
 
@@ -68,6 +70,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     if (signal.aborted) return;
     options.onEnd(endWords(error), brought);
     const { code, message: reason } = error;
+    if (!brought) client.renew();
     failures = slots.last === before ? failures + 1 : 0;
     const hole = holeIn(slots);
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
@@ -140,6 +143,7 @@ function oneStream(
   return new Promise((resolve) => {
     let held = false;
     let brought = false;
+    let parentless = 0;
     let replayed = fromSlot === null;
     options.onBegin();
     const stream = options.client.subscribe(options.subscription(fromSlot), {
@@ -157,7 +161,9 @@ function oneStream(
         }
         dog.heard(slots.highest, slots.last);
         options.onUpdate(update, outputs);
-        if (slots.overflowing) stream.cancel('too much waits for slots to be complete');
+        if (update.type === 'blockMeta') parentless = isParentless(update) ? parentless + 1 : 0;
+        if (parentless === MOST_PARENTLESS) stream.cancel(PARENTLESS);
+        else if (slots.overflowing) stream.cancel('too much waits for slots to be complete');
         else if (update.type === 'blockMeta' && holeIn(slots) !== null) stream.cancel('slots are missing');
         else if (!replayed) {
           // A replay with nothing in it brings nothing the next time either: the stream goes on behind it.
@@ -182,7 +188,10 @@ function oneStream(
     signal.addEventListener('abort', stop, { once: true });
     const dog = watch({
       ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
-      onStall: (reason) => stream.cancel(reason),
+      onStall: (reason) => {
+        options.client.renew();
+        stream.cancel(reason);
+      },
       paused: () => held,
     });
   });

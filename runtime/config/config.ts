@@ -67,8 +67,18 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);
-  const id = (name: string, unset: string) =>
-    read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
+  const ids = new Map<string, string>();
+  const id = (name: string, unset: string) => {
+    const own = read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
+    const other = ids.get(own);
+    // Two venues under one key: the one would be served in place of the other.
+    if (other !== undefined)
+      throw new ConfigError(
+        `${read.any(name) === null ? other : name} is malformed: it must be a name that no other venue has`,
+      );
+    ids.set(own, name);
+    return own;
+  };
   return {
     serviceName:
       read.text('SERVICE_NAME', /^[a-z0-9.-]{1,64}$/, '1 to 64 of a-z 0-9 . -') ?? 'bankroll-indexer',
@@ -135,6 +145,12 @@ function urlOf(text: string, protocols: readonly string[]): string | null {
   return text.replace(/\/+$/, '');
 }
 
+/** Whether it ends with a port that can be connected to. */
+function isPort(address: string): boolean {
+  const port = Number(/:(\d{1,5})\/*$/.exec(address)?.[1] ?? 0);
+  return port >= 1 && port <= 65_535;
+}
+
 function reader(env: Environment) {
   const any = (name: string): string | null => {
     const file = env[`${name}_FILE`];
@@ -199,15 +215,18 @@ function reader(env: Environment) {
       ),
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {
-        const url = value.includes('://') ? value : `http://${value}`;
-        return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+        const whole = value.includes('://');
+        const url = whole ? value : `http://${value}`;
+        return (whole || isPort(value)) && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
           ? value.replace(/\/+$/, '')
           : null;
       }),
     brokers: (name: string) =>
       checked(name, 'comma-separated host:port', (value) => {
         const brokers = value.split(',').map((broker) => broker.trim());
-        return brokers.every((broker) => /^[\w.[\]:-]+:\d{1,5}$/.test(broker)) ? brokers : null;
+        return brokers.every((broker) => /^[\w.[\]:-]+:\d{1,5}$/.test(broker) && isPort(broker))
+          ? brokers
+          : null;
       }),
   };
 }

@@ -41,8 +41,10 @@ function causeWords(error: unknown): string {
   if (error instanceof RetryableError) return error.message;
   const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: unknown };
   if (name === 'TimeoutError' || name === 'AbortError') return 'timed out';
+  if (name === 'HTTPParserError') return 'no HTTP answers';
   if (typeof code === 'string') {
     if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return 'its certificate is not valid';
+    if (code.startsWith('ERR_SSL_')) return 'no TLS answers';
     if (Object.hasOwn(CODES, code)) return CODES[code] as string;
   }
   return cause === undefined ? 'no answer' : causeWords(cause);

@@ -36,10 +36,9 @@ export function createRpcNode(url: string, limitMs: number): RpcNode {
   const exchange = async (
     method: string,
     params: readonly unknown[],
-    { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+    { asked, maxBytes, timeoutMs }: { asked: number; maxBytes: number; timeoutMs: number },
   ) => {
-    id += 1;
-    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const body = JSON.stringify({ jsonrpc: '2.0', id: asked, method, params });
     const headers = { 'content-type': 'application/json' };
     try {
       return await fetchBounded(url, { method: 'POST', body, headers, timeoutMs, maxBytes });
@@ -66,12 +65,14 @@ export function createRpcNode(url: string, limitMs: number): RpcNode {
   return {
     waitMs: () => Math.max(0, busyUntil - performance.now()),
     ask: async (method, params, maxBytes, timeoutMs = limitMs) => {
-      const { status, headers, bytes } = await exchange(method, params, { maxBytes, timeoutMs });
+      id += 1;
+      const asked = id;
+      const { status, headers, bytes } = await exchange(method, params, { asked, maxBytes, timeoutMs });
       const wait = waitAsked(status, headers.get('retry-after'), Date.now());
       if (wait !== null) busyUntil = Math.max(busyUntil, performance.now() + wait);
       if (status === 429 || wait !== null)
         throw new RpcError('unreachable', `${method}: HTTP ${status}, asks to wait ${wait} ms`);
-      const reply = replyOf(method, status, bytes);
+      const reply = replyOf(method, asked, { status, bytes });
       if (!('error' in reply)) return reply.result;
       throw refusal(
         hide(`${method}: ${String(reply.error.message).slice(0, MOST_MESSAGE)}`),
@@ -92,7 +93,11 @@ export function waitAsked(status: number, retryAfter: string | null, now: number
 type RpcReply = { result: unknown } | { error: { code?: unknown; message?: unknown } };
 
 /** A reply with an error of its own counts whatever its status; a gateway's page or a plain text does not. */
-function replyOf(method: string, status: number, bytes: Uint8Array): RpcReply {
+function replyOf(
+  method: string,
+  asked: number,
+  { status, bytes }: { status: number; bytes: Uint8Array },
+): RpcReply {
   const unsound = (what: string) =>
     new RpcError('unreachable', `${method}: ${what}`, { again: status === 200 ? 'now' : 'elsewhere' });
   if (status === TOO_LARGE)
@@ -104,7 +109,9 @@ function replyOf(method: string, status: number, bytes: Uint8Array): RpcReply {
     throw unsound(`HTTP ${status} without JSON`);
   }
   const fields = (typeof reply === 'object' && reply !== null ? reply : {}) as Record<string, unknown>;
-  const { result, error } = fields;
+  const { id = null, result, error } = fields;
+  // Where connections or caches on the way are mixed up: it may be right, of something else.
+  if (id !== null && String(id) !== String(asked)) throw unsound('an answer to another request');
   if (typeof error === 'object' && error !== null) return { error };
   if (status !== 200 || result === undefined) throw unsound(`HTTP ${status} without a JSON-RPC reply`);
   return { result };

@@ -221,8 +221,10 @@ describe('currencies', () => {
     const body = await read();
     expect(body).toMatchObject({
       asOf: isoMillis(readAt),
-      items: [{ spotPrice: { asOf: isoMillis(readAt) } }],
+      items: [{ currency: 'ETH', spotPrice: { asOf: isoMillis(readAt) } }],
     });
+    expect(body.items[0]?.spotPrice).toMatchObject({ value: null, absent: true });
+    expect(body.items[0]?.spotPrice.reason).toMatch(/^the newest reading is older than \d+ s/);
     expect(body).not.toHaveProperty('absent');
   });
 

@@ -86,6 +86,8 @@ test('where history is complete, and every account that it names was read, nothi
   await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
   await held.api.insert('events', [
     eventRow('a', 'PolicyInitialised', 0),
+    // Of the protocol, and of no policy.
+    eventRow('', 'ProtocolPauseSet', 2, { policy: '', mint: '' }),
     eventRow('b', 'VenueRegistered', 1, registered),
   ]);
   await tell(0);

@@ -87,6 +87,7 @@ const PROVIDERS: readonly Choice[] = [
     'beside=pings',
     'streams=1,lag=3000',
     'streams=1,newest',
+    'parentless',
   ],
 ].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
 

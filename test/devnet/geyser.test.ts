@@ -301,6 +301,15 @@ describe('a provider with limits', () => {
     });
   });
 
+  test('sends block metas without a parent, to streams that are open too', async () => {
+    const call = await live();
+    geyser.become({ parentless: true });
+    await produce(3);
+    await call.until(() => call.words().includes(`confirmed ${chain.tip().slot}`));
+    const parents = call.updates.flatMap(({ blockMeta }) => (blockMeta ? [blockMeta.parentSlot] : []));
+    expect(parents.slice(-3)).toEqual(['0', '0', '0']);
+  });
+
   test('keeps the newest of so many streams, and ends the oldest', async () => {
     geyser.become({ streams: 2, newest: true });
     const [first, second] = [await live(), await live()];

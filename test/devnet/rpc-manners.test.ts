@@ -134,6 +134,27 @@ test('block times may be unknown', async () => {
   expect(await transaction(newest?.signature as string)).toMatchObject({ blockTime: null });
 });
 
+test('a program’s accounts are listed, or by a filter alone, or not at all; and so many of anything at once', async () => {
+  const scan = (config = {}) =>
+    ask('getProgramAccounts', chain.programId, { ...confirmed, encoding: 'base64', ...config });
+  const all = (await scan()) as { account: { data: [string, string] } }[];
+  expect(all.length).toBeGreaterThan(POLICIES);
+  const first = Buffer.from(all[0]?.account.data[0] as string, 'base64').subarray(0, 8);
+  const filters = [{ memcmp: { offset: 0, bytes: encodeBase58(first) } }];
+  server.faults.behave(mannersNamed(['frugal']));
+  expect(await scan()).toMatchObject({ code: -32601 });
+  const some = (await scan({ filters })) as unknown[];
+  expect(some.length).toBeGreaterThan(0);
+  expect(some.length).toBeLessThan(all.length);
+  const addresses = Array.from({ length: 6 }, () => chain.programId);
+  expect(await ask('getMultipleAccounts', addresses, confirmed)).toHaveProperty('code');
+  expect(await ask('getMultipleAccounts', addresses.slice(1), confirmed)).toHaveProperty('value');
+  expect(await listed({ limit: 101 })).toHaveProperty('code');
+  expect(await listed({ limit: 100 })).toHaveProperty('length');
+  server.faults.behave(mannersNamed(['unlisted']));
+  expect(await scan({ filters })).toMatchObject({ code: -32601 });
+});
+
 test('manners are named by a flag, several at once', () => {
   expect(readOptions(['--rpc-manners', 'pool,cut'], 0)?.rpcManners).toEqual(['pool', 'cut']);
   expect(mannersNamed(['pool', 'cut'])).toEqual({ pool: [0, 17, 40], cutOneIn: 7 });

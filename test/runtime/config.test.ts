@@ -39,6 +39,13 @@ describe('the configuration', () => {
     ['SOLANA_RPC_URL', 'https://node.example,node'],
     ['PROGRAM_START_SLOT', '-5'],
     ['KAFKA_BROKERS', 'no-port'],
+    ['KAFKA_BROKERS', 'broker:99999'],
+    ['KAFKA_BROKERS', 'one:9092,two:0'],
+    ['YELLOWSTONE_ENDPOINT', 'no-port'],
+    ['YELLOWSTONE_ENDPOINT', 'node:70000'],
+    ['YELLOWSTONE_ENDPOINT', 'ftp://node:10000'],
+    ['PERP_VENUE_ID', 'options_venue'],
+    ['AMM_VENUE_ID', 'perp_venue'],
     ['KAFKA_TLS', 'yes'],
     ['POSTGRES_URL', 'http://x'],
     ['CLICKHOUSE_URL', 'http://u:p@h:8123/no-name'],
@@ -58,6 +65,11 @@ describe('the configuration', () => {
   test('takes several JSON-RPC nodes, the preferred one first', () => {
     const { solanaRpcUrl } = readConfig({ SOLANA_RPC_URL: 'https://a.example/, http://b.example/key' });
     expect(solanaRpcUrl).toEqual(['https://a.example', 'http://b.example/key']);
+  });
+
+  test('takes a stream by its address or its URL', () => {
+    for (const endpoint of ['node:10000', '[::1]:10000', 'https://node.example', 'http://127.0.0.1:10000'])
+      expect(readConfig({ YELLOWSTONE_ENDPOINT: endpoint }).yellowstoneEndpoint).toBe(endpoint);
   });
 
   test('takes a secret from the file that <NAME>_FILE names', () => {

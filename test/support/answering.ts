@@ -43,7 +43,8 @@ export async function serveAnswers(answer: (asked: Asked) => Answer | null): Pro
     const reply = answer(one);
     if (reply === null) return;
     const { status = 200, headers = {}, body = '' } = reply;
-    const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+    const raw =
+      typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(asAsked(one, body));
     response.writeHead(status, headers).end(raw);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,6 +57,13 @@ export async function serveAnswers(answer: (asked: Asked) => Answer | null): Pro
         server.closeAllConnections();
       }),
   };
+}
+
+/** An answer of JSON-RPC has the name of its request. */
+function asAsked({ body: request }: Asked, answer: unknown): unknown {
+  const { jsonrpc, id } = (request ?? {}) as { jsonrpc?: unknown; id?: unknown };
+  const isOne = jsonrpc !== undefined && typeof answer === 'object' && answer !== null && 'id' in answer;
+  return isOne ? { ...answer, id } : answer;
 }
 
 /** An address of this machine where nothing listens. */

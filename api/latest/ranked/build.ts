@@ -115,7 +115,7 @@ async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
 }
 
 /** Rows of some 4 µs each: who asks for something else meanwhile is answered between two of these. */
-const AT_ONCE = 500;
+const AT_ONCE = 100;
 
 async function putEach<Found>(asked: Promise<Iterable<Found>>, put: (one: Found) => void): Promise<void> {
   let left = AT_ONCE;

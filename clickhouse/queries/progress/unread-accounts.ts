@@ -7,9 +7,10 @@ export interface UnreadAccount {
   token_account: string;
 }
 
+/** Some events are of no policy. */
 const UNREAD = `
   SELECT DISTINCT policy, '' AS token_account FROM events
-  WHERE policy NOT IN (SELECT address FROM policies)
+  WHERE policy != '' AND policy NOT IN (SELECT address FROM policies)
   UNION ALL
   SELECT DISTINCT policy, JSONExtractString(summary, 'tokenAccount') AS token_account FROM events
   WHERE kind = 'VenueRegistered'

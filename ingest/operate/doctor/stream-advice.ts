@@ -1,9 +1,13 @@
 import { status } from '@grpc/grpc-js';
-import type { StreamEndedError } from '../../stream/geyser/ended.ts';
+import { type StreamEndedError, saysUntrusted } from '../../stream/geyser/ended.ts';
 
 export const ON_LIMIT = 'end other streams of this token, or take a larger plan';
 
+const ENDS = 'it takes the request and ends it; ask the provider';
+
 const ADVICE: Partial<Record<number, string>> = {
+  [status.OK]: ENDS,
+  [status.ABORTED]: ENDS,
   [status.CANCELLED]:
     'it takes the request and sends pings at most: its node stands still; ask the provider, or name another endpoint',
   [status.UNAVAILABLE]: 'is host:port right, and https:// where it wants TLS?',
@@ -12,6 +16,8 @@ const ADVICE: Partial<Record<number, string>> = {
   [status.PERMISSION_DENIED]: "set YELLOWSTONE_X_TOKEN to the provider's token",
   [status.UNIMPLEMENTED]: 'no Yellowstone gRPC server is there',
   [status.RESOURCE_EXHAUSTED]: ON_LIMIT,
+  [status.INTERNAL]:
+    'something answers there that is no Yellowstone gRPC server, or a broken one; ask the provider',
   [status.INVALID_ARGUMENT]:
     'have a filter of accounts by owner, of transactions, of slots and of block metas allowed, one each',
 };
@@ -22,8 +28,18 @@ export const saysLagging = ({ message }: StreamEndedError): boolean => /\blag/i.
 export const ON_LAGGING =
   'it cuts off who reads too slowly: run nearer to it, or take a plan with more bandwidth';
 
+/** Of what ended it: what to do stands behind that in the same line. */
+const MOST_WORDS = 120;
+
+const ON_UNTRUSTED =
+  'name the host that its certificate is for, and have NODE_EXTRA_CA_CERTS name who signed it where that is your own';
+
 /** Why no stream came about, and what to do. */
 export function noStream(ended: StreamEndedError): string {
-  const advice = saysLagging(ended) ? ON_LAGGING : ADVICE[ended.code ?? -1];
-  return advice === undefined ? ended.message : `${ended.message}: ${advice}`;
+  const advice = saysLagging(ended)
+    ? ON_LAGGING
+    : saysUntrusted(ended)
+      ? ON_UNTRUSTED
+      : ADVICE[ended.code ?? -1];
+  return advice === undefined ? ended.message : `${ended.message.slice(0, MOST_WORDS)}: ${advice}`;
 }

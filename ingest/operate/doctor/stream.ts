@@ -11,9 +11,12 @@ import {
   refusesFilter,
   StreamEndedError,
 } from '../../stream/geyser/ended.ts';
-import type { Update } from '../../stream/geyser/update.ts';
+import { isParentless, PARENTLESS, type Update } from '../../stream/geyser/update.ts';
 import type { Finding } from './finding.ts';
 import { noStream, ON_LAGGING, ON_LIMIT, saysLagging } from './stream-advice.ts';
+
+const ON_PARENTLESS =
+  'no slot can be put in order, and nothing is indexed; ask the provider, or name another endpoint';
 
 /** How far back a replay is tried, and how many addresses. */
 const SLOTS_BACK = 8n;
@@ -36,6 +39,8 @@ export async function checkStream(
     const core = { programId, addresses: [], commitment, fromSlot: null };
     const first = await firstOf(client, core, signal);
     const slot = 'slot' in first ? first.slot : 0n;
+    if (first.type === 'blockMeta' && isParentless(first))
+      throw new Error(`${PARENTLESS}, slot ${slot}: ${ON_PARENTLESS}`);
     const version = await client.version().catch(() => 'no version');
     return [
       { mark: 'ok', text: `streams, slot ${slot}, ${version}` },

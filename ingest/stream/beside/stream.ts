@@ -175,6 +175,7 @@ export function createBeside(options: BesideOptions): Beside {
       const worked = asking.hasWorked();
       // What is away is not refused, unless it says so.
       if (!worked && !isForCore && (!away.isAway() || refusesFilter(ended))) asking.ended(ended);
+      if (!worked && !refusesFilter(ended)) options.client.renew();
       const { cap } = asking.ask();
       const isRefused = cap === 0 && refusesFilter(ended);
       if (cap !== before.cap && (cap !== 0 || isRefused))

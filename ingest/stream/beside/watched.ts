@@ -34,7 +34,10 @@ export function streamWatched(options: WatchedOptions): GeyserStream {
   signal.addEventListener('abort', stop, { once: true });
   const dog = watch({
     ...(silenceMs === undefined ? {} : { silenceMs }),
-    onStall: (reason) => stream.cancel(reason),
+    onStall: (reason) => {
+      options.client.renew();
+      stream.cancel(reason);
+    },
     paused: () => false,
   });
   return stream;

@@ -41,6 +41,8 @@ export interface GeyserClient {
   firstReplayed(): Promise<bigint | null>;
   /** What the server calls itself. @throws StreamEndedError */
   version(): Promise<string>;
+  /** Has what is asked from now on go over another connection: one that answers nothing may stay as it is for ever. */
+  renew(): void;
   close(): void;
 }
 
@@ -52,16 +54,20 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
   const url = new URL(endpoint.includes('://') ? endpoint : `http://${endpoint}`);
   const secure = url.protocol === 'https:';
   const credentials = secure ? grpc.credentials.createSsl() : grpc.credentials.createInsecure();
-  const client = new grpc.Client(`${url.hostname}:${url.port || (secure ? 443 : 80)}`, credentials, {
-    'grpc.keepalive_time_ms': 10_000,
-    'grpc.keepalive_timeout_ms': 10_000,
-    'grpc.keepalive_permit_without_calls': 1,
-    'grpc.max_receive_message_length': 256 * 1024 * 1024,
-    // HTTP/2's default of 64 kB is a few hundred kB/s over a long line.
-    'grpc-node.flow_control_window': 8 * 1024 * 1024,
-    'grpc.initial_reconnect_backoff_ms': 200,
-    'grpc.max_reconnect_backoff_ms': 5_000,
-  });
+  const connect = () =>
+    new grpc.Client(`${url.hostname}:${url.port || (secure ? 443 : 80)}`, credentials, {
+      // Others would share its connection.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.keepalive_time_ms': 10_000,
+      'grpc.keepalive_timeout_ms': 10_000,
+      'grpc.keepalive_permit_without_calls': 1,
+      'grpc.max_receive_message_length': 256 * 1024 * 1024,
+      // HTTP/2's default of 64 kB is a few hundred kB/s over a long line.
+      'grpc-node.flow_control_window': 8 * 1024 * 1024,
+      'grpc.initial_reconnect_backoff_ms': 200,
+      'grpc.max_reconnect_backoff_ms': 5_000,
+    });
+  let client = connect();
   const ask = (name: string) =>
     new Promise<Buffer>((resolve, reject) => {
       const same = (bytes: Buffer) => bytes;
@@ -83,6 +89,11 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
       return firstAvailable === undefined ? null : BigInt(firstAvailable);
     },
     version: async () => GetVersionResponse.decode(await ask('GetVersion')).version,
+    renew: () => {
+      // Streams that are open end by themselves.
+      client.close();
+      client = connect();
+    },
     close: () => client.close(),
   };
 }
@@ -122,8 +133,7 @@ function openStream(
     handlers.onUpdate(update);
   });
   call.on('error', ({ code, details, message }: grpc.ServiceError) => {
-    // Nobody here has cancelled it: a proxy did, or the server says so.
-    end(code === grpc.status.CANCELLED ? grpc.status.ABORTED : (code ?? null), details || message);
+    end(codeOf(code, details), details || message);
   });
   call.on('end', () => end(grpc.status.OK, ''));
   call.write(requestOf(subscription));
@@ -138,6 +148,16 @@ function openStream(
       call.cancel();
     },
   };
+}
+
+/** What this side says of bytes that no update can have: a page of a gateway, read as the length of one. */
+const NO_UPDATE = 'Received message larger than max';
+
+function codeOf(code: grpc.status | undefined, details: string): grpc.status | null {
+  // Nobody here has cancelled it: a proxy did, or the server says so.
+  if (code === grpc.status.CANCELLED) return grpc.status.ABORTED;
+  if (code === grpc.status.RESOURCE_EXHAUSTED && details.startsWith(NO_UPDATE)) return grpc.status.INTERNAL;
+  return code ?? null;
 }
 
 const COMMITMENTS = { confirmed: CommitmentLevel.CONFIRMED, finalized: CommitmentLevel.FINALIZED };

@@ -29,9 +29,14 @@ const WORDS: Partial<Record<number, string>> = {
   [status.DATA_LOSS]: 'the replay does not reach back',
 };
 
+/** No connection came about, for the certificate: it is of another host, nobody trusts it, or it is too old. */
+export const saysUntrusted = ({ code, message }: StreamEndedError): boolean =>
+  code === status.UNAVAILABLE && /certificate|altname/i.test(message);
+
 /** Why a stream ended, in words that hold nothing of the provider's own: they may be served. */
 export function endWords(ended: StreamEndedError): string {
   if (ended.cancelled) return ended.message;
+  if (saysUntrusted(ended)) return "the provider's certificate is not valid";
   return WORDS[ended.code ?? -1] ?? 'the provider failed';
 }
 

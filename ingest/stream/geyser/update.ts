@@ -83,6 +83,12 @@ export function readUpdate(bytes: Uint8Array): Update {
   return { type: update.ping === undefined ? 'other' : 'ping' };
 }
 
+/** A slot that stands on none cannot be put in order; the first of a chain needs no other. */
+export const isParentless = ({ slot, parent }: { slot: bigint; parent: bigint }): boolean =>
+  parent === 0n && slot > 1n;
+
+export const PARENTLESS = 'block metas come without their parent';
+
 const NONE = new Uint8Array(0);
 const bytesOf = (value: bigint | Uint8Array) => (value instanceof Uint8Array ? value : NONE);
 const numberOf = (value: bigint | Uint8Array) => (typeof value === 'bigint' ? value : 0n);

@@ -1,4 +1,4 @@
-import type { AccountUpdate, TransactionUpdate, Update } from '../geyser/update.ts';
+import { type AccountUpdate, isParentless, type TransactionUpdate, type Update } from '../geyser/update.ts';
 import { createPendingSlots } from './pending.ts';
 import { createRepeats } from './repeats.ts';
 
@@ -129,6 +129,7 @@ export class Slots {
     }
     // No slot stands on a later one: what claims to is never whole, and a gap for what stands on it.
     if (update.type === 'blockMeta' && update.parent >= update.slot && update.slot > 0n) return [];
+    if (update.type === 'blockMeta' && isParentless(update)) return [];
     const pending = this.#pending.at(update.slot);
     if (update.type === 'blockMeta') pending.meta = { parent: update.parent, blockTime: update.blockTime };
     else if (this.#reaches(update.state)) pending.confirmed = true;

@@ -87,6 +87,7 @@ describe('methods and paths', () => {
     expect(headers.get('access-control-allow-methods')).toBe('GET, POST, OPTIONS');
     expect(headers.get('access-control-allow-headers')).toContain('Authorization');
     expect(headers.get('access-control-allow-headers')).toContain('Content-Type');
+    expect(headers.get('access-control-allow-headers')).toContain('Last-Event-ID');
   });
 
   test.each([

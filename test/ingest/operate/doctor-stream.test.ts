@@ -96,6 +96,12 @@ test('a limit that is reached says what to do, whatever its words', async () => 
   ]);
 });
 
+test('block metas without a parent have that line', async () => {
+  expect(await diagnose({ parentless: true })).toEqual([
+    expect.stringMatching(/^failed.*block metas come without their parent, slot \d+: .*ask the provider/),
+  ]);
+});
+
 test('a wrong token names its variable', async () => {
   expect(await diagnose({}, 'wrong')).toEqual([expect.stringMatching(/^failed.*YELLOWSTONE_X_TOKEN/)]);
 });

@@ -130,6 +130,18 @@ describe(`a provider with (seed ${SEED})`, () => {
     await expectWhole();
   });
 
+  test('block metas without a parent: not connected, with the reason, until they have one', async () => {
+    await open({ parentless: true });
+    await stage.live(20);
+    const { events } = stage.start();
+    const ends = () => events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
+    await stage.liveUntil('it is told', () => ends().length > 1);
+    expect(new Set(ends())).toEqual(new Set(['block metas come without their parent']));
+    expect(events.some(({ type }) => type === 'connected')).toBe(false);
+    stage.geyser.become({ parentless: false });
+    await expectWhole();
+  });
+
   test('what says nothing, or nothing true, in front of every block: nothing ends, nothing is lost', async () => {
     await open({});
     const random = createRandom(`odd:${SEED}`);

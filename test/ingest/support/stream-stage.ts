@@ -32,6 +32,8 @@ export interface StreamStage {
 }
 
 export interface StartOptions {
+  /** Another place to stream from than the stage's own server. */
+  endpoint?: string;
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;
@@ -114,6 +116,7 @@ export async function openStreamStage({
     liveUntil: (what, so) => until(what, so, () => live(1)),
     restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
+      endpoint = `127.0.0.1:${geyser.port}`,
       silenceMs,
       awayAfterMs,
       aloneMs,
@@ -132,7 +135,7 @@ export async function openStreamStage({
           : { ...model, position, applied: async () => (await model.position())?.slot ?? null };
       const reading = log.run(model.apply, stopLog.signal);
       const streaming = runStream({
-        ...{ endpoint: `127.0.0.1:${geyser.port}`, xToken: null, commitment, log, store, logger },
+        ...{ endpoint, xToken: null, commitment, log, store, logger },
         programId: chain.programId,
         launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
         rpc: createRpc(rpc.url, { commitment }),

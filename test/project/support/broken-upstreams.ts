@@ -59,7 +59,9 @@ export async function breakUpstreams(hanging: readonly string[] = []): Promise<B
       'refuses the login': () =>
         void response.writeHead(401, { 'www-authenticate': `Basic realm="${MARK}"` }).end(told),
       'its own error': () =>
-        void response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id: 1, error, data: told })),
+        void response
+          .writeHead(200, json)
+          .end(JSON.stringify({ jsonrpc: '2.0', id: null, error, data: told })),
       hangs: () => {},
     };
     answers[fault]();

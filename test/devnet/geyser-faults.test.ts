@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import { REPLAYS } from '../../devnet/geyser/modes.ts';
+import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { CONFIRMED, type GeyserCall, type RawClient, rawClient } from './support/geyser-call.ts';
+
+let chain: Chain;
+let life: Life;
+let geyser: GeyserServer;
+let client: RawClient;
+
+beforeEach(async () => {
+  chain = createChain({ dir: null, seed: 'faults', genesisTime: 1_760_000_000_000 });
+  life = createLife(chain, { seed: 'faults', policies: 4, rate: 4 });
+  geyser = await serveGeyser({ ledger: chain, port: 0 });
+  client = rawClient(geyser.port);
+  for (let made = 0; made < 60; made += 1) await chain.produce(life.next());
+});
+afterEach(async () => {
+  client.close();
+  await geyser.close();
+  chain.close();
+});
+
+const seeded = () => {
+  const random = createRandom('faults');
+  return () => random.next();
+};
+
+/** All of the chain, from its first slots on. */
+async function replayed(): Promise<GeyserCall> {
+  const call = client.subscribe({
+    accounts: { ours: { owner: [chain.programId] } },
+    transactions: { ours: { accountInclude: [chain.programId] } },
+    slots: { slots: {} },
+    blocksMeta: { meta: {} },
+    commitment: CONFIRMED,
+    fromSlot: '2',
+  });
+  const done = `confirmed ${chain.tip().slot}`;
+  await call.until(() => call.words().includes(done) || call.ended !== null);
+  return call;
+}
+
+function ledgerSignatures(): Set<string> {
+  const found = new Set<string>();
+  for (let slot = 2n; slot <= chain.tip().slot; slot += 1n)
+    for (const { signature, ours } of chain.block(slot)?.transactions ?? [])
+      if (ours) found.add(encodeBase58(signature));
+  return found;
+}
+const sent = ({ updates }: GeyserCall) =>
+  updates.flatMap(({ transaction }) => {
+    const signature = transaction?.transaction?.signature;
+    return signature === undefined ? [] : [encodeBase58(signature)];
+  });
+
+test('SubscribeReplayInfo tells the first slot that is kept, and nothing where nothing is replayed', async () => {
+  const told = new Map<string, string | undefined>();
+  for (const replay of REPLAYS) {
+    geyser.become({ replay });
+    told.set(replay, await client.firstAvailable());
+  }
+  expect(told.get('kept')).toBe(String(chain.firstSlot));
+  expect([told.get('off'), told.get('empty'), told.get('silent')]).toEqual([undefined, undefined, undefined]);
+});
+
+test('a slot that died and came again brings what the chain does not have, and not all that it has', async () => {
+  const whole = ledgerSignatures();
+  expect(new Set(sent(await replayed()))).toEqual(whole);
+  geyser.faults.haunt(seeded());
+  const haunted = new Set(sent(await replayed()));
+  const only = (these: Set<string>, those: Set<string>) => [...these].filter((one) => !those.has(one)).length;
+  expect(only(haunted, whole)).toBeGreaterThan(0);
+  expect(only(whole, haunted)).toBeGreaterThan(0);
+});
+
+test('a limit ends every stream and refuses each further one with its words', async () => {
+  const open = await replayed();
+  geyser.faults.limit('quota of the day is used up');
+  await open.until(() => open.ended !== null);
+  const refusal = { code: 8, details: 'quota of the day is used up' };
+  expect([open.ended, (await replayed()).ended]).toEqual([refusal, refusal]);
+  geyser.faults.limit(null);
+  expect((await replayed()).ended).toBeNull();
+});
+
+test('a slot that cannot be sent ends each stream that comes to it', async () => {
+  const slot = chain.tip().slot - 5n;
+  geyser.faults.choke(new Set([slot]));
+  const call = await replayed();
+  await call.until(() => call.ended !== null);
+  expect(call.ended).toMatchObject({
+    code: 11,
+    details: expect.stringContaining('message length too large'),
+  });
+  expect(
+    call
+      .words()
+      .filter((word) => word.startsWith('meta'))
+      .at(-1),
+  ).toBe(`meta ${chain.block(slot)?.parent}`);
+});
+
+test('oddities come in front of blocks, and take nothing away', async () => {
+  const plain = await replayed();
+  geyser.faults.oddly(seeded());
+  const odd = await replayed();
+  expect(odd.updates.length).toBeGreaterThan(plain.updates.length);
+  expect(sent(odd)).toEqual(sent(plain));
+});

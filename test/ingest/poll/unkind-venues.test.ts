@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NO_ADDRESS, type Polled, poll } from '../../../ingest/poll/venues/call.ts';
+import { awaited } from '../../support/awaited.ts';
+import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
+import { NO_REPLY, PATIENT_MS, says, whole } from '../../support/unkind-http.ts';
+
+let board: Switchboard;
+beforeEach(async () => {
+  board = await openSwitchboard();
+});
+afterEach(() => board.close());
+
+/** As venues, the catalogue and prices are asked. */
+function ask(timeoutMs: number): Promise<Polled<unknown>> {
+  const url = `http://127.0.0.1:${board.port}/info`;
+  const { signal } = new AbortController();
+  return poll({ url, what: 'prices', where: NO_ADDRESS, signal, timeoutMs }, (reply) => reply);
+}
+
+test.each([
+  ...Object.entries(NO_REPLY),
+  ['a page of HTML with 502', [says(whole('<html>', '', '502 Bad Gateway')), /^answered 502$/, PATIENT_MS]],
+  ['a page of HTML with 200', [says(whole('<html>')), /not JSON/, PATIENT_MS]],
+] as [string, (typeof NO_REPLY)[string]][])(
+  '%s: told in words of ours, and read once it is well',
+  async (_, [answers, words, timeoutMs]) => {
+    board.answer(answers);
+    expect(await ask(timeoutMs)).toMatchObject({ error: expect.stringMatching(words) });
+    board.answer(says(whole('{"price":1}', 'content-type: text/plain\r\n')));
+    const well = await awaited(async () => {
+      const polled = await ask(timeoutMs);
+      if ('error' in polled) throw new Error(polled.error);
+      return polled.value;
+    });
+    expect(well).toEqual({ price: 1 });
+  },
+);

@@ -1,0 +1,36 @@
+import { createServer } from 'node:net';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { openKafka } from '../../ingest/log/kafka/open.ts';
+import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { notReached } from '../../start/not-reached.ts';
+
+test('a broker that does not answer stops the start with one sentence that names KAFKA_BROKERS', async () => {
+  const config = readConfig({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
+  const quiet = pino(new Writable({ write: (_line, _encoding, done) => done() }));
+  const opened = ensureTopics(openKafka(config, quiet), {
+    prefix: 'none',
+    partitions: 1,
+    replication: null,
+    retentionMs: '-1',
+  });
+  await expect(opened.catch(notReached('KAFKA_BROKERS', ', or unset it'))).rejects.toMatchObject({
+    name: 'ConfigError',
+    message: 'the server of KAFKA_BROKERS cannot be reached (refused): start it, or unset it',
+  });
+});
+
+test('what is no matter of reaching a server is told as it is', () => {
+  const failure = new Error('another', { cause: new Error('and its cause') });
+  expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
