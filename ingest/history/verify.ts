@@ -44,6 +44,8 @@ export interface Verified {
   read: number;
   /** Transactions that the chain does not have. */
   struck: number;
+  /** More than this can be compared already. */
+  more: boolean;
 }
 
 /** Behind what is final, for the index of a node to be whole. */
@@ -55,6 +57,8 @@ const AGAIN = 300n;
 const REQUESTS_PER_SECOND = 2;
 const BURST = 20;
 const EVERY_MS = 30_000;
+/** At the tip each slot would be a window of its own else, with six questions to the store and two to the node. */
+const AT_TIP_MS = 5_000;
 
 /**
  * Compares what is stored with what is final on the chain, window by window, until the signal is given: what is missing
@@ -66,6 +70,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
   /** What was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
+    let restMs = everyMs;
     try {
       const done = await verifyNext({ ...options, rpc }, told);
       if (done !== null) {
@@ -76,13 +81,14 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
             { ...done, slot: done.slot.toString() },
             'what is stored was not what the chain says; mended',
           );
-        continue;
+        if (done.more) continue;
+        restMs = Math.min(AT_TIP_MS, everyMs);
       }
     } catch (error) {
       if (signal.aborted) return;
       logger.warn({ error: messageOf(error) }, 'not compared with the chain now; trying again');
     }
-    await pause(everyMs, signal);
+    await pause(restMs, signal);
   }
 }
 
@@ -91,7 +97,7 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const { rpc, log, programId, store, signal } = options;
   const window = await nextWindow(options, told);
   if (window === null || signal.aborted) return null;
-  const { fromSlot, toSlot, slot, marker } = window;
+  const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
   const { missing, ghosts } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
@@ -105,7 +111,7 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   // What was missing is acknowledged before anything says that it is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
-  return { slot, read: missing.length, struck: ghosts.length };
+  return { slot, read: missing.length, struck: ghosts.length, more };
 }
 
 interface Window {
@@ -115,6 +121,7 @@ interface Window {
   slot: bigint;
   /** What is stored is applied up to there. */
   marker: bigint;
+  more: boolean;
 }
 
 async function nextWindow(
@@ -130,20 +137,18 @@ async function nextWindow(
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);
   // Where nothing happens a window is as long as that lasts.
-  const limits = [
-    ...(next === null ? [] : [next + WINDOW]),
-    ...[marker, final - BEHIND_FINAL],
-    ...gaps.map((gap) => gap.fromSlot - 1n),
-  ];
-  const [toSlot] = limits.sort((a, b) => Number(a - b)) as [bigint];
+  const tip = [marker, final - BEHIND_FINAL, ...gaps.map((gap) => gap.fromSlot - 1n)].reduce(lower);
+  const toSlot = next === null ? tip : lower(tip, next + WINDOW);
   if (toSlot < fromSlot) return null;
-  return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker };
+  return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker, more: toSlot < tip };
 }
 
 function higher(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;
 }
+
+const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Keeps the requests of the comparison within what a provider gives beside everything else. */
 function budgeted(rpc: Rpc, signal: AbortSignal): Rpc {

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
 import { createLateSlots } from '../../../ingest/history/late-slots.ts';
-import { type VerificationStore, type VerifyOptions, verifyNext } from '../../../ingest/history/verify.ts';
+import {
+  type VerificationStore,
+  type VerifyOptions,
+  verifyForever,
+  verifyNext,
+} from '../../../ingest/history/verify.ts';
 import type { PlacedTransaction } from '../../../ingest/history/verify-window.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
@@ -61,7 +66,7 @@ describe('what is stored, beside what is final on the chain', () => {
   test('is verified where both say the same, up to 32 slots before what is final', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const { found, records } = await verify(listed);
-    expect(found).toEqual({ slot, read: 0, struck: 0 });
+    expect(found).toEqual({ slot, read: 0, struck: 0, more: false });
     expect(records).toEqual([{ kind: 'verified', slot, struck: [] }]);
   });
 
@@ -85,10 +90,15 @@ describe('what is stored, beside what is final on the chain', () => {
     expect((await verify(stored, { late }, after)).found).toBeNull();
     late.add(GHOST.slot, slot);
     const { found, records } = await verify(stored, { late }, after);
-    expect(found).toEqual({ slot, read: 0, struck: 1 });
+    expect(found).toEqual({ slot, read: 0, struck: 1, more: false });
     expect(records).toMatchObject([{ kind: 'verified', slot, struck: [GHOST] }]);
     expect((await verify(stored, { late }, after)).found).toBeNull();
-    expect((await verify(stored, {}, { before: slot })).found).toEqual({ slot, read: 0, struck: 1 });
+    expect((await verify(stored, {}, { before: slot })).found).toEqual({
+      slot,
+      read: 0,
+      struck: 1,
+      more: false,
+    });
   });
 
   test('is read again where it has no time and the node knows one by now', async () => {
@@ -127,4 +137,50 @@ describe('what is stored, beside what is final on the chain', () => {
     }));
     await expect(verify([...many, ...listed.slice(-1)])).rejects.toThrow('it is another');
   });
+});
+
+test('windows of what is behind follow one another, and at the tip there is a rest', async () => {
+  const stop = new AbortController();
+  const tip = 20_000n;
+  const windows: bigint[] = [];
+  let atTip = () => {};
+  const reached = new Promise<void>((resolve) => {
+    atTip = resolve;
+  });
+  let looks = 0;
+  const running = verifyForever({
+    rpc: {
+      ...rpc,
+      // Another slot is final with each look.
+      getSlot: async () => tip + 32n + BigInt(windows.length),
+      getSignaturesForAddress: async () => [],
+    },
+    store: {
+      verifiedSlot: async () => {
+        looks += 1;
+        return null;
+      },
+      nextSlot: async (from) => from,
+      signatureBehind: async () => null,
+      storedBetween: async () => [],
+      tracesOf: async () => [],
+    },
+    ...{ programId: stage.chain.programId, startSlot: 0n, signal: stop.signal },
+    log: { append: async () => {} },
+    applied: async () => tip * 2n,
+    openGaps: async () => [],
+    logger: createLogger('silent', 'verify'),
+    everyMs: 3_600_000,
+    onVerified: ({ slot }) => {
+      windows.push(slot);
+      if (slot >= tip) atTip();
+    },
+  });
+  await reached;
+  // Who does not rest looks in the same turn.
+  await new Promise(setImmediate);
+  expect(windows).toEqual([5_000n, 10_001n, 15_002n, tip + 3n]);
+  expect(looks).toBe(windows.length);
+  stop.abort();
+  await running;
 });
