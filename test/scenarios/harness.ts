@@ -155,6 +155,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
           gaps += 1;
           mayMissFrom(chain.timeOf(slot));
         },
+        onUnfollowed: (afterSlot) => mayMissFrom(chain.timeOf(afterSlot)),
       });
       return product;
     },

@@ -42,6 +42,8 @@ export interface ProductOptions {
   clock(): number;
   /** Told of each interval of slots that the product says it has missed. */
   onGap(fromSlot: bigint): void;
+  /** The same of followed addresses alone, behind a slot: their stream was cut and no replay reached back. */
+  onUnfollowed(afterSlot: bigint): void;
   /** A stream that shows no new slot for this long is started again. */
   silenceMs: number;
   awayAfterMs?: number;
@@ -79,6 +81,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...opened,
     append: (records) => {
       for (const record of records) {
+        if (record.kind === 'marker' && record.missed !== undefined)
+          options.onUnfollowed(record.missed.after);
         if (record.kind !== 'gap') continue;
         if (!record.closed && !gaps.has(record.fromSlot)) options.onGap(record.fromSlot);
         if (record.closed) gaps.delete(record.fromSlot);
