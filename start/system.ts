@@ -52,7 +52,7 @@ const READ_CONNECTIONS = 4;
  * two slots costs as much as those of one. Who asks hurries it.
  */
 const UNASKED_MS = 10_000;
-const GATHER_MS = 2_000;
+const GATHER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {

@@ -93,6 +93,7 @@ export const ACCOUNT_FIELDS = {
     target_leverage_x: ['number', 'as it is'],
     locked: ['flag', 'as it is'],
     paused: ['flag', 'as it is'],
+    /** Amounts of a policy are base units of its quote asset, but for `tokens_burned`: of the launched token. */
     fees_claimed: ['amount', 'by hand'],
     protocol_fees: ['amount', 'by hand'],
     routed_to_lp: ['amount', 'by hand'],

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createPlaces } from '../../clickhouse/embedded/places.ts';
+import { awaited } from '../support/awaited.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
 function works() {
@@ -35,7 +36,7 @@ test('what takes too long goes on without its place, which is given up once', as
   const { begun, work, names } = works();
   const lane = createPlaces(1, 1).lane();
   const all = [lane(work('long')), lane(work('next'))];
-  await expect.poll(names).toBe('long next');
+  await awaited(() => expect(names()).toBe('long next'));
   begun[0]?.end();
   await breathe();
   begun[1]?.end();

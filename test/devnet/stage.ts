@@ -29,7 +29,7 @@ export interface Stage {
   pay(account: string, amount: bigint): Promise<LedgerTransaction>;
   register(
     name: string,
-    changes?: { venueKind?: number; assetClass?: number; assetMint?: string },
+    changes?: { venueKind?: number; assetClass?: number; assetMint?: string; remoteAccount?: string },
   ): Promise<string>;
   report(tokenAccount: string, equity: bigint, changes?: object): Promise<LedgerTransaction>;
   /** Unix seconds of the next block. */

@@ -120,6 +120,22 @@ test('each venue has a test of its reader, and of how it is asked where it tells
   }
 });
 
+test('each venue has its lines in the tests of doctor, of the status, and of positions', () => {
+  const status = textOf('test/api/status.test.ts');
+  for (const venue of REMOTE_VENUE_NAMES) {
+    expect(textOf('test/ingest/operate/doctor.test.ts')).toContain(`of('${urlVariable(venue)}')`);
+    expect(status).toContain(`venue: '${venue}_x'`);
+    expect(status).toContain(`venues.${venue}_x`);
+    expect(textOf('test/api/coin/positions.test.ts')).toContain(`venue: '${venue}_x'`);
+  }
+});
+
+test('the local chain’s deployment asks each venue where it is', () => {
+  const env = readEnvFile('deploy/devnet.env');
+  for (const venue of REMOTE_VENUE_NAMES)
+    expect(new URL(env[urlVariable(venue)] ?? '').pathname).toBe(`/${venue}`);
+});
+
 test('a login or a key in the address of a venue is a secret', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     const key = `key-of-the-${venue}-venue`;

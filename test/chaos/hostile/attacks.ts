@@ -147,6 +147,7 @@ export const ATTACKS: Record<string, Attack> = {
 
 if (process.argv[2] !== undefined) {
   const target = JSON.parse(process.argv[2]) as Target;
+  process.stdin.resume().once('end', () => process.exit());
   for (const [name, { many, turn }] of Object.entries(ATTACKS))
     for (let n = 0; n < Math.ceil(many * target.share); n += 1) void again(name, n, turn);
 

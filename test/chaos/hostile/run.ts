@@ -55,9 +55,8 @@ export async function runHostile(options: {
     const attacks = spawn(
       process.execPath,
       [path.join(import.meta.dirname, 'attacks.ts'), JSON.stringify(target)],
-      {
-        stdio: 'ignore',
-      },
+      // They end with this process, however it ends.
+      { stdio: ['pipe', 'ignore', 'ignore'] },
     );
     const gone = once(attacks, 'exit');
     const beside = await honestClients({ ...honest, seconds: options.seconds });

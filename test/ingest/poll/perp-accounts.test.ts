@@ -101,8 +101,8 @@ describe('an account at the perpetuals venue', () => {
   ])('answered with %s is unreachable and says why', async (_, answer, letters, reason) => {
     const log = await readAt(() => answer);
     expect(log.readings()).toMatchObject([
-      { reachable: false, equity: null, notional: null, error: expect.stringMatching(reason) },
-      { type: 'venue_status', ok: false, error: expect.stringMatching(reason) },
+      { venue: 'perp', reachable: false, equity: null, notional: null, error: expect.stringMatching(reason) },
+      { type: 'venue_status', venue: 'perp', ok: false, error: expect.stringMatching(reason) },
     ]);
     expect(log.letters()).toHaveLength(letters);
     if (letters > 0)

@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { bytesOf } from '../../../devnet/program/state/keys.ts';
+import { REMOTE } from '../../../devnet/program/state/state.ts';
+import { serveVenues, type VenuesServer } from '../../../devnet/venues/server.ts';
+import { VENUE_CHECKS } from '../../../ingest/operate/doctor/venues.ts';
+import { ACCOUNT_READERS } from '../../../ingest/poll/venues/adapters.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { classBitOf, type EquityVenue, REMOTE_VENUE_NAMES } from '../../../schemas/venues/remote.ts';
+import { openStage } from '../../devnet/stage.ts';
+
+let venues: VenuesServer;
+afterEach(() => venues.close());
+
+const { signal } = new AbortController();
+
+describe.each(REMOTE_VENUE_NAMES)('the stand-in of %s', (venue) => {
+  test('passes what doctor asks of the venue', async () => {
+    const { chain } = await openStage();
+    venues = await serveVenues({ chain, port: 0 });
+    await expect(VENUE_CHECKS[venue](venues.remote[venue], signal)).resolves.toEqual(expect.any(String));
+  });
+});
+
+const withEquity = REMOTE_VENUE_NAMES.filter((venue): venue is EquityVenue =>
+  Object.hasOwn(ACCOUNT_READERS, venue),
+);
+
+test.each(withEquity)('the reader of %s reads there what was attested', async (venue) => {
+  const stage = await openStage();
+  venues = await serveVenues({ chain: stage.chain, port: 0 });
+  await stage.init();
+  const assetClass = classBitOf(venue);
+  // An address of 20 bytes, right-aligned.
+  const remoteAccount = encodeBase58(Buffer.concat([Buffer.alloc(12), Buffer.alloc(20, 0x17)]));
+  const tokenAccount = await stage.register('remote', { venueKind: REMOTE, assetClass, remoteAccount });
+  const { failed } = await stage.report(tokenAccount, 1_234_567n);
+  expect(failed).toBeNull();
+  const account = {
+    tokenAccount,
+    remoteAccount: Buffer.from(bytesOf(remoteAccount)).toString('hex'),
+    assetClass,
+  };
+  const reading = await ACCOUNT_READERS[venue](venues.remote[venue]).read(account, signal);
+  expect(reading?.records).toMatchObject([
+    { reading: { type: 'venue_account', venue, tokenAccount, reachable: true, equity: '1234567' } },
+  ]);
+});
