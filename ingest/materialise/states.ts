@@ -12,6 +12,7 @@ import { createNewMarks } from './rows/marks.ts';
 import type { BatchStates } from './rows/read-states.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
 import { streamCover } from './stream-cover.ts';
+import { createHighestUnseen } from './unseen-highest.ts';
 
 /** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */
 export type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;
@@ -27,7 +28,10 @@ export interface States {
   before: { slot: bigint; blockTime: number | null };
 }
 
-/** Who reads hours reads those alone that each partition has passed: a row of such an hour is news. */
+/**
+ * Who reads hours reads those alone that each partition has passed: a row of such an hour is news. So is what the stream
+ * brings behind a reading, of whatever hour: up to there it had brought everything.
+ */
 const NEWS = [''];
 const NO_NEWS: string[] = [];
 
@@ -35,6 +39,7 @@ const NO_NEWS: string[] = [];
 export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
   const first = createFirstStreamed();
   const marks = createNewMarks();
+  const unseen = createHighestUnseen(store);
   return async ({ states, times, markers, before }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
@@ -43,12 +48,14 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     const newsOf = (rows: readonly AccountHourRow[]) =>
       rows.some(({ hour }) => hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
+    unseen.found(latest.unseen);
+    const isBehind = await unseen.isBehind(streamed);
     const newMarks = marks.of(states.marks);
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
       insert('unseen_changes', latest.unseen, NEWS),
-      insert('account_hours', closings, newsOf(closings)),
+      insert('account_hours', closings, isBehind ? NEWS : newsOf(closings)),
       insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
       insert('policy_marks', newMarks, NO_NEWS),

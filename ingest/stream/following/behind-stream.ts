@@ -7,8 +7,11 @@ export const newestSlot = (records: readonly { slot: bigint }[]): bigint => {
 };
 
 const LOOK_MS = 20;
-/** While the stream comes no further in so many looks, a reading goes into the log before it. */
-const MOST_LOOKS = 100;
+/**
+ * While the stream comes no further in so many looks, a reading goes into the log before it. They take longer than the
+ * core is held for the stream beside it, in which neither comes further.
+ */
+const MOST_LOOKS = 300;
 
 /**
  * Waits until the stream has brought a slot. What was read over RPC at that slot stands behind it in the log, then: a

@@ -124,3 +124,24 @@ test('a reading that is read again from the log moves nothing either', async () 
   const rows = await store.query('SELECT slot FROM policies FINAL');
   expect(rows).toEqual([{ slot: '5' }]);
 });
+
+test('a streamed state behind a reading of its own hour is news of hours: they may be known further than they were', async () => {
+  const hour = 3_600;
+  const [before, passed, late, reading] = [hour - 50, hour + 50, hour + 100, hour + 150];
+  const changed: string[][] = [];
+  const materialise = createMaterialiser({
+    ...{ store, programId: PROGRAM },
+    onChanged: (changes) => void changed.push([...changes.keys()]),
+  });
+  const records: LogRecord[] = [
+    at(before, { blockTime: before, signature: SIGNATURE }),
+    { kind: 'marker', slot: BigInt(passed), parent: BigInt(passed - 1), blockTime: passed },
+    at(reading, { source: 'rpc', blockTime: reading, writeVersion: (1n << 64n) - 1n }, another),
+    at(late, { blockTime: late, signature: SIGNATURE }),
+    at(reading + 1, { blockTime: reading + 1, signature: SIGNATURE }, another),
+  ];
+  for (const entry of logOf(records)) await materialise(batchOf('accounts', [entry]));
+  const ofHours = changed.map((tables) => tables.includes('account_hours'));
+  // Whether the hour before the marker's ended with what was before is told by the late one alone.
+  expect(ofHours.slice(-3)).toEqual([false, true, false]);
+});

@@ -15,7 +15,7 @@ function waitingFor(slot: bigint, brought: () => bigint | null, signal = new Abo
 test('a reading waits until the stream has brought its slot, for as long as that goes on', async () => {
   let last: bigint | null = null;
   const waiting = waitingFor(12n, () => last);
-  for (last of [9n, 10n, 11n]) await vi.advanceTimersByTimeAsync(1_900);
+  for (last of [9n, 10n, 11n]) await vi.advanceTimersByTimeAsync(5_900);
   expect(waiting.isOver).toBe(false);
   last = 13n;
   await vi.advanceTimersByTimeAsync(20);
@@ -24,7 +24,7 @@ test('a reading waits until the stream has brought its slot, for as long as that
 
 test('it goes on where the stream comes no further, and when all ends', async () => {
   const stuck = waitingFor(12n, () => 11n);
-  await vi.advanceTimersByTimeAsync(1_900);
+  await vi.advanceTimersByTimeAsync(5_900);
   expect(stuck.isOver).toBe(false);
   await vi.advanceTimersByTimeAsync(200);
   expect(stuck.isOver).toBe(true);
