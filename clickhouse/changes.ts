@@ -29,6 +29,7 @@ export const CHANGE_KEYS = {
   events_by_slot: null,
   account_hours: null,
   unseen_changes: null,
+  brought_changes: null,
   stream_holes: null,
 } as const satisfies Record<string, string | null>;
 

@@ -50,3 +50,11 @@ export interface DeadLetterRow {
   /** Unix milliseconds. */
   read_at: string;
 }
+
+/** Of a name that events gave an account. */
+export interface NamedAccountRow {
+  policy: string;
+  /** Of a venue account; empty: the policy itself. */
+  token_account: string;
+  mint: string;
+}

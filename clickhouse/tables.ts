@@ -174,6 +174,15 @@ export interface UnseenRow {
   address: string;
   after_slot: string;
   to_slot: string;
+  /** A hash of what hours keep of the state that was found. */
+  state: string;
+}
+
+/** A state that the stream brought behind the reading of `to_slot`, which had found the same. */
+export interface BroughtRow {
+  address: string;
+  to_slot: string;
+  slot: string;
 }
 
 export interface HoleRow {

@@ -11,14 +11,16 @@ export function isoTime(unixSeconds: number | bigint): string {
 }
 
 /** Figures of one answer have the same few times: writing one takes longer than all else of a figure. */
-let written = { millis: 0, text: new Date(0).toISOString() };
+const written = Array.from({ length: 1_024 }, () => ({ millis: 0, text: new Date(0).toISOString() }));
 
 /** ISO 8601 UTC of unix milliseconds, held inside the years that the form can express. */
 export function isoMillis(millis: number): string {
-  if (millis === written.millis) return written.text;
+  const last = written[(millis / 1000) & 1_023] as (typeof written)[number];
+  if (millis === last.millis) return last.text;
   const bounded = Math.min(Math.max(Math.trunc(millis), -62_167_219_200_000), 253_402_300_799_999);
-  written = { millis, text: new Date(bounded).toISOString() };
-  return written.text;
+  last.text = new Date(bounded).toISOString();
+  last.millis = millis;
+  return last.text;
 }
 
 /** ISO 8601 of unix seconds as the store gives them; null stays null. */

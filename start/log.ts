@@ -13,7 +13,7 @@ import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
-import { notReached } from './not-reached.ts';
+import { notReached } from '../runtime/process/not-reached.ts';
 
 /** The log that the stages share, and how far it and what is applied of it have come. */
 export type SharedLog = LogWriter &

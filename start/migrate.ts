@@ -11,7 +11,7 @@ import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
-import { notReached } from './not-reached.ts';
+import { notReached } from '../runtime/process/not-reached.ts';
 
 const COMMAND = {
   usage: 'npm run migrate',

@@ -18,12 +18,12 @@ import { storedState } from '../ingest/stream/stored-state.ts';
 import { runStream } from '../ingest/stream/stream.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
 import type { Logger } from '../runtime/process/log.ts';
+import { notReached } from '../runtime/process/not-reached.ts';
 import type { Service } from '../runtime/process/service.ts';
 import { createRpc } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
-import { notReached } from './not-reached.ts';
 
 export interface System {
   store: Store;

@@ -1,17 +1,18 @@
 import type { ProtocolConfigRow } from '../../clickhouse/queries/status/protocol-config.ts';
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { quotesAt } from '../figures/quotes.ts';
+import { quoteNameAt, quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
 import { unlistedReason } from '../figures/unlisted.ts';
-import { type Piece, piece } from '../http/answers/piece.ts';
-import { printedHead, printedItem, printedList } from '../http/answers/printed.ts';
+import { type Piece, piece, tagOf } from '../http/answers/piece.ts';
+import { printedHead, printedList } from '../http/answers/printed.ts';
+import { NO_STEPS, printedSteps, stepsBetween } from '../http/answers/printed-steps.ts';
 import type { RouteReply } from '../http/route.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { bridgePerVenue } from './bridge.ts';
-import { revenueByDay } from './revenue.ts';
+import { type DayRow, datedRows, revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
 
 /** `GET /analytics`, as it is printed. */
@@ -34,15 +35,24 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
   return { status: 200, body, rest: revenue(view, settings) };
 }
 
-/** Years of days are printed again when one of them changes, not with every state of a policy. */
-function revenue(view: View, settings: ReadSettings): Piece {
-  return view.part('revenue', () => {
-    const days = view.one('days');
-    const mints = [...new Set(days.map((row) => row.quote_mint))].filter((mint) => mint !== '');
-    const quotes = quotesAt(view, settings.launchpadVenueId, mints);
-    const items = revenueByDay(days, quotes, view.state()).map(printedItem);
-    return piece(printedList(items.join(',\n')));
+/** The list of days, and the end of the answer: a month is printed again when one of its days changes. */
+function revenue(view: View, settings: ReadSettings): Piece[] {
+  const months = view.part('revenue months', () => {
+    const rows: DayRow[] = [...view.one('days'), ...datedRows(view.state())];
+    return [...Map.groupBy(rows, ({ day }) => day.slice(0, 7))]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([month, own]) => ({ month, rows: own, tag: tagOf(JSON.stringify(own)) }));
   });
+  if (months.length === 0) return [piece(printedList(''))];
+  const pieces = months.map(({ month, rows, tag }, at) => {
+    const printed = view.longPart(`revenue ${month} ${tag}`, NO_STEPS, () => {
+      const mints = [...new Set(rows.map((row) => row.quote_mint))].filter((mint) => mint !== '');
+      const quotes = new Map(mints.map((mint) => [mint, quoteNameAt(view, settings.launchpadVenueId, mint)]));
+      return printedSteps(revenueByDay(rows, quotes, view.state()));
+    });
+    return stepsBetween(printed, 0, printed.ends.length, at === months.length - 1);
+  });
+  return [piece('[\n'), ...pieces, piece('\n  ]\n}\n')];
 }
 
 function configView(config: ProtocolConfigRow | null, settings: ReadSettings): ProtocolConfigView {

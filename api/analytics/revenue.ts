@@ -2,7 +2,7 @@ import type { QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.
 import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
 import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
-import type { Quote } from '../figures/quotes.ts';
+import type { NamedQuote } from '../figures/quotes.ts';
 import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import { dayBetween } from '../figures/undated.ts';
 import type { IndexState } from '../latest/index-state.ts';
@@ -12,22 +12,22 @@ type Sums = Pick<
   'routed_to_lp' | 'routed_to_bankroll' | 'protocol_cut' | 'profit' | 'buyback_spent' | 'last_event'
 >;
 
-type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
+export type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
 
-/** One entry per UTC day that has an event, oldest first. */
+/** Events without a time whose day is known all the same are rows of their own. */
+export const datedRows = ({ incomplete }: IndexState): DayRow[] => incomplete.undatedEvents.flatMap(datedRow);
+
+/** One entry per UTC day that has an event, oldest first. @param rows dated ones among them */
 export function revenueByDay(
   rows: readonly DayRow[],
-  quotes: ReadonlyMap<string, Quote>,
+  quotes: ReadonlyMap<string, NamedQuote>,
   state: IndexState,
 ): RevenueDay[] {
-  const dated = state.incomplete.undatedEvents.flatMap(datedRow);
-  const days = [...Map.groupBy(merged([...rows, ...dated]), (row) => row.day)].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
+  const days = [...Map.groupBy(merged(rows), (row) => row.day)].sort(([a], [b]) => (a < b ? -1 : 1));
   return days.map(([day, ofDay]) => {
     return {
       day,
-      ...dayFigures(ofDay.reduce(plus, NOTHING), day, state),
+      ...dayFigures(sumOf(ofDay), day, state),
       byQuote: ofDay
         .filter((row) => row.quote_mint !== '')
         .map((row) => ({
@@ -60,39 +60,32 @@ function datedRow(event: UndatedEvent): DayRow[] {
 
 /** One row a day and quote asset, by quote asset. */
 function merged(rows: readonly DayRow[]): DayRow[] {
-  const one = ([first, ...rest]: DayRow[]): DayRow => {
-    const { day, quote_mint } = first as DayRow;
-    return { day, quote_mint, ...rest.reduce<Sums>(plus, first as DayRow) };
+  const one = (same: DayRow[]): DayRow => {
+    const [first] = same as [DayRow];
+    return same.length === 1 ? first : { day: first.day, quote_mint: first.quote_mint, ...sumOf(same) };
   };
   return [...Map.groupBy(rows, ({ day, quote_mint }) => `${day}/${quote_mint}`).values()]
     .map(one)
     .sort((a, b) => (a.quote_mint < b.quote_mint ? -1 : 1));
 }
 
-const NOTHING: Sums = {
-  routed_to_lp: '0',
-  routed_to_bankroll: '0',
-  protocol_cut: '0',
-  profit: '0',
-  buyback_spent: '0',
-  last_event: null,
-};
-
-function plus(sums: Sums, row: Sums): Sums {
-  const add = (a: string, b: string) => (BigInt(a) + BigInt(b)).toString();
-  return {
-    routed_to_lp: add(sums.routed_to_lp, row.routed_to_lp),
-    routed_to_bankroll: add(sums.routed_to_bankroll, row.routed_to_bankroll),
-    protocol_cut: add(sums.protocol_cut, row.protocol_cut),
-    profit: add(sums.profit, row.profit),
-    buyback_spent: add(sums.buyback_spent, row.buyback_spent),
-    last_event: later(sums.last_event, row.last_event),
+function sumOf(rows: readonly Sums[]): Sums {
+  const total = (field: Exclude<keyof Sums, 'last_event'>) => {
+    let sum = 0n;
+    for (const row of rows) sum += BigInt(row[field]);
+    return sum.toString();
   };
-}
-
-function later(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return BigInt(a) > BigInt(b) ? a : b;
+  let last: string | null = null;
+  for (const { last_event } of rows)
+    if (last === null || (last_event !== null && BigInt(last_event) > BigInt(last))) last = last_event;
+  return {
+    routed_to_lp: total('routed_to_lp'),
+    routed_to_bankroll: total('routed_to_bankroll'),
+    protocol_cut: total('protocol_cut'),
+    profit: total('profit'),
+    buyback_spent: total('buyback_spent'),
+    last_event: last,
+  };
 }
 
 function dayFigures(sums: Sums, day: string, state: IndexState) {

@@ -41,6 +41,24 @@ export function quoteAt(view: View, launchpadVenueId: string, mint: string): Quo
   });
 }
 
+/** What stays of a quote asset while its price moves. */
+export interface NamedQuote {
+  symbol: string | null;
+  decimals: number | null;
+}
+
+/** @param launchpadVenueId the same with every view */
+export function quoteNameAt(view: View, launchpadVenueId: string, mint: string): NamedQuote {
+  return view.part(`quote name ${mint}`, () => {
+    const row = view.get('mint', mint);
+    const { symbol } = nameOf(row, view.get('pair', mint), catalogueSource(launchpadVenueId));
+    return { symbol, decimals: decimalsOf(row) };
+  });
+}
+
+const decimalsOf = (row: MintRow | undefined): number | null =>
+  row !== undefined && row.exists === 1 ? row.decimals : null;
+
 function quoteOf(
   mint: string,
   row: MintRow | undefined,
@@ -51,7 +69,7 @@ function quoteOf(
 ): Quote {
   const source = catalogueSource(launchpadVenueId);
   const price = priceOf(prices, now);
-  const decimals = row !== undefined && row.exists === 1 ? row.decimals : null;
+  const decimals = decimalsOf(row);
   return {
     mint,
     decimals,

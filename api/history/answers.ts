@@ -3,7 +3,7 @@ import type { RouteReply, SharedContext } from '../http/route.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { coinHistory } from './coin.ts';
-import { protocolHistory } from './protocol.ts';
+import { protocolHistory } from './protocol/protocol.ts';
 import { type Range, readRange } from './range.ts';
 
 type Answer = (context: SharedContext, view: View) => RouteReply;
@@ -14,7 +14,7 @@ export function coinHistoryAnswer(deps: ReadDeps): Answer {
   return (context, view) => {
     const coin = find(context, view);
     if (coin === null) return noCoin(context.params.mint);
-    return inRange(context, view, (range) => coinHistory(coin, range));
+    return inRange(context, view, (range) => ({ status: 200, body: coinHistory(coin, range) }));
   };
 }
 
@@ -24,7 +24,7 @@ export const protocolHistoryAnswer =
   (context, view) =>
     inRange(context, view, (range) => protocolHistory(view, settings, range));
 
-function inRange({ query }: SharedContext, view: View, answer: (range: Range) => unknown): RouteReply {
+function inRange({ query }: SharedContext, view: View, answer: (range: Range) => RouteReply): RouteReply {
   const range = readRange(query, view.now);
-  return 'error' in range ? { status: 400, body: range } : { status: 200, body: answer(range) };
+  return 'error' in range ? { status: 400, body: range } : answer(range);
 }

@@ -11,6 +11,10 @@ export interface Block {
   passed: number;
 }
 
+/** The ends of steps from one to another. @param each hours between two */
+export const endsIn = (first: number, last: number, each: number): number[] =>
+  Array.from({ length: Math.max(0, Math.floor((last - first) / each) + 1) }, (_, at) => first + at * each);
+
 /** The blocks in which the ends of a range lie, oldest first. @param each hours between two ends. */
 export function blocksOf(ends: readonly number[], each: number, passed: number): Block[] {
   const long = STEPS_A_BLOCK * each;

@@ -7,7 +7,8 @@ import type { States } from './states.ts';
 
 export interface CapDeps {
   states: States;
-  prices: readonly PriceHour[];
+  /** By the hour that they were read in. */
+  prices: ReadonlyMap<number, readonly PriceHour[]>;
   pool: string;
   decimals: number | null;
 }
@@ -19,10 +20,7 @@ export function marketCapAt(
   { states, prices, pool, decimals }: CapDeps,
   end: number,
 ): CoinHistoryItem['marketCap'] {
-  const price = priceOf(
-    prices.filter(({ hour }) => hour === end - 1),
-    end * HOUR_MS,
-  );
+  const price = priceOf(prices.get(end - 1) ?? [], end * HOUR_MS);
   const { row, reason } = states.at(pool, end);
   if (row === null) {
     const quote = absent('computed', reason);

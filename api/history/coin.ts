@@ -56,6 +56,7 @@ function createItems(
 ): (end: number, reached: boolean) => CoinHistoryItem {
   const cover = createCover(rows.cover, rows.unseen);
   const states = createStates(rows, cover);
+  const prices = Map.groupBy(rows.prices, ({ hour }) => hour);
   const state = view.state();
   const fromEvents = countersFromEvents({
     ...{ sums: rows.sums, state },
@@ -81,7 +82,7 @@ function createItems(
       profitSwept: counter(PROFIT_SWEPT),
       tokensBurned: counter(TOKENS_BURNED),
       marketCap: reached
-        ? marketCapAt({ states, prices: rows.prices, pool, decimals }, end)
+        ? marketCapAt({ states, prices, pool, decimals }, end)
         : { quote: none('computed'), usd: none('computed') },
     };
   };

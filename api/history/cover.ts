@@ -27,11 +27,12 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
   const begins = firstSlots({ hours });
   const places = holes.map(({ after_slot, to_slot }) => ({ after: BigInt(after_slot), to: BigInt(to_slot) }));
   const changes = Map.groupBy(
-    unseen.map(({ address, after_slot, to_slot, streamed }) => ({
+    unseen.map(({ address, after_slot, to_slot, streamed, brought }) => ({
       address,
       after: BigInt(after_slot),
       to: BigInt(to_slot),
       streamed: streamed.map(BigInt),
+      brought: new Set(brought),
     })),
     ({ address }) => address,
   );
@@ -45,8 +46,9 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
       if (hole !== undefined)
         return `slots ${hole.after + 1n} to ${hole.to} were not streamed: what ${address} was there is not known`;
       const change = (changes.get(address) ?? []).find(
-        ({ after, to, streamed }) =>
+        ({ after, to, streamed, brought }) =>
           seen < to &&
+          !brought.has(text) &&
           after + 1n < begin &&
           !streamed.some((slot) => slot >= begin) &&
           // What was missed may explain it, and begins later.

@@ -10,6 +10,7 @@ import { createSharedAnswers, type SharedAnswers } from './answers/shared-answer
 import { createUnread } from './answers/unread.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
 import { clientAddress } from './client-address.ts';
+import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import type { Route } from './route.ts';
@@ -40,7 +41,6 @@ const READS_AT_ONCE = 12;
 const LONG_READS_AT_ONCE = 2;
 /** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
 const UNREAD_BYTES = 512 * 1024 * 1024;
-const METHODS = 'GET, POST, OPTIONS';
 /** Whoever watches the process is answered as long as it lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
@@ -150,9 +150,7 @@ async function methods(ctx: Context, next: Next): Promise<void> {
   }
   if (ctx.method === 'GET' || ctx.method === 'POST') return next();
   ctx.set('Allow', METHODS);
-  sendJson(ctx, 405, {
-    error: 'method not allowed; this API answers GET and the three /api/agent/* POSTs',
-  });
+  sendJson(ctx, 405, { error: METHOD_NOT_ALLOWED });
 }
 
 async function unknownPaths(ctx: Context, next: Next): Promise<void> {

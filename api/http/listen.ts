@@ -1,8 +1,9 @@
 import http from 'node:http';
 import type Koa from 'koa';
-import { ConfigError } from '../../runtime/errors.ts';
+import { whyNotListening } from '../../runtime/process/listening.ts';
 import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
+import { answerUnparsed } from './unparsed.ts';
 
 export interface Listening {
   port: number;
@@ -60,12 +61,15 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     },
     oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
   );
+  answerUnparsed(server);
   server.maxConnections = MOST_CONNECTIONS;
   if (trustProxy === 0) limitPeers(server, mostOfPeer);
   // A connection on which nothing moves, a reader that reads nothing among them.
   server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(host, port, error)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(whyNotListening('PORT', { host, port }, error)),
+    );
     server.listen(port, host, resolve);
   });
   const address = server.address();
@@ -86,16 +90,4 @@ export async function bind(host: string, port: number, options: BindOptions = {}
         server.closeIdleConnections();
       }),
   };
-}
-
-/** Why an address cannot be had, and what to do about it. */
-function refusal(host: string, port: number, error: NodeJS.ErrnoException): Error {
-  const said: Record<string, string> = {
-    EADDRINUSE: `something else listens on ${host} port ${port} already: stop it, or set PORT to another`,
-    EACCES: `this user may not listen on port ${port}: set PORT to one from 1024 up`,
-    EADDRNOTAVAIL: `HOST ${host} is no address of this machine: set HOST to one, or to 0.0.0.0 for all of them`,
-    ENOTFOUND: `HOST ${host} is no name of this machine: set HOST to an address of it, or to 0.0.0.0 for all of them`,
-  };
-  const sentence = said[error.code ?? ''];
-  return sentence === undefined ? error : new ConfigError(sentence, { cause: error });
 }

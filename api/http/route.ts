@@ -22,7 +22,7 @@ export interface RouteReply {
   /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
   /** What follows a body of bytes. */
-  rest?: Piece;
+  rest?: readonly Piece[];
   headers?: Record<string, string>;
 }
 

@@ -1,23 +1,26 @@
+import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises';
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { listenedTo } from '../../clickhouse/listened-to.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
+import { attempt, createSlices } from './attempt.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
-import { foundFor, type LoadedKeys, loadKeys } from './cells/load.ts';
+import { foundFor, type LoadedKeys, loadKeys, startLoads } from './cells/load.ts';
+import { replace } from './cells/replace.ts';
 import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
 import { createFolding } from './folded/folding.ts';
-import { type Missing, readMissing, stateOf } from './index-state.ts';
+import { type IndexState, type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
 import { createParts } from './made/parts.ts';
 import { createRowParts } from './made/row-parts.ts';
-import { alreadyRead } from './ranked/already-read.ts';
 import { createRanked } from './ranked/ranked.ts';
-import { createSlowReads } from './slow-reads.ts';
-import { type Overlay, openView, type Reading, type StateCells, type View } from './view.ts';
+import { slowReadsBeside } from './slow-reads.ts';
+import type { StateCells } from './state-cells.ts';
+import { type Overlay, openView, type View } from './view.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -54,11 +57,14 @@ export interface Memory {
 const MOST_LOOKS = 3;
 /** Rounds in which an answer learns what it needs. */
 const MOST_ROUNDS = 16;
-/** More than those who have had much may use: see the gate of reads. */
-const SLOW_CONNECTIONS = 4;
-/** A history asks several questions at once, and each takes the engine long: nobody who asks for less waits for them. */
-const LONG_CONNECTIONS = 2;
-const PARTS_BYTES = 64 * 1024 * 1024;
+/** What is missing may have moved in the store long before memory is told, with the batch that moves it: for so long. */
+const PATIENCE_MS = 5_000;
+const QUICK_ROUNDS = 4;
+const BETWEEN_MS = 25;
+/** All policies are read faster than they are put in their places, and whoever asks for one meanwhile has it sooner. */
+const ALL_CONNECTIONS = 2;
+/** Three years of days and six weeks of hours, over 40 quote assets. */
+const PARTS_BYTES = 112 * 1024 * 1024;
 /** Rows of rankings as they are printed, folded: 100,000 of them, or a little less. */
 const ROWS_BYTES = 64 * 1024 * 1024;
 
@@ -69,12 +75,14 @@ const stateCell = (): Cell => ({ value: null, stamp: 0, until: Number.POSITIVE_I
 export function createMemory(options: MemoryOptions): Memory {
   const { feed, clock, monotonic, maxBytes, mostRanked } = options;
   let heardAt = monotonic();
-  const store = listenedTo(options.store, () => {
+  const heard = () => {
     heardAt = monotonic();
-  });
+  };
+  const store = listenedTo(options.store, heard);
+  const beside = asideOf(options.store, 'all policies', ALL_CONNECTIONS);
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
-  const ranked = createRanked(mostRanked);
+  const ranked = createRanked(listenedTo(beside, heard), mostRanked);
   const [parts, rowParts] = [createParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
@@ -132,15 +140,17 @@ export function createMemory(options: MemoryOptions): Memory {
   };
   const bringUp = async (wanted: Keys): Promise<void> => {
     let before = missing?.mark ?? (await missingMark(store));
+    // What has changed was hardly ever written before the marker that stood when it was read last.
+    const since = (state.progress.value as IndexState | null)?.applied.slot ?? null;
     for (let looks = 1; ; looks += 1) {
       // The marker before what was changed up to it, that before the rows, and last what is missing from them.
       const applied = await appliedState(store);
       carry(await feed.take());
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
-      const loading = loadKeys(store, load, clock(), { cells, changes: carried });
+      const loading = startLoads(store, load, clock(), { cells, changes: carried, since });
       const [loaded, order] = await Promise.all([
-        loading,
-        ranked.load(store, carried, clock(), memory.clock, alreadyRead(load, loading)),
+        loading.all,
+        ranked.load(store, carried, clock(), memory.clock, loading.read),
       ]);
       const mark = await missingMark(store);
       const settled = mark === before ? await readMissing(store, missing, mark) : null;
@@ -173,13 +183,7 @@ export function createMemory(options: MemoryOptions): Memory {
   });
   const turn = () => together(null);
   // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
-  const slow = createSlowReads({
-    store: asideOf(options.store, 'slow reads', SLOW_CONNECTIONS),
-    longStore: asideOf(options.store, 'long reads', LONG_CONNECTIONS),
-    cells,
-    clock,
-    mark: () => missing?.mark ?? null,
-  });
+  const slow = slowReadsBeside(options.store, { cells, clock, mark: () => missing?.mark ?? null });
 
   return {
     turn,
@@ -193,7 +197,9 @@ export function createMemory(options: MemoryOptions): Memory {
     readNow: (make) => {
       if (!begun) return null;
       memory.clock = monotonic();
-      const reading = openView(memory, clock(), NOTHING);
+      const slices = createSlices(monotonic);
+      slices.begin();
+      const reading = openView(memory, clock(), NOTHING, slices);
       const { view, made } = reading;
       const answer = attempt(() => make(view), reading);
       return answer && made(answer.value);
@@ -201,13 +207,25 @@ export function createMemory(options: MemoryOptions): Memory {
     read: async (make) => {
       if (!begun) await turn();
       const own = slow.forReader();
-      for (let rounds = 1; rounds <= MOST_ROUNDS; rounds += 1) {
+      const slices = createSlices(monotonic);
+      const patientUntil = monotonic() + PATIENCE_MS;
+      for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
-        const reading = openView(memory, clock(), own.overlay);
+        slices.begin();
+        const reading = openView(memory, clock(), own.overlay, slices);
         const { view, lacks, made } = reading;
         const answer = attempt(() => make(view), reading);
-        if (answer !== null && own.isSettled()) return made(answer.value);
-        if (!own.isSettled()) await turn();
+        const isSettled = own.isSettled();
+        if (answer !== null && isSettled) return made(answer.value);
+        if (reading.isUnfinished()) {
+          // That something more is made of it is no round of its own.
+          rounds -= 1;
+          await othersTurn();
+        }
+        if (!isSettled) {
+          await turn();
+          if (rounds > QUICK_ROUNDS) await delay(BETWEEN_MS);
+        }
         const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
         for (const [kind, keys] of quick) for (const key of keys) addKey(wants, kind, key);
         wantsRanked ||= reading.lacksRanked();
@@ -222,25 +240,4 @@ export function createMemory(options: MemoryOptions): Memory {
       throw new RetryableError('what an answer is made of changes faster than it can be read');
     },
   };
-}
-
-/** Null where something is lacking: what was made or thrown without it says nothing. */
-function attempt<T>(make: () => T, { lacks, lacksRanked }: Reading): { value: T } | null {
-  try {
-    const value = make();
-    return lacks.size > 0 || lacksRanked() ? null : { value };
-  } catch (error) {
-    if (lacks.size === 0 && !lacksRanked()) throw error;
-    return null;
-  }
-}
-
-const texts = new WeakMap<Cell, string>();
-
-function replace(cell: Cell, value: unknown, of: unknown): void {
-  const text = JSON.stringify(of);
-  cell.value = value;
-  if (texts.get(cell) === text) return;
-  texts.set(cell, text);
-  cell.stamp += 1;
 }

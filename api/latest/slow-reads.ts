@@ -1,5 +1,5 @@
 import type { Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import type { Cells, Keys } from './cells/cells.ts';
 import { foundFor, type LoadedKeys, loadKeys } from './cells/load.ts';
@@ -22,6 +22,27 @@ export interface SlowReads {
   published(changes: Changes | null, again: Keys): void;
 }
 
+interface SlowStores {
+  store: Store;
+  /** Where what is long is asked. */
+  longStore: Store;
+  /** Where is asked what somebody reads again and again: it waits for nobody who asks for something once. */
+  againStore: Store;
+}
+
+interface Within {
+  cells: Cells;
+  clock(): number;
+  /** Mark of what memory says is missing; null where it does not know. */
+  mark(): string | null;
+}
+
+/** More than those who have had much may use: see the gate of reads. */
+const SLOW_CONNECTIONS = 4;
+/** A history asks several questions at once, and each takes the engine long: nobody who asks for less waits for them. */
+const LONG_CONNECTIONS = 2;
+const AGAIN_CONNECTIONS = 2;
+
 /** A mark that none is. */
 const MOVED = '';
 
@@ -40,24 +61,16 @@ interface Flight {
  * Questions over much, asked by need and beside the turns, so that these do not wait for them. Readers of one turn share
  * an answer; it stays in memory where nothing that it is made of was written meanwhile.
  */
-export function createSlowReads(options: {
-  store: Store;
-  /** Where what is long is asked. */
-  longStore: Store;
-  cells: Cells;
-  clock(): number;
-  /** Mark of what memory says is missing; null where it does not know. */
-  mark(): string | null;
-}): SlowReads {
+export function createSlowReads(options: Within & SlowStores): SlowReads {
   const { cells, clock, mark } = options;
   let turn = 0;
   /** The turn that last touched a kind. */
   const touchedIn = new Map<KindName, number>();
   const flights = new Map<string, Flight>();
 
-  const ask = async (kind: KindName, key: string): Promise<Answered> => {
+  const storeOf = (kind: KindName) => (KINDS[kind].long ? options.longStore : options.store);
+  const ask = async (kind: KindName, key: string, store: Store): Promise<Answered> => {
     const begun = turn;
-    const store = KINDS[kind].long ? options.longStore : options.store;
     const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
     const { sums } = KINDS[kind];
     const at = sums ? await missingMark(store) : null;
@@ -69,11 +82,11 @@ export function createSlowReads(options: {
     }
     return { loaded, mark: at };
   };
-  const load = (kind: KindName, key: string): Promise<Answered> => {
+  const load = (kind: KindName, key: string, store = storeOf(kind)): Promise<Answered> => {
     const name = `${kind} ${key}`;
     const known = flights.get(name);
     if (known !== undefined && known.turn === turn) return known.answer;
-    const flight: Flight = { turn, answer: ask(kind, key) };
+    const flight: Flight = { turn, answer: ask(kind, key, store) };
     flights.set(name, flight);
     const over = () => {
       if (flights.get(name) === flight) flights.delete(name);
@@ -88,7 +101,8 @@ export function createSlowReads(options: {
       for (const kind of Object.keys(KINDS) as KindName[])
         if (KINDS[kind].slow && touches(changes, kind)) touchedIn.set(kind, turn);
       // Whoever wants it is told why it could not be read; nobody does yet.
-      for (const [kind, keys] of again) for (const key of keys) load(kind, key).catch(() => {});
+      for (const [kind, keys] of again)
+        for (const key of keys) load(kind, key, options.againStore).catch(() => {});
     },
     forReader: () => {
       const overlay: Overlay = new Map();
@@ -119,3 +133,12 @@ export function createSlowReads(options: {
     },
   };
 }
+
+/** The same, on connections of their own beside those of a store. */
+export const slowReadsBeside = (store: Store, within: Within): SlowReads =>
+  createSlowReads({
+    ...within,
+    store: asideOf(store, 'slow reads', SLOW_CONNECTIONS),
+    longStore: asideOf(store, 'long reads', LONG_CONNECTIONS),
+    againStore: asideOf(store, 'reads again', AGAIN_CONNECTIONS),
+  });

@@ -1,4 +1,4 @@
-import { addKey, type Cell, type Cells, type Keys, type Source } from './cells/cells.ts';
+import { addKey, type Cells, type Keys, type Source } from './cells/cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
 import { holds, type Made } from './made/made.ts';
@@ -6,6 +6,7 @@ import type { Parts } from './made/parts.ts';
 import type { RowParts, SizedText } from './made/row-parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
+import { type StateCells, tracked } from './state-cells.ts';
 
 /** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
 export interface View {
@@ -19,6 +20,12 @@ export interface View {
   state(): IndexState;
   /** What `make` makes of this view, or has made before of the same: of what it is made the name has to say the rest. */
   part<T>(name: string, make: () => T): T;
+  /**
+   * The same for one of many that take long together: where others of them kept the thread for long enough, it is made
+   * when others have had their turn, and the answer is made once more.
+   * @param none stands for it until then
+   */
+  longPart<T>(name: string, none: T, make: () => T): T;
   /**
    * The same for what is made of one row and of what it has in common with others.
    * @param around another object where that says something else: a part of this view
@@ -39,13 +46,6 @@ export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
 /** The kinds that have a row by key, or none. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
 
-/** The state of the index in two parts: one moves with every slot, the other hardly ever. */
-export interface StateCells {
-  progress: Cell;
-  missing: Cell;
-  ranked: Cell;
-}
-
 /** Values that were loaded for one reader alone. */
 export type Overlay = Map<KindName, Map<string, unknown>>;
 
@@ -56,7 +56,17 @@ export interface Reading {
   lacksRanked(): boolean;
   /** Whether memory has to be brought up first: something does not go with it. */
   misfits(): boolean;
+  /** Whether more is to be made, once others have had their turn. */
+  isUnfinished(): boolean;
   made<T>(value: T): Made<T>;
+}
+
+/** What one answer is made in, where that takes long: piece by piece, with turns of others between them. */
+export interface Slices {
+  /** Whether this one has kept the thread for long enough. */
+  isOver(): boolean;
+  /** What was made in those before it, however much else is kept. */
+  made: Map<string, Made<unknown>>;
 }
 
 export function openView(
@@ -70,12 +80,14 @@ export function openView(
   },
   now: number,
   overlay: Overlay,
+  slices: Slices,
 ): Reading {
   const lacks: Keys = new Map();
   const cells: Source[] = [];
   const stamps: number[] = [];
   let lacksRanked = false;
   let misfits = false;
+  let isUnfinished = false;
   /** How often something was not there. */
   let lacking = 0;
   let until = Number.POSITIVE_INFINITY;
@@ -102,21 +114,37 @@ export function openView(
     lacking += 1;
     return KINDS[kind].none as ValueOf<Kind>;
   };
-  const part = <T>(name: string, make: () => T): T => {
-    const known = memory.parts.get(name) as Made<T> | undefined;
-    if (known !== undefined && holds(known, now, memory.clock)) {
-      for (const cell of known.cells) cells.push(cell);
-      for (const stamp of known.stamps) stamps.push(stamp);
-      if (known.until < until) until = known.until;
-      return known.value;
-    }
+  const knownPart = <T>(name: string): Made<T> | null => {
+    const known = (memory.parts.get(name) ?? slices.made.get(name)) as Made<T> | undefined;
+    if (known === undefined || !holds(known, now, memory.clock)) return null;
+    for (const cell of known.cells) cells.push(cell);
+    for (const stamp of known.stamps) stamps.push(stamp);
+    if (known.until < until) until = known.until;
+    return known;
+  };
+  const part = <T>(name: string, make: () => T, keep?: (made: Made<T>) => void): T => {
+    const known = knownPart<T>(name);
+    if (known !== null) return known.value;
     const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
     until = Number.POSITIVE_INFINITY;
     const value = make();
     const made = { value, cells: cells.slice(from), stamps: stamps.slice(from), until };
-    if (lacking === lackingBefore && until > now) memory.parts.set(name, made);
+    if (lacking === lackingBefore && until > now) {
+      memory.parts.set(name, made);
+      keep?.(made);
+    }
     until = Math.min(until, untilBefore);
     return value;
+  };
+  const longPart = <T>(name: string, none: T, make: () => T): T => {
+    const isOver = slices.isOver();
+    // Of what lacks something nothing is kept: it would be made again and again.
+    if (lacking === 0 && !isOver) return part(name, make, (made) => slices.made.set(name, made));
+    const known = knownPart<T>(name);
+    if (known !== null) return known.value;
+    isUnfinished ||= isOver;
+    lacking += 1;
+    return none;
   };
   const rowPart = <T extends SizedText>(row: Source, around: object, make: () => T): T => {
     use(row);
@@ -146,6 +174,7 @@ export function openView(
     lacks,
     lacksRanked: () => lacksRanked,
     misfits: () => misfits,
+    isUnfinished: () => isUnfinished,
     view: {
       now,
       get,
@@ -159,7 +188,8 @@ export function openView(
         return rows;
       },
       state: () => tracked(memory.state, use),
-      part,
+      part: (name, make) => part(name, make),
+      longPart,
       rowPart,
       use,
       ranked: (need) => {
@@ -185,46 +215,5 @@ export function openView(
       },
     },
     made: (value) => ({ value, cells, stamps, until }),
-  };
-}
-
-/** The state, each part of it noted as used where it is looked at. */
-function tracked({ progress, missing }: StateCells, use: (cell: Source) => void): IndexState {
-  const state = missing.value as IndexState;
-  const newest = progress.value as IndexState;
-  let usesMissing = false;
-  let usesProgress = false;
-  const still = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
-    if (!usesMissing) use(missing);
-    usesMissing = true;
-    return state[field];
-  };
-  const moving = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
-    if (!usesProgress) use(progress);
-    usesProgress = true;
-    return newest[field];
-  };
-  return {
-    get applied() {
-      return moving('applied');
-    },
-    get markerTime() {
-      return moving('markerTime');
-    },
-    get followedTime() {
-      return moving('followedTime');
-    },
-    get gaps() {
-      return still('gaps');
-    },
-    get openGaps() {
-      return still('openGaps');
-    },
-    get incomplete() {
-      return still('incomplete');
-    },
-    get historyReason() {
-      return still('historyReason');
-    },
   };
 }

@@ -1,6 +1,13 @@
+import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
 import { createSlices } from './slices.ts';
+
+/**
+ * Ten times the usual: its start alone would have parts of it compiled once more, for longer than it takes itself. What
+ * is run again and again is compiled all the same.
+ */
+const TIERING_BUDGET = 130_000_000;
 
 /**
  * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows.
@@ -13,6 +20,7 @@ export async function openEmbedded(directory: string): Promise<Db> {
       { cause },
     );
   });
+  setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
   const engine = await PGlite.create(directory);
   const inSlices = createSlices();
   return {

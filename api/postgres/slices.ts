@@ -6,18 +6,26 @@ export interface SliceOptions {
   now?(): number;
   /** Calls back once what came meanwhile has been looked at. */
   later?(call: () => void): void;
+  /** Calls back after so many milliseconds. */
+  after?(call: () => void, ms: number): void;
 }
 
 /** So long nothing else of the process is looked at. */
 const SLICE_MS = 1;
+/** Where others want the thread, too, it rests so many times as long as it worked. */
+const RESTS = 3;
+/** A question of its own may take long. */
+const MOST_REST_MS = 20;
 
 /**
  * For an engine that works on this thread and is done before it answers: a hundred questions that wait for it would be
- * answered in one go, with nobody else being heard meanwhile.
+ * answered in one go, with nobody else being heard meanwhile. Where those others had as much to do, it rests: strangers that
+ * ask for challenges are not to keep readers waiting.
  */
 export function createSlices({
   now = () => performance.now(),
   later = (call) => void setImmediate(call),
+  after = (call, ms) => void setTimeout(call, ms),
 }: SliceOptions = {}): Slices {
   let last: Promise<unknown> = Promise.resolve();
   /** Since anything else was last looked at. */
@@ -32,9 +40,16 @@ export function createSlices({
       used = 0;
     });
   };
+  const letOthersWork = async () => {
+    const worked = used;
+    const pausedAt = now();
+    await new Promise<void>(later);
+    if (now() - pausedAt < worked) return;
+    await new Promise<void>((rested) => after(rested, Math.min(RESTS * worked, MOST_REST_MS)));
+  };
   return (work) => {
     const turn = async () => {
-      if (used >= SLICE_MS) await new Promise<void>(later);
+      if (used >= SLICE_MS) await letOthersWork();
       noteWhenHeard();
       const startedAt = now();
       try {

@@ -1,3 +1,5 @@
+import { oldest } from '../figures/times.ts';
+
 /** A printed row without what it has in common with others: a fifth of its text, put together again in 2 µs. */
 export interface Folded {
   shape: Shape;
@@ -19,12 +21,14 @@ export interface Folding {
   fold(text: string): Folded;
 }
 
-/** In place of a time: it is filled in when a row is put together. */
+/**
+ * In place of a time: it is filled in when a row is put together. With a time behind it, it is the older of both.
+ */
 export const MARK = '\0';
 /** The field of times in which it may stand. */
 const TIME = 'asOf';
-const PRINTED_MARK = JSON.stringify(MARK);
-/** No value is printed as this. */
+const PRINTED_MARK = JSON.stringify(MARK).slice(0, -1);
+/** No value is printed as what begins with this. */
 const FILLED_IN = '*';
 
 /** Of these a figure has the same in every row. */
@@ -69,10 +73,10 @@ export function createFolding(mostShapes = MOST_SHAPES): Folding {
       const id = around.join(MARK);
       const shape = shapes.get(id) ?? { around, like: likeOf(names) };
       shapes.set(id, shape);
-      const isMark = (value: string, at: number) => names[at] === TIME && value === PRINTED_MARK;
+      const isMark = (value: string, at: number) => names[at] === TIME && value.startsWith(PRINTED_MARK);
       const left = values.map((value, at) => {
         if (value === values[shape.like[at] as number]) return '';
-        return isMark(value, at) ? FILLED_IN : value;
+        return isMark(value, at) ? FILLED_IN + value.slice(PRINTED_MARK.length, -1) : value;
       });
       return { shape, values: left.join('\n'), marked: values.some(isMark) };
     },
@@ -88,9 +92,14 @@ export function unfold({ shape, values }: Folded, mark: string | null): string {
     if (all[at] === '') all[at] = all[like[at] as number] as string;
     const value = all[at] as string;
     text += around[at] as string;
-    text += value === FILLED_IN ? JSON.stringify(mark) : value;
+    text += value.startsWith(FILLED_IN) ? JSON.stringify(filledIn(value, mark)) : value;
   }
   return text + (around[all.length] as string);
+}
+
+function filledIn(value: string, mark: string | null): string | null {
+  const time = value.slice(FILLED_IN.length);
+  return time === '' ? mark : oldest([mark, time]);
 }
 
 const likeOf = (names: readonly string[]): number[] =>

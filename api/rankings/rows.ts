@@ -1,6 +1,6 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { RankedPlace } from '../../clickhouse/queries/ranking/ranking.ts';
-import { figure } from '../../schemas/figure.ts';
+import { type Figure, figure } from '../../schemas/figure.ts';
 import { OWN_KEYS, ofShown, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
@@ -94,7 +94,7 @@ function rowAt(
 
 /**
  * All that it is made of is got from the view here: what stands in its text is noted as what it is made of.
- * @param markerTime the age of a count of nothing
+ * @param markerTime the age of a sum of nothing
  */
 function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => string | null): Unranked {
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
@@ -105,7 +105,10 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
   const reason = historyReason ?? incompleteReason(around, policy.address, 'Routed.amount');
-  const fees = eventSum(view.state(), reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
+  // That of who has an event says nothing of how far the index is, which moves with every slot.
+  const ageOf = (last: string | null) => ({ markerTime: last === null ? markerTime() : null });
+  const last = totals.last_routed;
+  const fees = eventSum(ageOf(last), reason, totals.routed, ROUTED_SOURCE, last);
   const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
@@ -134,11 +137,11 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
     bankroll,
     usd: {
       ...ofShown((sort) => inDollars(own[sort], sort, quote)),
-      fees: inDollars(fees, 'fees', quote),
+      fees: openTime(inDollars(fees, 'fees', quote), quote.price.observedAt),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(
-      { markerTime: events.last_time === null ? markerTime() : null },
+      ageOf(events.last_time),
       around.dayReason ?? undatedIn(around, view, policy.mint),
       events.count,
       'indexer:events',
@@ -147,6 +150,10 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
     createdAt: timeOf(policy.created_at),
   };
 }
+
+/** A figure whose time is open is as old as its price, where that is the older. */
+const openTime = (dollars: Figure, observedAt: string | null): Figure =>
+  dollars.asOf === MARK && observedAt !== null ? { ...dollars, asOf: MARK + observedAt } : dollars;
 
 const undatedIn = (around: Around, { now, until }: View, of: string): string | null =>
   undatedLately({ now, until, state: () => around }, ({ mint }) => mint === of);

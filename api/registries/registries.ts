@@ -4,6 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
 import { unlistedReason } from '../figures/unlisted.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
+import { quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
@@ -43,11 +44,14 @@ export function modelList(view: View): ModelsResponse {
 
 /** Those whose symbol or name holds the text, in the order of the list. */
 function pairsWith(view: View, search: string): readonly QuotePairRow[] {
-  const all = view.get('quotePairs', pageKey('', PAIRS_HELD));
+  const all = view.get('cataloguePairs', pageKey(PAIRS_HELD));
   if (all.length >= PAIRS_HELD) return view.get('quotePairs', pageKey(search, QUOTES_MAX));
+  const counts = new Map(quoteTotalsIn(view).map((row) => [row.quote_mint, row.policy_count]));
   const text = search.toLowerCase();
   return all
     .filter(({ symbol, name }) => symbol.toLowerCase().includes(text) || name.toLowerCase().includes(text))
+    .map((pair) => ({ ...pair, policy_count: counts.get(pair.mint) ?? 0 }))
+    .sort((one, other) => other.policy_count - one.policy_count)
     .slice(0, QUOTES_MAX);
 }
 

@@ -9,7 +9,7 @@ import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
 import { givingWay } from '../../clickhouse/embedded/give-way.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import { LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
+import { appliedRow, LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
 import { percentile } from '../support/percentile.ts';
 import { rowsOf } from './data.ts';
 
@@ -87,6 +87,12 @@ async function writeSlot(): Promise<void> {
     await store.insert(table, changed);
     noteRows(changes, table, changed);
   }
+  // As the materialiser does: the marker moves with every slot, and with it whatever tells how far the index is.
+  const marker = { slot: state.slot, log_offset: state.slot, block_time: Math.floor(Date.now() / 1000) };
+  await store.insert('applied', [
+    appliedRow('accounts', 0, marker),
+    appliedRow('transactions', 0, { ...marker, applied_at: Date.now() }),
+  ]);
   handOver.note(changes);
   handOver.applied();
 }

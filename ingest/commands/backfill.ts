@@ -9,6 +9,7 @@ import { ConfigError } from '../../runtime/errors.ts';
 import { lockDataDir } from '../../runtime/process/data-lock.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';
+import { notReached } from '../../runtime/process/not-reached.ts';
 import { createProgress } from '../../runtime/process/progress.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
@@ -43,7 +44,7 @@ await runMain(async (signal) => {
   const kafka = openKafka(config, logger);
   const log = createKafkaWriter(kafka, prefix);
   try {
-    await partitionsOf(kafka, prefix);
+    await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
     if (store === null) return;
     const done = await runBackfill({

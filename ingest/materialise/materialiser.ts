@@ -13,6 +13,7 @@ import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { deadLetterRow, letterSources } from './dead-letters.ts';
 import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
+import { createNamed } from './named.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
@@ -58,6 +59,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const live = createLiveSums(options.store);
   const settleDerived = createDerived(options.store);
   const writeStates = createStates(store);
+  const named = createNamed();
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
@@ -112,6 +114,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const derived = await settleDerived(facts, struck.takenBack, goesOn);
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
+    const names = named.rowsOf([...facts.events, ...derived.events]);
+    await insert('named_accounts', names);
+    named.written(names);
     // 2. Facts, then the sums over them.
     const events = [...facts.events, ...derived.events, ...struck.events];
     if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
@@ -141,7 +146,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 3. Latest states and readings.
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
-    await writeStates({ states, times: records.times, markers, before }, insert);
+    await writeStates({ states, times: records.times, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const found = [...facts.deadLetters, ...states.deadLetters];
     const letters = [...records.deadLetters, ...found];

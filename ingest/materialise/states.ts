@@ -12,7 +12,8 @@ import { createNewMarks } from './rows/marks.ts';
 import type { BatchStates } from './rows/read-states.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
 import { streamCover } from './stream-cover.ts';
-import { createHighestUnseen } from './unseen-highest.ts';
+import { broughtRows } from './unseen/brought.ts';
+import { createHighestUnseen } from './unseen/highest.ts';
 
 /** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */
 export type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;
@@ -26,6 +27,8 @@ export interface States {
   markers: readonly MarkerRecord[];
   /** Where the partition stands. */
   before: { slot: bigint; blockTime: number | null };
+  /** Whether all that came before of the partition was written by this process. */
+  goesOn: boolean;
 }
 
 /**
@@ -40,7 +43,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   const first = createFirstStreamed();
   const marks = createNewMarks();
   const unseen = createHighestUnseen(store);
-  return async ({ states, times, markers, before }, insert) => {
+  return async ({ states, times, markers, before, goesOn }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
     const { closings, waiting } = hourRows(latest.closings);
@@ -49,12 +52,15 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       rows.some(({ hour }) => hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
     unseen.found(latest.unseen);
-    const isBehind = await unseen.isBehind(streamed);
+    const highest = await unseen.slot(goesOn);
+    const isBehind = streamed.some(({ slot }) => BigInt(slot) < highest);
+    const brought = await broughtRows(store, states.seen, { highest, found: latest.unseen });
     const newMarks = marks.of(states.marks);
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
       insert('unseen_changes', latest.unseen, NEWS),
+      insert('brought_changes', brought, NEWS),
       insert('account_hours', closings, isBehind ? NEWS : newsOf(closings)),
       insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),

@@ -1,13 +1,14 @@
 import { hidden } from '../config/secrets.ts';
-import { ConfigError, messageOf } from '../errors.ts';
+import { ConfigError, messageOf, RetryableError } from '../errors.ts';
 import { printable } from './printable.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
 
 /**
- * Runs a process until its work is done or a signal asks it to stop. Exit code 0 only on success: a configuration
- * error prints its sentence alone, anything else its stack.
+ * Runs a process until its work is done or a signal asks it to stop. Exit code 0 only on success: a wrong
+ * configuration, and what outside does not answer as it should, is told in its sentence alone, anything else with its
+ * stack.
  */
 export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -25,7 +26,10 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
     await main(stopping.signal);
     process.exit(0);
   } catch (error) {
-    const known = error instanceof ConfigError || (error as Error)?.name === 'DataLockedError';
+    const known =
+      error instanceof ConfigError ||
+      error instanceof RetryableError ||
+      (error as Error)?.name === 'DataLockedError';
     const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
     process.stderr.write(`${printable(hidden(said))}\n`);
     process.exit(1);

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { whyNotListening } from './listening.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface MetricsServer {
@@ -45,7 +46,7 @@ export async function serveMetrics(
     answer(request, response).catch(() => response.writeHead(500).end());
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(whyNotListening('METRICS_PORT', { host, port }, error)));
     server.listen(port, host, resolve);
   });
   const address = server.address();

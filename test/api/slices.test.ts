@@ -29,6 +29,32 @@ test('a hundred questions to the engine of this thread are not answered in one g
   expect(Math.max(...atOnce)).toBeLessThanOrEqual(8);
 });
 
+test.each([
+  ['nobody else wants the thread', 0, []],
+  ['others have little to do', 1, []],
+  ['others have as much to do', 2, [6, 6]],
+  ['a question took long, too', 40, [20, 20]],
+])('where %s it rests as it should', async (_, othersMs, rests) => {
+  let now = 0;
+  const rested: number[] = [];
+  const later = (call: () => void) => {
+    now += othersMs;
+    queueMicrotask(call);
+  };
+  const after = (call: () => void, ms: number) => {
+    rested.push(ms);
+    queueMicrotask(call);
+  };
+  const inSlices = createSlices({ now: () => now, later, after });
+  const tookMs = othersMs > 20 ? 30 : 2;
+  const ask = () =>
+    inSlices(async () => {
+      now += tookMs;
+    });
+  await Promise.all([ask(), ask(), ask()]);
+  expect(rested).toEqual(rests);
+});
+
 test('one question waits for nobody, and a failure keeps none from being asked', async () => {
   const inSlices = createSlices();
   await expect(inSlices(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');

@@ -90,6 +90,15 @@ test('where history is complete, and every account that it names was read, nothi
     eventRow('', 'ProtocolPauseSet', 2, { policy: '', mint: '' }),
     eventRow('b', 'VenueRegistered', 1, registered),
   ]);
+  const { policy } = eventRow('b', '', 0);
+  await held.api.insert('named_accounts', [
+    ...['a', 'b'].map((mint) => ({
+      policy: eventRow(mint, '', 0).policy,
+      token_account: '',
+      mint: key(mint),
+    })),
+    { policy, token_account: key('spot'), mint: key('b') },
+  ]);
   await tell(0);
   const reason = async () => [...(await allTold()).reasons][0];
   expect(await reason()).toMatch(/, and 2 of those that history names are not read yet$/);

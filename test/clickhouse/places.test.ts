@@ -16,7 +16,7 @@ function works() {
 
 test('so many work at a time, lanes take turns, and a failure makes room as an end does', async () => {
   const { begun, work, names } = works();
-  const places = createPlaces(2, 100_000);
+  const places = createPlaces(2, 100_000, () => 0);
   const [flood, other] = [places.lane(), places.lane()];
   const all = Array.from({ length: 5 }, (_, n) => flood(work(`f${n}`)));
   all.push(other(work('o0')), other(work('o1')));
@@ -30,6 +30,30 @@ test('so many work at a time, lanes take turns, and a failure makes room as an e
   expect(names()).toBe('f0 f1 f2 o0 f3 o1 f4');
   const told = (await ended).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message));
   expect(told).toEqual(['f0', 'down', 'f2', 'f3', 'f4', 'o0', 'o1']);
+});
+
+test('of lanes that wait the one that has had least of late is next', async () => {
+  let now = 0;
+  const { begun, work, names } = works();
+  const places = createPlaces(1, 100_000, () => now);
+  const [flood, other] = [places.lane(), places.lane()];
+  const all = [flood(work('f0')), flood(work('f1')), flood(work('f2')), other(work('o0')), other(work('o1'))];
+  const end = async (n: number, tookMs: number) => {
+    now += tookMs;
+    begun[n]?.end();
+    await breathe();
+  };
+  await breathe();
+  for (let n = 0; n < 5; n += 1) await end(n, n === 0 ? 100 : 10);
+  // What a lane has had is halved with each second.
+  expect(names()).toBe('f0 o0 o1 f1 f2');
+  await Promise.all(all);
+  now += 60_000;
+  const later = [other(work('o2')), other(work('o3')), flood(work('f3'))];
+  await breathe();
+  for (let n = 5; n < 8; n += 1) await end(n, 1_000);
+  expect(names()).toBe('f0 o0 o1 f1 f2 o2 f3 o3');
+  await Promise.all(later);
 });
 
 test('what takes too long goes on without its place, which is given up once', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCover } from '../../api/history/cover.ts';
-import type { Store } from '../../clickhouse/client.ts';
+import type { Params, Store } from '../../clickhouse/client.ts';
 import { keepSums } from '../../clickhouse/queries/history/keep-sums.ts';
 import { madeSums, protocolHistoryRows } from '../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
@@ -162,7 +162,13 @@ describe('sums that are kept', () => {
   test('are made again from the hour on that something late is of, whatever it is', async () => {
     const early = await freshDatabase();
     const last = whole.at(-1) as number;
-    const late = [['policies'], ['account_hours'], ['unseen_changes', 'first_streamed'], ['stream_holes']];
+    const late = [
+      ['policies'],
+      ['account_hours'],
+      ['unseen_changes', 'first_streamed'],
+      ['brought_changes'],
+      ['stream_holes'],
+    ];
     // Half of each of these comes when the sums of what is there are kept already.
     for (const [table, rows] of past.inserts)
       await early.insert(table, late.flat().includes(table) ? rows.slice(0, rows.length / 2) : rows);
@@ -178,6 +184,23 @@ describe('sums that are kept', () => {
     }
     expect(await sumsOf(early, whole), `seed ${SEED}`).toEqual(expectedAt(whole));
     await early.close();
+  });
+
+  test('are not made as long as a write is under way that was counted by then', async () => {
+    const { slot: _, ...row } = past.states[0] as StateRow;
+    await store.insert('account_hours', [{ ...row, hour: whole[0] as number, version: '1' }]);
+    const order: string[] = [];
+    let writes = 2;
+    const query: Store['query'] = async <Row>(sql: string, params?: Params) => {
+      if (sql.includes('leadInFrame')) order.push('made');
+      const rows = await store.query<Row>(sql, params);
+      if (!sql.includes('FROM system.processes')) return rows;
+      writes -= 1;
+      return writes < 0 ? rows : [{} as Row];
+    };
+    const settle = async () => void order.push('settled');
+    expect(await keepSums({ ...store, query }, whole, settle)).toBeGreaterThan(0);
+    expect(order).toEqual(['settled', 'settled', 'settled', 'made']);
   });
 
   test('of hours before that stand', async () => {

@@ -11,7 +11,14 @@ import type { EventKind } from '../../devnet/program/state/events.ts';
 import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Layout } from '../../devnet/program/state/layouts.ts';
 import idl from '../../schemas/bankroll.idl.json' with { type: 'json' };
 import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
-import { camelCase, type FieldType, fieldsOf } from '../../schemas/program/idl.ts';
+import {
+  camelCase,
+  discriminatorOf,
+  type FieldType,
+  fieldsOf,
+  INSTRUCTIONS_WITH_EVENT,
+} from '../../schemas/program/idl.ts';
+import { fieldsReader } from '../../schemas/program/struct.ts';
 
 const GENESIS = 1_760_000_000_000;
 
@@ -41,13 +48,19 @@ describe('what the chain writes', () => {
     );
   });
 
-  test('in the life of a seed is every kind of event', async () => {
+  test('in the life of a seed is every kind of event, by calls that hold the arguments of the IDL', async () => {
     const chain = createChain({ dir: null, seed: 'layouts 1', genesisTime: GENESIS });
     const life = createLife(chain, { seed: 'layouts 1', policies: 10, rate: 6 });
     const missing = new Set(Object.keys(EVENT_LAYOUTS) as EventKind[]);
     for (let made = 0; made < 2_000 && missing.size > 0; made += 1) {
       const { transactions } = await chain.produce(life.next());
-      for (const { events } of transactions) for (const { kind } of events) missing.delete(kind);
+      for (const { events, message, inner } of transactions) {
+        for (const { kind } of events) missing.delete(kind);
+        for (const { data } of [message, ...inner].flatMap(({ instructions }) => instructions)) {
+          const found = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(data));
+          if (found !== undefined) expect(() => fieldsReader(found.name, found.args)(data)).not.toThrow();
+        }
+      }
     }
     expect([...missing]).toEqual([]);
   });

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { quoteAssets } from '../../devnet/life/quote-assets.ts';
+import type { SingleAction } from '../../devnet/program/actions.ts';
+import { ZERO_KEY } from '../../devnet/program/state/keys.ts';
 import { TOKEN_PROGRAM } from '../../devnet/program/state/known-programs.ts';
-import { AGENT } from '../../devnet/program/state/state.ts';
+import { AGENT, LOCAL } from '../../devnet/program/state/state.ts';
+import idl from '../../schemas/bankroll.idl.json' with { type: 'json' };
 import { openStage, STRANGER, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -75,14 +78,24 @@ describe('a policy over time', () => {
     expect(stage.policy()).toMatchObject({ risk: 33, toBankrollBps: 5000, mode: 0, modelId: 0 });
   });
 
-  test('nobody but the authority sets, locks or rotates', async () => {
+  test('nobody but the authority does what the IDL has the authority sign', async () => {
     await stage.init();
-    const refused = [
-      await stage.run({ kind: 'set_policy', mint, by: STRANGER, terms: stage.terms }),
-      await stage.run({ kind: 'lock_policy', mint, by: STRANGER }),
-      await stage.run({ kind: 'set_agent', mint, by: STRANGER, agent: STRANGER }),
+    const of = { mint, by: STRANGER };
+    const venue = { tokenAccount: mint, assetMint: stage.terms.quoteMint, remoteAccount: ZERO_KEY };
+    const tried: SingleAction[] = [
+      { kind: 'set_policy', ...of, terms: stage.terms },
+      { kind: 'lock_policy', ...of },
+      { kind: 'set_agent', ...of, agent: STRANGER },
+      { kind: 'set_paused', ...of, paused: true },
+      { kind: 'register_venue_account', ...of, ...venue, venueKind: LOCAL, assetClass: 1 },
+      { kind: 'revoke_venue_account', ...of, tokenAccount: mint },
     ];
-    expect(refused.map((tx) => tx.failed)).toEqual(['NotAuthority', 'NotAuthority', 'NotAuthority']);
+    for (const action of tried) expect((await stage.run(action)).failed, action.kind).toBe('NotAuthority');
+    const signed = idl.instructions.filter(({ accounts }) => accounts[0]?.name === 'authority');
+    // Who creates a policy is its authority.
+    expect(['init_policy', ...tried.map(({ kind }) => kind)].sort()).toEqual(
+      signed.map(({ name }) => name).sort(),
+    );
   });
 });
 

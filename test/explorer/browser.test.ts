@@ -36,7 +36,7 @@ const CHARTS = {
   'Routed to bankrolls': '--purse-bankroll',
   'Routed to liquidity': '--purse-lp',
   'Protocol’s cut': '--purse-protocol',
-  Profit: '--purse-local',
+  'Profit above the mark': '--purse-local',
   'Spent on buybacks': '--purse-holders',
 };
 
@@ -234,6 +234,8 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { page: slow } = await another();
     for (const [name, path] of Object.entries({ ...pages, burned: BURNED })) {
       await slow.unrouteAll({ behavior: 'ignoreErrors' });
+      // The page before asks on as long as it is open.
+      await slow.goto('about:blank');
       await answerOnly(slow, MOST_REQUESTS);
       await slow.goto(path);
       await slow

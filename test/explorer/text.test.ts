@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
 import { KINDS, told } from '../../api/explorer/browser/text/events.ts';
+import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
 import { classNames, percent } from '../../api/explorer/browser/text/words.ts';
@@ -150,5 +151,13 @@ describe('words', () => {
     expect(span(0)).toBe('0 s');
     expect([percent(500), percent(9644), percent(10)]).toEqual(['5%', '96.44%', '0.1%']);
     expect(classNames(17)).toEqual(['Stable', 'Perp']);
+  });
+
+  test('what a number means is told by its name, of a day too', () => {
+    expect(meaningOf('Profit above the mark, 2026-01-02')).toBe(meaningOf('Profit above the mark'));
+    expect(meaningOf('Profit above the mark')).toMatch(/stays at work/);
+    expect(meaningOf('Profit swept')).not.toBe(meaningOf('Profit above the mark'));
+    expect(meaningOf('Bankroll, unspent')).toMatch(/vault/);
+    expect(meaningOf('Policies')).toBeNull();
   });
 });

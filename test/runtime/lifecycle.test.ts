@@ -8,7 +8,7 @@ const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/e
 
 /** Runs a process whose work is `body`, sends it a signal once it says "ready", and tells how it ended. */
 async function run(body: string, kill: NodeJS.Signals | null = null) {
-  const code = `import { aborted, runMain } from ${LIFECYCLE}; import { ConfigError } from ${ERRORS};
+  const code = `import { aborted, runMain } from ${LIFECYCLE}; import { ConfigError, RetryableError } from ${ERRORS};
     await runMain(async (signal) => { ${body} });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' });
   let out = '';
@@ -37,6 +37,8 @@ test('work that is done ends the process with 0, a configuration error with 1 an
   expect((await run('')).exit).toBe(0);
   const failed = await run(`throw new ConfigError('PORT is malformed')`);
   expect(failed).toMatchObject({ exit: 1, err: 'PORT is malformed\n' });
+  const early = await run(`throw new RetryableError('no topic: run npm run migrate')`);
+  expect(early).toMatchObject({ exit: 1, err: 'no topic: run npm run migrate\n' });
 });
 
 test('any other error ends the process with 1 and its stack', async () => {

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createRegistry, type MetricsServer, serveMetrics } from '../../runtime/process/metrics.ts';
 
@@ -16,4 +17,16 @@ test('metrics, liveness and readiness are served, and readiness names what is mi
   expect((await get('/ready')).status).toBe(200);
   expect((await get('/else')).status).toBe(404);
   expect((await get('/live', 'POST')).status).toBe(405);
+});
+
+test('a port that is taken stops the process with a sentence that names METRICS_PORT', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as { port: number };
+  const taken = serveMetrics(createRegistry('test'), async () => [], '127.0.0.1', port);
+  await expect(taken).rejects.toMatchObject({
+    name: 'ConfigError',
+    message: expect.stringMatching(new RegExp(`port ${port} already: stop it, or set METRICS_PORT`)),
+  });
+  other.close();
 });

@@ -15,8 +15,8 @@ export const CHALLENGES = 30;
  * @returns the time from then on, as text: limits are counted and rows are written with it.
  */
 export async function takeTurn(tx: Transaction, subject: string): Promise<string> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [subject]);
-  return databaseTime(tx);
+  const [row] = await tx.query<{ now: string }>('SELECT take_turn($1)::text AS now', [subject]);
+  return (row as { now: string }).now;
 }
 
 export async function databaseTime(db: Queries): Promise<string> {
@@ -51,8 +51,6 @@ export async function roomForExposure(db: Queries, mint: string, now: string): P
     throw rateLimited(`${OPENS_AND_RELEASES} opens and releases a minute are the most for a policy`, wait);
 }
 
-const ATTEMPTS = 'SELECT at FROM attempts WHERE subject = $1';
-
 /**
  * Counts an attempt, in all processes together.
  * @throws Refusal rate_limited where `most` of the subject are less than a minute old; then it is not counted.
@@ -84,7 +82,7 @@ export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Atte
     await inTurn(`attempt ${subject}`, async () => {
       // Those before in the queue may have used up what was left.
       mustNotBeRefused(subject, what);
-      const wait = await db.transaction((tx) => countOne(tx, subject, most));
+      const wait = await countOne(db, subject, most);
       if (wait === null) return;
       if (refusedUntil.size >= REMEMBERED) refusedUntil.clear();
       refusedUntil.set(subject, clock() + wait * 1000);
@@ -95,12 +93,12 @@ export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Atte
 }
 
 /** @returns null where it was counted, else the seconds until one more can be. */
-async function countOne(tx: Transaction, subject: string, most: number): Promise<number | null> {
-  const now = await takeTurn(tx, subject);
-  const wait = await waitFor(tx, ATTEMPTS, subject, now, most);
-  if (wait === null)
-    await tx.query('INSERT INTO attempts (subject, at) VALUES ($1, $2::timestamptz)', [subject, now]);
-  return wait;
+async function countOne(db: Db, subject: string, most: number): Promise<number | null> {
+  const [row] = await db.query<{ wait: number | null }>('SELECT count_attempt($1, $2) AS wait', [
+    subject,
+    most,
+  ]);
+  return row?.wait ?? null;
 }
 
 /** Notes a refused attempt of an authenticated session. */

@@ -12,18 +12,21 @@ export interface Answer {
   /** Of the bytes. */
   length: number;
   /** What follows the bytes. */
-  rest?: Piece;
+  rest?: readonly Piece[];
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
 
-export const lengthOf = ({ length, rest }: Answer): number => length + (rest?.bytes.length ?? 0);
+export const lengthOf = ({ length, rest = [] }: Answer): number =>
+  rest.reduce((sum, { bytes }) => sum + bytes.length, length);
 
 /** All of it, as bytes. */
 export function wholeOf({ bytes, rest }: Answer): Buffer {
   const own = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-  return rest === undefined ? own : Buffer.concat([own, rest.bytes]);
+  return rest === undefined ? own : Buffer.concat([own, ...bytesOf(rest)]);
 }
+
+const bytesOf = (pieces: readonly Piece[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 
 /**
  * The answer as it is kept. What is sent once stays a text: bytes of their own for each are memory that is given back only
@@ -57,7 +60,7 @@ export function answerOf(reply: RouteReply): Answer {
   const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
   const { length } = bytes;
   if (rest === undefined) return { status, bytes, length, etag: `"${tagOf(bytes)}"`, headers };
-  return { status, bytes, length, rest, etag: `"${tagOf(bytes, rest.tag)}"`, headers };
+  return { status, bytes, length, rest, etag: `"${tagOf(bytes, ...rest.map(({ tag }) => tag))}"`, headers };
 }
 
 /** Of a text in ASCII the same bytes, and room for them is made once: for others it is made for the most that they may be. */
@@ -93,7 +96,7 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
     ctx.res.end(bytes, encodingOf(bytes, answer.length));
     return;
   }
-  ctx.body = rest === undefined ? bytes : Readable.from([bytes, rest.bytes], { objectMode: false });
+  ctx.body = rest === undefined ? bytes : Readable.from([bytes, ...bytesOf(rest)], { objectMode: false });
 }
 
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */

@@ -1,6 +1,8 @@
+const [BEFORE, BEHIND] = ['{\n  "": [\n'.length, '\n  ]\n}'.length];
+
 /** An item of a list that stands in an answer's first level, as every answer is printed. */
 export const printedItem = (item: unknown): string =>
-  `    ${JSON.stringify(item, null, 2).replaceAll('\n', '\n    ')}`;
+  JSON.stringify({ '': [item] }, null, 2).slice(BEFORE, -BEHIND);
 
 const TEXT = Symbol('text');
 

@@ -1,40 +1,58 @@
-import type { Changes } from '../../../clickhouse/changes.ts';
+import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { inPieces } from '../../../clickhouse/key-pieces.ts';
+import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
 import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 import type { Cells, Keys } from './cells.ts';
 
-/** By kind: the keys that were asked for, and what was found or why nothing could be. */
-export type LoadedKeys = Map<
-  KindName,
-  { keys: ReadonlySet<string>; values: ReadonlyMap<string, Loaded<unknown>>; error?: unknown }
->;
-
-/**
- * One question for all the keys of a kind; a kind that fails takes no other with it.
- * @param known what stands in memory, and what has changed since
- */
-export async function loadKeys(
-  store: Store,
-  keys: Keys,
-  now: number,
-  known?: { cells: Cells; changes: Changes | null },
-): Promise<LoadedKeys> {
-  const loads = [...keys].map(
-    async ([kind, wanted]): Promise<
-      [KindName, LoadedKeys extends Map<KindName, infer One> ? One : never]
-    > => {
-      try {
-        const values =
-          (await refreshed(store, kind, known)) ?? (await KINDS[kind].load(store, [...wanted], now));
-        return [kind, { keys: wanted, values }];
-      } catch (error) {
-        return [kind, { keys: wanted, values: new Map(), error }];
-      }
-    },
-  );
-  return new Map(await Promise.all(loads));
+/** The keys of a kind that were asked for, and what was found or why nothing could be. */
+interface LoadedKind {
+  keys: ReadonlySet<string>;
+  values: ReadonlyMap<string, Loaded<unknown>>;
+  error?: unknown;
 }
+
+export type LoadedKeys = Map<KindName, LoadedKind>;
+
+/** What stands in memory, what has changed since, and the slot before which hardly any of that was written. */
+export interface Known {
+  cells: Cells;
+  changes: Changes | null;
+  since: string | null;
+}
+
+/** What is being read: all of it, and of it what others need. */
+export interface Loading {
+  all: Promise<LoadedKeys>;
+  read: AlreadyRead;
+}
+
+/** Of fewer changed keys the engine reads little. */
+const MANY_KEYS = 32;
+
+/** One question for all the keys of a kind; a kind that fails takes no other with it. */
+export function startLoads(store: Store, keys: Keys, now: number, known?: Known): Loading {
+  const loads = new Map<KindName, Promise<LoadedKind>>();
+  const read = alreadyRead(loads);
+  for (const [kind, wanted] of keys) if (!isMade(kind)) loads.set(kind, load(kind, wanted, NOTHING_READ));
+  // They are made of the others.
+  for (const [kind, wanted] of keys) if (isMade(kind)) loads.set(kind, load(kind, wanted, read));
+  const all = Promise.all([...loads].map(async ([kind, one]) => [kind, await one] as const));
+  return { read, all: all.then((loaded) => new Map(loaded)) };
+
+  async function load(kind: KindName, wanted: ReadonlySet<string>, others: AlreadyRead): Promise<LoadedKind> {
+    try {
+      const refreshed = await refreshedOf(store, kind, known, others);
+      return { keys: wanted, values: refreshed ?? (await valuesOf(store, kind, [...wanted], now, known)) };
+    } catch (error) {
+      return { keys: wanted, values: new Map(), error };
+    }
+  }
+}
+
+export const loadKeys = (store: Store, keys: Keys, now: number): Promise<LoadedKeys> =>
+  startLoads(store, keys, now).all;
 
 /** What was found for a key: null may be that, and is not the same as nothing. */
 export function foundFor(
@@ -45,14 +63,56 @@ export function foundFor(
   return values.get(key) ?? { value: KINDS[kind].none, until: Number.POSITIVE_INFINITY };
 }
 
-/** Null where it has to be read whole. */
-async function refreshed(
+const isMade = (kind: KindName): boolean => (KINDS[kind] as Kind<unknown>).refresh !== undefined;
+
+async function valuesOf(
   store: Store,
   name: KindName,
-  known: { cells: Cells; changes: Changes | null } | undefined,
+  keys: readonly string[],
+  now: number,
+  known: Known | undefined,
+): Promise<Map<string, Loaded<unknown>>> {
+  const { load, written, touchedBy } = KINDS[name] as Kind<unknown>;
+  const since = known?.since ?? null;
+  const found = new Map<string, Loaded<unknown>>();
+  const add = (values: ReadonlyMap<string, Loaded<unknown>>) => {
+    for (const [key, value] of values) found.set(key, value);
+  };
+  if (written !== undefined && since !== null) {
+    const tables = Object.keys(touchedBy) as ChangedTable[];
+    const changed = keys.filter((key) => tables.some((table) => known?.changes?.get(table)?.has(key)));
+    if (changed.length >= MANY_KEYS)
+      for (const values of await inPieces(changed, (piece) => written(store, piece, since))) add(values);
+  }
+  const rest = found.size === 0 ? keys : keys.filter((key) => !found.has(key));
+  for (const values of await inPieces(rest, (piece) => load(store, piece, now))) add(values);
+  return found;
+}
+
+/** Null where it has to be read whole. */
+async function refreshedOf(
+  store: Store,
+  name: KindName,
+  known: Known | undefined,
+  read: AlreadyRead,
 ): Promise<Map<string, Loaded<unknown>> | null> {
   const { refresh } = KINDS[name] as Kind<unknown>;
   const cell = known?.cells.peek(name, '');
   if (refresh === undefined || cell === undefined || known?.changes == null) return null;
-  return new Map([['', await refresh(store, cell.value, known.changes)]]);
+  return new Map([['', await refresh(store, cell.value, known.changes, read)]]);
+}
+
+/** @param loads what is being read, by kind */
+function alreadyRead(loads: ReadonlyMap<KindName, Promise<LoadedKind>>): AlreadyRead {
+  const rowsOf = async <Row>(kind: KindName, wanted: readonly string[]): Promise<Row[] | null> => {
+    const loaded = await loads.get(kind);
+    if (loaded === undefined || loaded.error !== undefined) return null;
+    if (!wanted.every((key) => loaded.keys.has(key))) return null;
+    const rows = wanted.map((key) => loaded.values.get(key)?.value as Row | undefined);
+    return rows.filter((row) => row !== undefined);
+  };
+  return {
+    policies: (addresses) => rowsOf('policy', addresses),
+    accounts: (addresses) => rowsOf('tokenAccount', addresses),
+  };
 }

@@ -6,8 +6,8 @@ const NAMES = Object.keys(KINDS) as KindName[];
 
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
-/** Keys of a steady kind that are read again whether or not somebody wanted them: one question takes them all. */
-const MOST_STEADY = 1_000;
+/** Keys of a steady kind that are read again whether or not somebody wanted them: a few questions take them all. */
+const MOST_STEADY = 5_000;
 /** A slow one that somebody wanted since then is read again by itself, so many of a kind with a turn. */
 const AGAIN_MS = 1_000;
 const MOST_AGAIN = 8;

@@ -2,6 +2,8 @@ import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { InOrder, Stretch } from '../../../clickhouse/in-order.ts';
 import type { DayWindow } from '../../../clickhouse/queries/ranking/day-windows.ts';
+import type { RowsSince } from '../../../clickhouse/rows-since.ts';
+import type { AlreadyRead } from './already-read.ts';
 
 /** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
 export interface Loaded<Value> {
@@ -21,8 +23,10 @@ export interface Kind<Value> {
   none: Value;
   /** Values by key; a key without one is not there. */
   load(store: Store, keys: readonly string[], now: number): Promise<Map<string, Loaded<Value>>>;
+  /** The same of keys that were written in a slot or behind it; the others are not there. */
+  written?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
   /** Brings the value of one thing that stands in memory up to these changes. */
-  refresh?(store: Store, before: Value, changes: Changes): Promise<Loaded<Value>>;
+  refresh?(store: Store, before: Value, changes: Changes, read: AlreadyRead): Promise<Loaded<Value>>;
   /** Set where all of it is kept, whoever asked for it. */
   ordered?: Ordered<Value>;
   /** Made old by a write to the same key of the table, or to any. */
@@ -72,7 +76,7 @@ function kindOf<Value>(
   none: Value,
   touchedBy: Touched,
   load: Kind<Value>['load'],
-  options: Options & Partial<Pick<Kind<Value>, 'subject' | 'ordered'>> = {},
+  options: Options & Partial<Pick<Kind<Value>, 'subject' | 'ordered' | 'written'>> = {},
 ): Kind<Value> {
   return {
     none,
@@ -92,13 +96,19 @@ function kindOf<Value>(
 export function row<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[]) => Promise<Map<string, Row>>,
-  { inOrder, ...options }: Options & AllInOrder = {},
+  { inOrder, since, ...options }: Options & AllInOrder & { since?: RowsSince<Row> } = {},
 ): Kind<Row | undefined> {
+  const written: Kind<Row | undefined>['written'] =
+    since && (async (store, keys, slot) => lasting(await since(store, keys, slot)));
   return kindOf<Row | undefined>(
     undefined,
     touchedBy,
     async (store, keys) => lasting(await ask(store, keys)),
-    { ...options, ...orderedBy(inOrder, ([first]) => first as Row | undefined) },
+    {
+      ...options,
+      ...(written === undefined ? {} : { written }),
+      ...orderedBy(inOrder, ([first]) => first as Row | undefined),
+    },
   );
 }
 
@@ -159,12 +169,12 @@ export function kept<Value>(
   touchedBy: Touched,
   none: Value,
   ask: (store: Store) => Promise<Value>,
-  refresh: (store: Store, before: Value, changes: Changes) => Promise<Value>,
+  refresh: (store: Store, before: Value, changes: Changes, read: AlreadyRead) => Promise<Value>,
 ): Kind<Value> {
   return {
-    ...one(touchedBy, none, ask),
-    refresh: async (store, before, changes) => ({
-      value: await refresh(store, before, changes),
+    ...one(touchedBy, none, (store) => ask(store)),
+    refresh: async (store, before, changes, read) => ({
+      value: await refresh(store, before, changes, read),
       until: FOR_EVER,
     }),
   };

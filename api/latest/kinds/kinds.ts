@@ -29,6 +29,8 @@ import {
   readSelection,
 } from '../../../clickhouse/queries/ranking/ranking.ts';
 import {
+  type CataloguePairRow,
+  cataloguePairs,
   hasCatalogue,
   type PairRow,
   pairsOf,
@@ -94,7 +96,12 @@ const RANKED_FROM = {
 } as const;
 
 /** What hours of accounts are made of. */
-const HISTORY_FROM = { account_hours: 'any', unseen_changes: 'any', stream_holes: 'any' } as const;
+const HISTORY_FROM = {
+  account_hours: 'any',
+  unseen_changes: 'any',
+  brought_changes: 'any',
+  stream_holes: 'any',
+} as const;
 
 const endsBetween = (first: number, last: number, each: number): number[] =>
   Array.from({ length: Math.floor((last - first) / each) + 1 }, (_, at) => first + at * each);
@@ -130,14 +137,7 @@ export const KINDS = {
       protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
     LONG,
   ),
-  /** By the same ends. */
-  protocolBegun: page<readonly BegunPolicies[]>(
-    { policies: 'any' },
-    [],
-    (store, [, first, last, each]) =>
-      begunPolicies(store, endsBetween(Number(first), Number(last), Number(each))),
-    LONG,
-  ),
+  protocolBegun: one<readonly BegunPolicies[]>({ policies: 'any' }, [], begunPolicies, { ...SLOW, ...LONG }),
   /** By the hours from one up to another. */
   protocolEvents: page<readonly QuoteHourSums[]>(
     { events_by_slot: 'any' },
@@ -166,7 +166,13 @@ export const KINDS = {
   }),
   venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
-  /** By what is searched. */
+  /** Up to so many. */
+  cataloguePairs: page<readonly CataloguePairRow[]>(
+    { catalogue: 'any', prices: 'any' },
+    [],
+    (store, [limit]) => cataloguePairs(store, Number(limit)),
+  ),
+  /** By what is searched, with the policies of each. */
   quotePairs: page<readonly QuotePairRow[]>(
     { catalogue: 'any', policies: 'any', prices: 'any' },
     [],

@@ -25,6 +25,7 @@ import {
   lastTransactionsInOrder,
   policiesAt,
   policiesInOrder,
+  policiesSince,
   type StoredPolicy,
 } from '../../../clickhouse/queries/states/policy.ts';
 import { type PoolRow, poolsAt, poolsInOrder } from '../../../clickhouse/queries/states/pools.ts';
@@ -32,6 +33,7 @@ import {
   type TokenAccountRow,
   tokenAccountsAt,
   tokenAccountsInOrder,
+  tokenAccountsSince,
 } from '../../../clickhouse/queries/states/token-accounts.ts';
 import {
   type VenueAccountRow,
@@ -49,7 +51,10 @@ const STEADY = { steady: true } as const;
 
 /** What the answers of policies are made of: all of it is kept. */
 export const OF_POLICIES = {
-  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, { ...STEADY, inOrder: policiesInOrder }),
+  policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, {
+    ...{ ...STEADY, inOrder: policiesInOrder },
+    since: policiesSince,
+  }),
   lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions, {
     ...STEADY,
     inOrder: lastTransactionsInOrder,
@@ -62,6 +67,7 @@ export const OF_POLICIES = {
   tokenAccount: row<TokenAccountRow>({ token_accounts: 'key' }, tokenAccountsAt, {
     ...STEADY,
     inOrder: tokenAccountsInOrder,
+    since: tokenAccountsSince,
   }),
   mint: row<MintRow>({ mints: 'key', metadata_accounts: 'key', metadata_documents: 'key' }, mintsAt, {
     ...STEADY,

@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Store } from '../../../clickhouse/client.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import {
@@ -12,9 +11,10 @@ import {
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { type Stretch, stretchesBetween } from '../../../clickhouse/queries/ranking/which.ts';
 import { ask, askInLines } from '../../../clickhouse/question.ts';
-import { addPolicy, noRows, type Rows, rowOfPool } from './apply.ts';
+import { eachBetween } from '../between.ts';
+import { addPolicy, noRows, type Rows } from './apply.ts';
 import { PIECE, type RankedNeed } from './load.ts';
-import { setAccount, setFees, setPool, setToken, setWindow } from './row.ts';
+import { type RankedRow, setAccount, setFees, setPool, setToken, setWindow } from './row.ts';
 
 /** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
 export interface Build {
@@ -42,6 +42,9 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
+/** Nothing can be put in its place until the first stretch is there: that one is so much shorter. */
+const FIRST_PART = 5;
+
 /** All that is asked of a stretch of policies, under way; each fails where it is waited for. */
 type Asked = ReturnType<typeof askStretch>;
 
@@ -53,10 +56,12 @@ async function read(
   most: number,
   piece: number,
 ): Promise<{ rows: Rows } | 'too many'> {
-  const count = await policyCount(store);
+  const part = Math.ceil(piece / FIRST_PART);
+  const [count, ends] = await Promise.all([policyCount(store), ask(store, policyStretchEnds(part))]);
   if (count > most) return 'too many';
-  const ends = count <= piece ? [] : await ask(store, policyStretchEnds(piece));
-  const stretches = stretchesBetween(ends.map(({ address }) => address));
+  const stretches = stretchesBetween(
+    ends.filter((_, at) => at % FIRST_PART === 0).map(({ address }) => address),
+  );
   const begin = (at: number): Asked | null => {
     const stretch = stretches[at];
     return stretch === undefined ? null : askStretch(store, stretch, launchpad, now);
@@ -88,42 +93,46 @@ function askStretch(store: Store, stretch: Stretch, launchpad: string, now: numb
 
 /** Puts in their places what was read of rows that nobody has seen yet. */
 async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
-  const { byMint, byBankroll, byPool } = rows;
-  await putEach(asked.policies, (policy) => addPolicy(rows, policy));
+  const { byBankroll, byPool } = rows;
+  const added: RankedRow[] = [];
+  await putEach(asked.policies, (policy) => added.push(addPolicy(rows, policy)));
   await putEach(asked.accounts, (account) => {
     const row = byBankroll.get(account.address);
     if (row !== undefined) setAccount(row, account);
   });
+  const ofFees = alongside(rows, added);
   await putEach(asked.fees, (fees) => {
-    const row = byMint.get(fees.mint);
+    const row = ofFees(fees.mint);
     if (row !== undefined) setFees(row, fees);
   });
+  const ofToken = alongside(rows, added);
   await putEach(asked.tokens, (token) => {
-    const row = byMint.get(token.address);
+    const row = ofToken(token.address);
     if (row !== undefined) setToken(row, token);
   });
   await putEach(asked.windows, ([mint, window]) => {
-    const row = byMint.get(mint);
+    const row = rows.byMint.get(mint);
     if (row !== undefined) setWindow(row, window, now);
   });
+  const ofPool = alongside(rows, added);
   await putEach(asked.pools, (pool) => {
-    const row = rowOfPool(rows, pool);
-    if (row === undefined) return;
+    const row = ofPool(pool.base_mint);
+    if (row?.quote !== pool.quote_mint) return;
     byPool.set(pool.address, row);
     setPool(row, pool);
   });
 }
 
-/** Rows of some 4 µs each: who asks for something else meanwhile is answered between two of these. */
-const AT_ONCE = 100;
-
 async function putEach<Found>(asked: Promise<Iterable<Found>>, put: (one: Found) => void): Promise<void> {
-  let left = AT_ONCE;
-  for (const one of await asked) {
-    put(one);
-    left -= 1;
-    if (left > 0) continue;
-    left = AT_ONCE;
-    await breathe();
-  }
+  await eachBetween(await asked, put);
+}
+
+/** Finds the row of a mint: without looking it up where mints come in the order in which the rows were added. */
+function alongside({ byMint }: Rows, added: readonly RankedRow[]): (mint: string) => RankedRow | undefined {
+  let at = 0;
+  return (mint) => {
+    while (at < added.length && (added[at] as RankedRow).mint < mint) at += 1;
+    const row = added[at];
+    return row?.mint === mint ? row : byMint.get(mint);
+  };
 }

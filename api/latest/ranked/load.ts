@@ -1,5 +1,6 @@
 import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { inPieces } from '../../../clickhouse/key-pieces.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import {
   type RankedFees,
@@ -9,13 +10,14 @@ import {
   rankedAccounts,
   rankedFees,
   rankedPolicies,
+  rankedPolicyOf,
   rankedPools,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { ask } from '../../../clickhouse/question.ts';
-import type { AlreadyRead } from './already-read.ts';
+import type { AlreadyRead } from '../kinds/already-read.ts';
 import type { RankedRow } from './row.ts';
 
 /** What a reader needs of the orders. */
@@ -24,8 +26,8 @@ export interface RankedNeed {
   launchpad: string;
 }
 
-/** They travel as a bound parameter in the address of the request; of more all are read. */
-const MOST_KEYS = 1_000;
+/** Some slots of a busy chain; of more all are read. */
+const MOST_KEYS = 5_000;
 /** Policies of which all is read with one question, where all are read: what it answers is held whole for a moment. */
 export const PIECE = 50_000;
 
@@ -97,7 +99,7 @@ export async function loadRanked(
     keys: readonly string[] | null,
     read: (which: Which) => Promise<readonly Found[]>,
   ): Promise<Part<Found>> => {
-    if (keys !== null) return { keys, found: keys.length === 0 ? [] : await read(keys) };
+    if (keys !== null) return { keys, found: (await inPieces(keys, read)).flat() };
     const found: Found[] = [];
     for (const stretch of stretches()) for (const one of await read(stretch)) found.push(one);
     return { keys, found };
@@ -106,8 +108,11 @@ export async function loadRanked(
   const poolKeys = inPools === null || inPools.size > MOST_KEYS ? null : [...inPools];
   const pooled = async (): Promise<Part<RankedPool>> => {
     if (poolKeys === null) return part(null, (which) => ask(store, rankedPools(launchpad, [], which)));
-    const none = poolKeys.length + mints.length === 0;
-    return { keys: poolKeys, found: none ? [] : await ask(store, rankedPools(launchpad, poolKeys, mints)) };
+    const found = [
+      ...(await inPieces(poolKeys, (keys) => ask(store, rankedPools(launchpad, keys, [])))),
+      ...(await inPieces(mints, (keys) => ask(store, rankedPools(launchpad, [], keys)))),
+    ];
+    return { keys: poolKeys, found: found.flat() };
   };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
   const [pools, accounts, fees, tokens, events] = await Promise.all([
@@ -143,7 +148,9 @@ async function policiesAt(
   read: AlreadyRead,
 ): Promise<RankedPolicy[]> {
   if (addresses.length === 0) return [];
-  return (await read.policies(addresses)) ?? ask(store, rankedPolicies(addresses));
+  const found = await read.policies(addresses);
+  if (found !== null) return found.map(rankedPolicyOf);
+  return (await inPieces(addresses, (keys) => ask(store, rankedPolicies(keys)))).flat();
 }
 
 async function accountsAt(store: Store, which: Which, read: AlreadyRead): Promise<TokenAccountRow[]> {

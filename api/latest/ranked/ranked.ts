@@ -1,7 +1,7 @@
 import { addChanges, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { GONE } from '../cells/cells.ts';
-import { type AlreadyRead, NOTHING_READ } from './already-read.ts';
+import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
 import { applyLoad, noRows, type Rows, touchedNothing } from './apply.ts';
 import { type Build, startBuild } from './build.ts';
 import { loadRanked, type RankedLoad, type RankedNeed } from './load.ts';
@@ -49,7 +49,8 @@ const TABLES: ReadonlySet<ChangedTable> = new Set([
   ...(['events', 'mints', 'metadata_accounts', 'metadata_documents'] as const),
 ]);
 
-export function createRanked(most = MOST_POLICIES): Ranked {
+/** @param beside where all policies are read */
+export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
   let rows = noRows();
   let build: Build | null = null;
   const orders = createOrders();
@@ -111,7 +112,7 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
       const anew = changes === null || !serves(need);
       if (anew && build?.need.launchpad !== need.launchpad) {
-        build = startBuild(store, need, now, most);
+        build = startBuild(beside, need, now, most);
         // What stood before is told of no change from here on.
         loaded = null;
         pending = new Map();
@@ -164,7 +165,9 @@ export function createRanked(most = MOST_POLICIES): Ranked {
       quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
       version += 1;
     }
-    until = leastUntil(rows.byMint.values());
+    // It may be that of a row that has another by now: then all are looked through when it is over, not with every slot.
+    until =
+      anew || until <= now ? leastUntil(rows.byMint.values()) : Math.min(until, leastUntil(touched.activity));
     pending = new Map();
     loaded = need;
     wanted = null;

@@ -87,6 +87,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       return rate === undefined ? null : (raw * rate.multiplier) / rate.divisor;
     };
     let used: RankingSelection['rates'] | null = null;
+    let order: Order | null = null;
     const useRates = (now: RankingSelection['rates']) => {
       if (texts === null || now === used) return;
       used = now;
@@ -105,16 +106,11 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
         rates.delete(mint);
         moved.add(mint);
       }
-      if (moved.size > 0) kept.order.touch([...rows.values()].filter((row) => moved.has(row.quote)));
+      if (moved.size > 0) order?.touch([...rows.values()].filter((row) => moved.has(row.quote)));
     };
-    const kept: Kept = {
-      sort,
-      order: createOrder(rows.values(), keyOf),
-      source: sourceAt(0),
-      rates: texts,
-      useRates,
-    };
-    return kept;
+    useRates(selection.rates);
+    order = createOrder(rows.values(), keyOf);
+    return { sort, order, source: sourceAt(0), rates: texts, useRates };
   };
 
   return {

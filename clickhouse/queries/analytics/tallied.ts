@@ -1,10 +1,7 @@
 import type { Store } from '../../client.ts';
-
-/** Null: all there are. */
-type KeyList = readonly string[] | null;
-
-const among = (column: string, name: string, keys: KeyList): string =>
-  keys === null ? '1' : `${column} IN {${name}:Array(String)}`;
+import type { Question } from '../../question.ts';
+import { amongEscrows, amongPolicies, type Which } from '../ranking/which.ts';
+import type { TokenAccountRow } from '../states/token-accounts.ts';
 
 /** What of a policy sums over all of them are made of. */
 export interface TalliedPolicy {
@@ -24,14 +21,15 @@ export interface TalliedPolicy {
   credit_spent: string;
 }
 
-/** @param addresses null: all there are */
-export function talliedPolicies(store: Store, addresses: KeyList): Promise<TalliedPolicy[]> {
-  return store.query(
-    `SELECT address, quote_mint, mode, locked, paused, block_time, quote_escrow, fees_claimed, protocol_fees,
+/** The policies that are there. */
+export function talliedPolicies(which: Which): Question<TalliedPolicy> {
+  const { sql, params } = amongPolicies(which);
+  return {
+    sql: `SELECT address, quote_mint, mode, locked, paused, block_time, quote_escrow, fees_claimed, protocol_fees,
        routed_to_lp, routed_to_bankroll, profit_swept, paid_to_holders, credit_spent
-     FROM policies FINAL WHERE exists = 1 AND ${among('address', 'addresses', addresses)}`,
-    { addresses: addresses ?? [] },
-  );
+     FROM policies FINAL WHERE exists = 1 AND ${sql}`,
+    params,
+  };
 }
 
 export interface TalliedEscrow {
@@ -41,17 +39,21 @@ export interface TalliedEscrow {
   block_time: string | null;
 }
 
-/** What these token accounts hold, the quote escrows of all policies where null; one that was not read is not there. */
-export function talliedEscrows(store: Store, addresses: KeyList): Promise<TalliedEscrow[]> {
-  const which =
-    addresses === null
-      ? 'address IN (SELECT quote_escrow FROM policies FINAL WHERE exists = 1)'
-      : among('address', 'addresses', addresses);
-  return store.query(
-    `SELECT address, toString(if(exists = 1, amount, 0)) AS amount, block_time FROM token_accounts FINAL WHERE ${which}`,
-    { addresses: addresses ?? [] },
-  );
+/** What these quote escrows hold; one that was not read is not there. */
+export function talliedEscrows(which: Which): Question<TalliedEscrow> {
+  const { sql, params } = amongEscrows('address', which);
+  return {
+    sql: `SELECT address, toString(if(exists = 1, amount, 0)) AS amount, block_time
+     FROM token_accounts FINAL WHERE ${sql}`,
+    params,
+  };
 }
+
+/** The same out of a row that was read of the account. */
+export const talliedEscrowOf = ({ address, exists, amount, block_time }: TokenAccountRow): TalliedEscrow => ({
+  ...{ address, block_time },
+  amount: exists === 1 ? amount : '0',
+});
 
 /** What of a venue account sums over all of them are made of. */
 export interface TalliedVenueAccount {
@@ -65,7 +67,10 @@ export interface TalliedVenueAccount {
 }
 
 /** The Remote accounts of these policies that are not revoked. @param policies null: of all */
-export function talliedVenueAccounts(store: Store, policies: KeyList): Promise<TalliedVenueAccount[]> {
+export function talliedVenueAccounts(
+  store: Store,
+  policies: readonly string[] | null,
+): Promise<TalliedVenueAccount[]> {
   const which =
     policies === null
       ? '1'

@@ -82,17 +82,22 @@ export interface UnseenChange {
   after_slot: string;
   to_slot: string;
   streamed: string[];
+  /** Slots of states that it brought behind the reading that found the change, and that say the same. */
+  brought: string[];
 }
 
 export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<UnseenChange[]> {
   return store.query(
     `SELECT u.address AS address, u.after_slot AS after_slot, u.to_slot AS to_slot,
-       arrayFilter(slot -> slot > u.after_slot AND slot <= u.to_slot, s.slots) AS streamed
+       arrayFilter(slot -> slot > u.after_slot AND slot <= u.to_slot, s.slots) AS streamed, b.slots AS brought
      FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes WHERE address IN (${ADDRESSES})) AS u
      LEFT JOIN (
        SELECT f.address AS address, groupUniqArray(f.slot) AS slots FROM first_streamed AS f
        WHERE f.address IN (SELECT address FROM unseen_changes WHERE address IN (${ADDRESSES}))
        GROUP BY f.address) AS s ON s.address = u.address
+     LEFT JOIN (
+       SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes WHERE address IN (${ADDRESSES})
+       GROUP BY address, to_slot) AS b ON b.address = u.address AND b.to_slot = u.to_slot
      ORDER BY address, to_slot`,
     { ...accounts },
   );

@@ -24,7 +24,9 @@ export async function keepSums(
   const params = stepParams(missing, cover) as StepParams;
   // What they are made of is read before they are: whatever is written meanwhile has them made again.
   const made = await madeOf(store, params);
-  await settle();
+  const counted = performance.now();
+  do await settle();
+  while (await isWriting(store, performance.now() - counted));
   const sums = Map.groupBy(await madeSums(store, params), ({ step }) => step);
   const now = String(Date.now());
   const rows = made.map(
@@ -35,6 +37,15 @@ export async function keepSums(
   );
   await store.insert('quote_hours', rows);
   return rows.length;
+}
+
+/** Whether a write that may have been counted by then is under way: an engine that stood still meanwhile is not done with it. */
+async function isWriting(store: Store, forMs: number): Promise<boolean> {
+  const running = await store.query(
+    "SELECT 1 FROM system.processes WHERE query_kind = 'Insert' AND elapsed >= {seconds:Float64} LIMIT 1",
+    { seconds: forMs / 1_000 },
+  );
+  return running.length > 0;
 }
 
 /** The first hour that a marker told of, in hours since 1970; null before there is one. */

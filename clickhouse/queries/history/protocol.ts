@@ -81,15 +81,29 @@ export async function protocolHistoryRows(
   return { sums, cover };
 }
 
-/** Of each quote asset: how many policies had begun, by step. */
-export type BegunPolicies = { quote_mint: string; counts: string[] };
+/** Of each quote asset: how many policies had begun with the end of each hour in which one did, oldest first. */
+export interface BegunPolicies {
+  quote_mint: string;
+  begun: readonly { hour: number; total: number }[];
+}
 
-export const begunPolicies = (store: Store, ends: readonly number[]): Promise<BegunPolicies[]> =>
-  store.query(
-    `SELECT quote_mint, sumForEach(arrayMap(end -> created_at < toInt64(end) * 3600, {ends:Array(UInt32)})) AS counts
-     FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint ORDER BY quote_mint`,
-    { ends },
+export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {
+  const rows = await store.query<{ quote_mint: string; hours: number[]; counts: number[] }>(
+    `SELECT quote_mint, arraySort(groupArray((hour, n))) AS begun,
+       arrayMap(one -> one.1, begun) AS hours, arrayMap(one -> one.2, begun) AS counts
+     FROM (SELECT quote_mint, toUInt32(greatest(intDiv(created_at, 3600), 0)) AS hour, toUInt32(count()) AS n
+           FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint, hour)
+     GROUP BY quote_mint ORDER BY quote_mint`,
   );
+  return rows.map(({ quote_mint, hours, counts }) => {
+    let total = 0;
+    const begun = hours.map((hour, at) => {
+      total += counts[at] ?? 0;
+      return { hour, total };
+    });
+    return { quote_mint, begun };
+  });
+}
 
-/** The same of the latest states. */
+/** The sums of the latest states. */
 export const protocolNow = (store: Store): Promise<QuoteSumsAt[]> => store.query(NOW);

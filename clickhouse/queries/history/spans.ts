@@ -53,24 +53,28 @@ const NEVER = '({steps:UInt32} + 1)';
 
 /**
  * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
- * before them is known all the same up to a slot, the step is the first that begins behind it.
+ * before them is known all the same up to a slot, the step is the first that begins behind it. What was seen in a slot of
+ * `brought` holds: the stream brought it behind the reading that found the change, and it says the same.
  */
 export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
     greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
       arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
         {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)})))) AS safe,
-    toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step
+    toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step,
+    arraySort(groupUniqArrayArray(b.slots)) AS brought
   FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
   LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
     ON f.address = c.address
+  LEFT JOIN (SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes GROUP BY address, to_slot) AS b
+    ON b.address = c.address AND b.to_slot = c.to_slot
   GROUP BY c.address, c.after_slot, c.to_slot
   HAVING step > 0`;
 
 const CHANGES_OF_ACCOUNTS = `
-  SELECT u.address AS address, groupArray((u.to_slot, u.step)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
+  SELECT u.address AS address, groupArray((u.to_slot, u.step, u.brought)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
 
-const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1, c.2, ${NEVER}), u.changes), ${NEVER}))`;
+const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
 /** The first step whose end lies behind an hour. */
 export const stepBehind = (hour: string): string => `

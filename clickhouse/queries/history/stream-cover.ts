@@ -39,7 +39,14 @@ export function firstSlots({ hours }: Pick<StreamCover, 'hours'>): FirstSlots {
   return (wanted) => {
     const known = found.get(wanted);
     if (known !== undefined) return known;
-    const slot = lowest.findLast(({ hour }) => hour >= wanted)?.slot ?? null;
+    // Behind those that are as late stand earlier ones alone.
+    let [low, high] = [0, lowest.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((lowest[middle] as { hour: number }).hour >= wanted) low = middle + 1;
+      else high = middle;
+    }
+    const slot = lowest[low - 1]?.slot ?? null;
     found.set(wanted, slot);
     return slot;
   };

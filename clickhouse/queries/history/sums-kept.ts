@@ -13,7 +13,7 @@ const PARTS = `
   SELECT ${BEGUN} AS step, 'policies', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(address, quote_mint, bankroll))))
   FROM policies FINAL WHERE exists = 1 GROUP BY step
   UNION ALL
-  SELECT c.step AS step, 'changes', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(c.address, c.to_slot, c.safe))))
+  SELECT c.step AS step, 'changes', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(c.address, c.to_slot, c.safe, c.brought))))
   FROM (${CHANGES}) AS c GROUP BY c.step`;
 
 const MOST = 1n << 128n;

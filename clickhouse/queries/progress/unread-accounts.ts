@@ -1,28 +1,43 @@
 import type { Store } from '../../client.ts';
+import { inPieces } from '../../key-pieces.ts';
+import type { NamedAccountRow } from '../../progress-tables.ts';
 
 /** A policy, or the venue account of a policy for a token account, that an event names and nobody has read yet. */
-export interface UnreadAccount {
-  policy: string;
-  /** Empty: the policy itself. */
-  token_account: string;
-}
+export type UnreadAccount = Omit<NamedAccountRow, 'mint'>;
 
-/** Some events are of no policy. */
 const UNREAD = `
-  SELECT DISTINCT policy, '' AS token_account FROM events
-  WHERE policy != '' AND policy NOT IN (SELECT address FROM policies)
+  SELECT DISTINCT policy, token_account, mint FROM named_accounts
+  WHERE token_account = '' AND policy NOT IN (SELECT address FROM policies)
   UNION ALL
-  SELECT DISTINCT policy, JSONExtractString(summary, 'tokenAccount') AS token_account FROM events
-  WHERE kind = 'VenueRegistered'
-    AND (policy, JSONExtractString(summary, 'tokenAccount')) NOT IN (SELECT policy, token_account FROM venue_accounts)`;
+  SELECT DISTINCT policy, token_account, mint FROM named_accounts
+  WHERE token_account != ''
+    AND (policy, token_account) NOT IN (SELECT policy, token_account FROM venue_accounts)`;
 
-export const unreadAccounts = (store: Store): Promise<UnreadAccount[]> =>
-  store.query<UnreadAccount>(UNREAD, {});
+/** What the events of some mints name as they stand: one that was struck out or taken back is of no kind. */
+const STANDING = `
+  SELECT DISTINCT policy, arrayJoin(
+    if(kind = 'VenueRegistered', ['', JSONExtractString(summary, 'tokenAccount')], [''])) AS token_account
+  FROM events FINAL WHERE mint IN {mints:Array(String)} AND policy != '' AND kind != ''`;
 
-export async function unreadCount(store: Store): Promise<number> {
-  const [row] = await store.query<{ count: number }>(
-    `SELECT toUInt32(count()) AS count FROM (${UNREAD})`,
-    {},
+/** Mints of which an event was ever struck out or taken back. */
+const DOUBTFUL = 'SELECT DISTINCT mint FROM derived_events WHERE taken_back = 1';
+
+/** A name whose only event the chain does not have is nobody's to read: there may be no such account. */
+export async function unreadAccounts(store: Store): Promise<UnreadAccount[]> {
+  const unread = await store.query<NamedAccountRow>(UNREAD, {});
+  if (unread.length === 0) return [];
+  const doubtful = new Set((await store.query<{ mint: string }>(DOUBTFUL, {})).map(({ mint }) => mint));
+  const mints = [...new Set(unread.map(({ mint }) => mint))].filter((mint) => doubtful.has(mint));
+  const pieces = await inPieces(mints, (piece) => store.query<UnreadAccount>(STANDING, { mints: piece }));
+  const standing = new Set(pieces.flat().map(nameOf));
+  const named = new Map(
+    unread
+      .filter((one) => !doubtful.has(one.mint) || standing.has(nameOf(one)))
+      .map(({ policy, token_account }) => [nameOf({ policy, token_account }), { policy, token_account }]),
   );
-  return row?.count ?? 0;
+  return [...named.values()];
 }
+
+export const unreadCount = async (store: Store): Promise<number> => (await unreadAccounts(store)).length;
+
+const nameOf = ({ policy, token_account }: UnreadAccount): string => `${policy} ${token_account}`;

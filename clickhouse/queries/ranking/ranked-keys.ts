@@ -6,7 +6,7 @@ import type { StoredPolicy } from '../states/policy.ts';
 import { POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
 import { CAP } from './ranking-keys.ts';
-import { amongBankrolls, amongMints, amongPolicies, type Which } from './which.ts';
+import { amongBankrolls, amongMints, amongPolicies, byMint, type Which } from './which.ts';
 
 const SHOWN = [
   ...(['address', 'block_time', 'mint', 'quote_mint', 'bankroll', 'mode', 'origin', 'origin_id'] as const),
@@ -27,7 +27,7 @@ export const rankedPolicyOf = (policy: StoredPolicy): RankedPolicy =>
 /** The policies that are there, of these addresses. */
 export function rankedPolicies(which: Which): Question<RankedPolicy> {
   const { sql, params } = amongPolicies(which);
-  return { sql: `${POLICIES} WHERE exists = 1 AND ${sql}`, params };
+  return { sql: `${POLICIES} WHERE exists = 1 AND ${sql} ${byMint('mint', which)}`, params };
 }
 
 /** Each address behind which so many more policies stand. */
@@ -54,7 +54,7 @@ export function rankedPools(
      FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND program = {launchpad:String}
        AND (address IN {addresses:Array(String)} OR ${sql})) AS l
      LEFT JOIN (SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1) AS c
-       ON c.address = l.global_config`,
+       ON c.address = l.global_config ${byMint('l.base_mint', mints)}`,
     params: { launchpad, addresses: [...addresses], ...params },
   };
 }
@@ -76,7 +76,7 @@ export function rankedFees(mints: Which): Question<RankedFees> {
     sql: `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
      FROM policy_totals AS t FINAL
      WHERE ${sql}
-     GROUP BY t.mint`,
+     GROUP BY t.mint ${byMint('t.mint', mints)}`,
     params,
   };
 }
@@ -97,7 +97,7 @@ export function rankedTokens(mints: Which): Question<RankedToken> {
      ) AS x ON x.address = ifNull(m.metadata_pointer, '') AND x.mint = m.address
      LEFT JOIN (
        SELECT mint, uri, image_url, toUInt8(1) AS found FROM metadata_documents FINAL WHERE ${of('mint').sql}
-     ) AS d ON d.mint = m.address`,
+     ) AS d ON d.mint = m.address ${byMint('m.address', mints)}`,
     params: of('address').params,
   };
 }

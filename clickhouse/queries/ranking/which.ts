@@ -48,5 +48,11 @@ const of =
 
 /** The column holds mints of policies. */
 export const amongMints = of('mint');
+/** The column holds quote escrows of policies. */
+export const amongEscrows = of('quote_escrow');
 /** The column holds bankrolls of policies. */
 export const amongBankrolls = of('bankroll');
+
+/** Whoever has all of a stretch in one order finds what belongs together side by side. */
+export const byMint = (column: string, which: Which): string =>
+  'after' in which ? `ORDER BY ${column}` : '';

@@ -34,28 +34,42 @@ export interface QuotePairRow {
   graduation_multiple: number | null;
 }
 
-/** The catalogue's pairs whose symbol or name holds `search`: most policies first, then by symbol, at most `limit`. */
-export async function quotePairs(store: Store, search: string, limit: number): Promise<QuotePairRow[]> {
-  return store.query<QuotePairRow>(
-    `SELECT r.mint AS mint, r.symbol AS symbol, r.name AS name, r.decimals AS decimals, r.category AS category,
+const PAIRS = `SELECT r.mint AS mint, r.symbol AS symbol, r.name AS name, r.decimals AS decimals, r.category AS category,
        r.launchable AS launchable, r.launchpad_ready AS launchpad_ready, r.logo_url AS logo_url,
-       toUInt32(n.policy_count) AS policy_count,
        p.start_market_cap_usd AS start_market_cap_usd,
        p.graduation_market_cap_usd AS graduation_market_cap_usd,
-       p.graduation_multiple AS graduation_multiple
-     FROM (SELECT arrayJoin(c.rows) AS r FROM catalogue AS c FINAL) AS pair
-     LEFT JOIN (
-       SELECT quote_mint, count() AS policy_count FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint
-     ) AS n ON n.quote_mint = r.mint
+       p.graduation_multiple AS graduation_multiple`;
+const FROM_CATALOGUE = `FROM (SELECT arrayJoin(c.rows) AS r FROM catalogue AS c FINAL) AS pair
      LEFT JOIN (
        SELECT mint, start_market_cap_usd, graduation_market_cap_usd, graduation_multiple
        FROM prices FINAL WHERE source = 'catalogue'
-     ) AS p ON p.mint = r.mint
+     ) AS p ON p.mint = r.mint`;
+/** Among pairs of as many policies. */
+const BY_SYMBOL = `symbol = '', symbol, mint`;
+
+/** The catalogue's pairs whose symbol or name holds `search`: most policies first, then by symbol, at most `limit`. */
+export async function quotePairs(store: Store, search: string, limit: number): Promise<QuotePairRow[]> {
+  return store.query<QuotePairRow>(
+    `${PAIRS}, toUInt32(n.policy_count) AS policy_count
+     ${FROM_CATALOGUE}
+     LEFT JOIN (
+       SELECT quote_mint, count() AS policy_count FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint
+     ) AS n ON n.quote_mint = r.mint
      WHERE position(lowerUTF8(r.symbol), lowerUTF8({search:String})) > 0
         OR position(lowerUTF8(r.name), lowerUTF8({search:String})) > 0
-     ORDER BY policy_count DESC, symbol = '', symbol, mint
+     ORDER BY policy_count DESC, ${BY_SYMBOL}
      LIMIT {limit:UInt32}`,
     { search, limit },
+  );
+}
+
+export type CataloguePairRow = Omit<QuotePairRow, 'policy_count'>;
+
+/** All of them, for who knows how many policies each has: by symbol, at most `limit`. */
+export async function cataloguePairs(store: Store, limit: number): Promise<CataloguePairRow[]> {
+  return store.query<CataloguePairRow>(
+    `${PAIRS} ${FROM_CATALOGUE} ORDER BY ${BY_SYMBOL} LIMIT {limit:UInt32}`,
+    { limit },
   );
 }
 

@@ -1,5 +1,6 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
 import { inOrder, inOrderUpTo, WITHIN } from '../../in-order.ts';
+import { rowsSince } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -27,6 +28,18 @@ export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses)
      WHERE address IN {addresses:Array(String)} AND exists = 1`,
     { addresses },
   ),
+);
+
+/**
+ * Those of them that were written since a slot, by address: of the rest the engine reads the slots alone, where it would
+ * look through most of the table for a few hundred keys. A state of a lower slot never is the newer one.
+ */
+export const policiesSince = rowsSince<StoredPolicy>(
+  'address',
+  `SELECT ${SHOWN}
+   FROM policies FINAL
+   PREWHERE slot >= {since:UInt64}
+   WHERE address IN {keys:Array(String)} AND exists = 1`,
 );
 
 export const policiesInOrder = inOrder(

@@ -1,4 +1,5 @@
 import { inOrder, WITHIN } from '../../in-order.ts';
+import { rowsSince } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type ReadState, readColumns } from '../../tables.ts';
 
@@ -15,6 +16,15 @@ export const tokenAccountsAt = sharedRows<TokenAccountRow>('address', (store, ad
      WHERE address IN {addresses:Array(String)}`,
     { addresses },
   ),
+);
+
+/** Those of them that were written since a slot. */
+export const tokenAccountsSince = rowsSince<TokenAccountRow>(
+  'address',
+  `SELECT ${COLUMNS.join(', ')}
+   FROM token_accounts FINAL
+   PREWHERE slot >= {since:UInt64}
+   WHERE address IN {keys:Array(String)}`,
 );
 
 export const tokenAccountsInOrder = inOrder(

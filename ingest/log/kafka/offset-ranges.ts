@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { type LogBatch, TOPICS, type Topic } from '../port.ts';
+import { createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
-import { applyBatch } from './reader.ts';
+import { applyBatch, MOST_AT_ONCE } from './reader.ts';
 import { createAssembly } from './record-parts.ts';
 import { topicName } from './topics.ts';
 
@@ -62,6 +63,7 @@ export async function readRanges(
   // It may be rejected before anybody waits for it.
   ended.promise.catch(() => {});
   const assembly = createAssembly();
+  const size = createBatchSize(MOST_AT_ONCE);
   const group = `${prefix}-replay-${randomUUID()}`;
 
   const onBatch = async (batch: WireBatch) => {
@@ -77,7 +79,7 @@ export async function readRanges(
         range.at = (part.entries.at(-1)?.offset ?? range.at) + 1n;
         onProgress?.(recordsIn([...wanted.values()].map(({ at, ...rest }) => ({ ...rest, to: at }))));
       };
-      await applyBatch({ ...batch, messages }, advance, { prefix, logger, assembly }, owned, signal);
+      await applyBatch({ ...batch, messages }, advance, { prefix, logger, assembly, size }, owned, signal);
     }
     const last = batch.messages.at(-1);
     const done = range === undefined || range.at >= range.to;

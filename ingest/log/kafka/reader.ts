@@ -6,6 +6,7 @@ import type { DeadLetterRecord } from '../../../schemas/records.ts';
 import { OffsetGapError } from '../offset-gap.ts';
 import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
+import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
 import { topicName, topicOf } from './topics.ts';
@@ -22,6 +23,7 @@ export interface KafkaReaderOptions {
 
 type Apply = (batch: LogBatch) => Promise<void>;
 
+export const MOST_AT_ONCE = 5_000;
 const HEARTBEAT_MS = 2_000;
 const REWIND_AFTER_MS = 500;
 
@@ -31,6 +33,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   return {
     run: async (apply, signal) => {
       const assembly = createAssembly();
+      const size = createBatchSize(options.maxBatch ?? MOST_AT_ONCE);
       while (!signal.aborted) {
         /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
         let generation = 0;
@@ -46,7 +49,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
                 return applyBatch(
                   batch,
                   apply,
-                  { ...options, assembly },
+                  { prefix, logger, assembly, size },
                   () => then === generation && batch.running(),
                   signal,
                 );
@@ -76,15 +79,16 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   };
 }
 
-export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger' | 'maxBatch'> & {
+export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger'> & {
   assembly: Assembly;
+  size: BatchSize;
 };
 
 /** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
 export async function applyBatch(
   batch: WireBatch,
   apply: Apply,
-  { prefix, logger, assembly, maxBatch = 5_000 }: ApplyOptions,
+  { prefix, logger, assembly, size }: ApplyOptions,
   owned: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -93,15 +97,21 @@ export async function applyBatch(
   const { partition } = batch;
   const heart = beat(batch);
   try {
-    for (let start = 0; start < batch.messages.length && !signal.aborted; start += maxBatch) {
-      const messages = batch.messages.slice(start, start + maxBatch);
+    for (let start = 0; start < batch.messages.length && !signal.aborted; ) {
+      const tried = size.now();
+      const messages = batch.messages.slice(start, start + tried);
+      start += messages.length;
       const entries = messages
         .map(({ offset, value }) => entryOf(topic, partition, offset, value))
         .flatMap((entry) => assembly.take(`${topic}/${partition}`, entry));
       const writtenAt = messages.reduce((newest, message) => Math.max(newest, message.writtenAt), 0);
       const isOwned = () => owned() && heart.failure() === null;
       const place = { topic, partition, entries, writtenAt, owned: isOwned };
-      if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) break;
+      if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) {
+        if (!isOwned() && !signal.aborted) size.lost(tried);
+        break;
+      }
+      size.applied();
       const last = (entries.at(-1) as LogEntry).offset;
       assembly.applied(`${topic}/${partition}`);
       await batch.commit(assembly.pendingFrom(`${topic}/${partition}`) ?? last + 1n);

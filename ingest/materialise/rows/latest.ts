@@ -3,6 +3,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../schemas/units.ts';
 import { createClosings, type FirstSeen } from './hours/closings.ts';
 import { isKept } from './hours/hours.ts';
+import { stateHash } from './hours/state-hash.ts';
 import { createLines, type Line, lastOf } from './lines.ts';
 import { saysTheSame } from './same-state.ts';
 import {
@@ -98,10 +99,11 @@ function isInHourOf(newest: Seen, { seenAt }: Seen): boolean {
   return hour !== null && isKept(newest.table) && hour === hourOf(newest.seenAt);
 }
 
-const unseenRow = ({ record }: Seen, after: bigint): UnseenRow => ({
-  address: encodeBase58(record.address),
+const unseenRow = (seen: Seen, after: bigint): UnseenRow => ({
+  address: encodeBase58(seen.record.address),
   after_slot: after.toString(),
-  to_slot: record.slot.toString(),
+  to_slot: seen.record.slot.toString(),
+  state: stateHash(seen),
 });
 
 function push<T>(tables: Map<LatestTable, T[]>, table: LatestTable, row: T): void {

@@ -8,7 +8,9 @@ import { readFlags } from '../../../runtime/config/flags.ts';
 import { loadConfig } from '../../../runtime/config/load.ts';
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
+import { notReached } from '../../../runtime/process/not-reached.ts';
 import { printable } from '../../../runtime/process/printable.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { gentleStore } from './gentle-store.ts';
 import { createReport } from './report.ts';
@@ -35,7 +37,12 @@ export async function audit(signal: AbortSignal): Promise<void> {
     const { solanaRpcUrl: url, commitment, programId } = config;
     const rpc = url === null ? null : createRpc(url, { commitment });
     if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
-    await runAudit({ store, rpc, programId, report, signal, pauseMs: PAUSE_MS, waitMs: WAIT_MS });
+    await runAudit({ store, rpc, programId, report, signal, pauseMs: PAUSE_MS, waitMs: WAIT_MS }).catch(
+      (error) => {
+        if (!(error instanceof RpcError)) throw error;
+        throw new ConfigError(`the node of SOLANA_RPC_URL does not answer as it should: ${error.message}`);
+      },
+    );
   } finally {
     await close();
   }
@@ -48,7 +55,7 @@ export async function audit(signal: AbortSignal): Promise<void> {
 async function open(config: Config, signal: AbortSignal): Promise<{ store: Store; close(): Promise<void> }> {
   const { clickhouseUrl, clickhouseCluster } = config;
   if (clickhouseUrl !== null) {
-    const store = await openServing(clickhouseUrl, clickhouseCluster);
+    const store = await openServing(clickhouseUrl, clickhouseCluster).catch(notReached('CLICKHOUSE_URL'));
     await mustBeCurrent(store);
     return { store: gentleStore(store, signal), close: () => store.close() };
   }

@@ -44,7 +44,7 @@ export async function checkStream(
     const version = await client.version().catch(() => 'no version');
     return [
       { mark: 'ok', text: `streams, slot ${slot}, ${version}` },
-      await replay(client, { ...core, fromSlot: slot - SLOTS_BACK }, signal),
+      await replay(client, core, slot, signal),
       ...(await filters(client, core, signal)),
     ];
   } catch (error) {
@@ -131,18 +131,25 @@ async function once(
 const NO_REPLAY =
   'what a disconnection misses is a gap that is read over SOLANA_RPC_URL; have the provider switch replay on';
 
-async function replay(client: GeyserClient, from: Subscription, signal: AbortSignal): Promise<Finding> {
+async function replay(
+  client: GeyserClient,
+  core: Subscription,
+  tip: bigint,
+  signal: AbortSignal,
+): Promise<Finding> {
+  // No stream knows of a slot before the first.
+  const back = tip > SLOTS_BACK ? SLOTS_BACK : tip - 1n;
   const first = await client.firstReplayed().catch(() => null);
   const since = first === null ? '' : `, kept from slot ${first}`;
-  const tried = await outcome(client, from, signal);
+  const tried = await outcome(client, { ...core, fromSlot: tip - back }, signal);
   const untried = triedInVain('replay', tried);
   if (untried !== null) return untried;
   if (tried instanceof StreamEndedError)
     return { mark: 'note', text: `replay: none (${tried.message}): ${NO_REPLAY}` };
-  const isReplayed = 'slot' in tried && tried.slot < (from.fromSlot as bigint) + SLOTS_BACK;
+  const isReplayed = 'slot' in tried && tried.slot < tip;
   if (!isReplayed)
     return { mark: 'note', text: `replay: taken, and nothing of the past comes: ${NO_REPLAY}` };
-  return { mark: 'ok', text: `replay: ${SLOTS_BACK} slots back${since}` };
+  return { mark: 'ok', text: `replay: ${back} slots back${since}` };
 }
 
 /** Where the stream ended for what has nothing to do with what was asked for. */

@@ -3,6 +3,7 @@ import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
+import { notReached } from '../../../runtime/process/not-reached.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';
@@ -30,7 +31,7 @@ function current(replay: Replay): Replay {
   return async (context) => {
     try {
       await mustBeCurrent(context.home);
-      await partitionsOf(context.kafka, context.prefix);
+      await partitionsOf(context.kafka, context.prefix).catch(notReached('KAFKA_BROKERS'));
     } catch (error) {
       throw error instanceof RetryableError ? new ConfigError(error.message) : error;
     }

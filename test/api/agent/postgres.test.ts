@@ -29,7 +29,12 @@ describe.each(ENGINES)('migrating %s', (engine) => {
   test('is done once however many do it at the same time, and makes one key', async () => {
     const dbs = await empty(6);
     const applied = await Promise.all(dbs.map(migratePostgres));
-    expect(applied.flat()).toEqual(['0001_agents.sql', '0002_rotations.sql', '0003_session_slots.sql']);
+    expect(applied.flat()).toEqual([
+      '0001_agents.sql',
+      '0002_rotations.sql',
+      '0003_session_slots.sql',
+      '0004_counting.sql',
+    ]);
     const first = await secretOf(dbs[0] as Db);
     expect(first?.secret).toMatch(/^[0-9a-f]{64}$/);
     expect(await migratePostgres(dbs[0] as Db)).toEqual([]);

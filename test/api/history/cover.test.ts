@@ -6,8 +6,19 @@ import type { HoleRow } from '../../../clickhouse/tables.ts';
 /** Hour 10 begins in slot 100, 11 in 200, and so on. */
 const HOURS = [10, 11, 12, 13, 14, 15].map((hour) => ({ hour, slot: String((hour - 9) * 100) }));
 const hole = (after: number, to: number): HoleRow => ({ after_slot: String(after), to_slot: String(to) });
-const change = (after: number, to: number, streamed: number[] = []): UnseenChange => ({
-  ...{ address: 'a', after_slot: String(after), to_slot: String(to), streamed: streamed.map(String) },
+const change = (
+  after: number,
+  to: number,
+  streamed: number[] = [],
+  brought: number[] = [],
+): UnseenChange => ({
+  ...{
+    address: 'a',
+    after_slot: String(after),
+    to_slot: String(to),
+    streamed: streamed.map(String),
+    brought: brought.map(String),
+  },
 });
 const state = (hour: number, seen: number) => ({ address: 'a', hour, seen: String(seen) });
 
@@ -59,6 +70,13 @@ describe('a change that only a reading over RPC brought to light', () => {
 
   test('says nothing of the time up to what the stream brought of it later', () => {
     expect(known([], [change(150, 350, [330])], 150).slice(0, 2)).toEqual([11, 12]);
+  });
+
+  test('leaves known what the stream brought of it behind the reading, from that state on', () => {
+    const found = change(150, 450, [320], [320]);
+    expect(known([], [found], 320)).toEqual([13, 14, 15]);
+    expect(known([], [found], 330)).toEqual([]);
+    expect(known([], [found], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
   test('is nothing to another account', () => {

@@ -97,3 +97,23 @@ test('whatever range a moment is asked for in, and however many ranges, it is th
   for (let days = 1; days < 30; days += 7) await items(`from=${START - days * 86_400}&step=hour`);
   expect(held.api.queries('PARTITION BY h.address')).toBe(asked);
 });
+
+test('its bytes are those of any other answer, wherever a range begins and ends', async () => {
+  for (const query of [
+    `from=${START - 30 * HOUR}`,
+    `from=${START - 30 * HOUR}&to=${START + 3 * HOUR}`,
+    `from=${START + HOUR}&to=${START + 2 * HOUR}`,
+    `from=${START}&to=${START}`,
+    `step=day&from=${START - 40 * 86_400}`,
+    `step=day&from=${START - 40 * 86_400}&to=${START}`,
+    'from=0&to=7200',
+  ]) {
+    const text = await (await fetch(`${held.api.url}/analytics/history?${query}`)).text();
+    const body = JSON.parse(text) as ProtocolHistoryResponse;
+    expect(text, query).toBe(`${JSON.stringify(body, null, 2)}\n`);
+    const each = body.step === 'hour' ? HOUR : 86_400;
+    expect(body.items.length, query).toBe(
+      Math.ceil((Date.parse(body.to) - Date.parse(body.from)) / 1000 / each),
+    );
+  }
+});

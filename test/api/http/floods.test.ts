@@ -95,7 +95,7 @@ describe('requests that are broken off, and floods', () => {
     ['another protocol', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), [200]],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001', [400]],
-    ['a way through', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n', []],
+    ['a way through', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n', [405]],
     [
       'five requests at once',
       get('/health').replace('Connection: close\r\n', '').repeat(4) + get('/health'),

@@ -1,3 +1,5 @@
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AgentParts } from '../../../api/agent/deps.ts';
@@ -74,6 +76,21 @@ describe('methods and paths', () => {
         error: 'method not allowed; this API answers GET and the three /api/agent/* POSTs',
       });
     }
+  });
+
+  test.each([
+    ['CONNECT example.com:443', 405],
+    ['FOO /health', 405],
+    ['\u0001 /health', 400],
+    ['GET /health HTTP/9.9\r\n', 400],
+  ])('%j is answered in the same form, though no request comes of it', async (line, status) => {
+    const { port } = new URL(held.api.url);
+    const socket = net.connect(Number(port), '127.0.0.1');
+    socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const [head, body] = (await text(socket)).split('\r\n\r\n') as [string, string];
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nAccess-Control-Allow-Origin: \\*\r\n`));
+    expect(body).toBe(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);
+    if (status === 405) expect(head).toContain('\r\nAllow: GET, POST, OPTIONS\r\n');
   });
 
   test('HEAD is 405', async () => {

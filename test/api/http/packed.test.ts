@@ -7,7 +7,8 @@ import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts
 import { piece } from '../../../api/http/answers/piece.ts';
 
 const MAX_BYTES = 1_000_000;
-const LARGE = 20_000;
+const LARGE = 100_000;
+const AT_HAND = 20_000;
 
 const answer = (bytes: number, text = 'x'): Answer =>
   answerOf({ status: 200, body: Buffer.from(text.padEnd(bytes, '.')) });
@@ -62,7 +63,7 @@ describe('what a client prefers', () => {
 describe('the forms of an answer', () => {
   test('one that ends with what others end with, too, is the whole of both; its tag is of both', async () => {
     const of = (start: string, end: string) =>
-      answerOf({ status: 200, body: Buffer.from(start), rest: piece(end) });
+      answerOf({ status: 200, body: Buffer.from(start), rest: [piece(end)] });
     const [long, other] = ['x'.repeat(LARGE), 'y'.repeat(LARGE)];
     const whole = of('start', long);
     for (const encoding of ['br', 'gzip']) {
@@ -91,6 +92,18 @@ describe('the forms of an answer', () => {
     const small = answer(8_000);
     expect(createPackedAnswers(MAX_BYTES).of(small, 'br', false)).toBe(small);
   });
+
+  test.each(['br', 'gzip'] as const)(
+    'nobody waits for one of middle size in %s, which is kept, too',
+    (encoding) => {
+      const packed = createPackedAnswers(MAX_BYTES, 0);
+      const plain = answer(AT_HAND);
+      const form = packed.of(plain, encoding, false) as Answer;
+      expect([form.headers['Content-Encoding'], form.etag]).toEqual([encoding, `W/${plain.etag}`]);
+      expect(unpacked(form).equals(plain.bytes as Buffer)).toBe(true);
+      expect((packed.of(answer(AT_HAND), encoding, false) as Answer).bytes).toBe(form.bytes);
+    },
+  );
 
   test('a large one as it is says that others get it otherwise', async () => {
     const plain = answer(LARGE);
@@ -122,8 +135,8 @@ describe('the forms of an answer', () => {
   });
 
   test('what is kept is bounded in bytes: the least recently used is made again', async () => {
-    const packed = createPackedAnswers(40_000);
-    const plain = Array.from({ length: 4 }, () => answerOf({ status: 200, body: randomBytes(16_000) }));
+    const packed = createPackedAnswers(400_000);
+    const plain = Array.from({ length: 4 }, () => answerOf({ status: 200, body: randomBytes(160_000) }));
     for (const one of plain) await packed.of(one, 'gzip', false);
     const isKept = plain.map((one) => !(packed.of(one, 'gzip', false) instanceof Promise));
     expect(isKept).toEqual([false, false, true, true]);

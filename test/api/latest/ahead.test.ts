@@ -62,6 +62,8 @@ function watched(behind: (sql: string) => Promise<void> = async () => {}) {
   const asked: string[] = [];
   const handOver = createHandOver();
   let now = 0;
+  // What is asked beside the rest is watched too.
+  const { aside: _, ...alone } = store;
   const query: Store['query'] = async (sql, params) => {
     asked.push(sql);
     const rows = await store.query<never>(sql, params);
@@ -75,7 +77,7 @@ function watched(behind: (sql: string) => Promise<void> = async () => {}) {
     return text;
   };
   const memory = createMemory({
-    ...{ store: { ...store, query, lines }, feed: handOver, maxBytes: 10_000_000 },
+    ...{ store: { ...alone, query, lines }, feed: handOver, maxBytes: 10_000_000 },
     ...{ clock: Date.now, monotonic: () => now },
   });
   return { asked, memory, handOver, pass: (ms: number) => (now += ms) };

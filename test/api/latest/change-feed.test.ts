@@ -115,7 +115,9 @@ async function answersOf(memory: Memory): Promise<Map<string, string>> {
     const context = { params: { mint }, query: new URLSearchParams(query) };
     const { value } = await memory.read((view) => route.answer(context, view));
     const { body, rest } = value;
-    const bytes = Buffer.isBuffer(body) ? `${body}${rest?.bytes ?? ''}` : JSON.stringify(value);
+    const bytes = Buffer.isBuffer(body)
+      ? `${body}${(rest ?? []).map(({ bytes }) => bytes).join('')}`
+      : JSON.stringify(value);
     const text = printedText(body) ?? bytes;
     return [`${route.path.replace(':mint', mint)}?${query}`, text] as const;
   });

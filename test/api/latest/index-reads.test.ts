@@ -186,6 +186,7 @@ test('what memory has meanwhile goes before what a reader has loaded for itself:
     { cells, parts, rowParts: createRowParts(1_000_000), ...states, clock: 0 },
     0,
     new Map([['days', new Map([['', ['older']]])]]),
+    { isOver: () => false, made: new Map() },
   );
   expect(view.one('days')).toEqual(['newer']);
 });

@@ -6,9 +6,10 @@ import { rankingPage } from '../../../api/rankings/rankings.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { Order } from '../../../schemas/responses/rankings.ts';
+import { awaited } from '../../support/awaited.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { SETTINGS } from '../support/api.ts';
-import { appliedRow, key, mintRow, policyRow } from '../support/rows.ts';
+import { appliedRow, gapRow, key, mintRow, policyRow } from '../support/rows.ts';
 
 const NAMES = ['a', 'b', 'c'];
 /** The order turns round with each of them. */
@@ -116,4 +117,21 @@ test('so they are where the engine says the order, whichever of the two is read 
   await told.promise;
   handOver.note(changes);
   expect((await answer).value).toBe(orders[3]?.split(',').reverse().join());
+});
+
+test('sums wait for a batch that moved what is missing and is not applied yet', async () => {
+  let marks = 0;
+  const query: Store['query'] = (sql, params) => {
+    if (sql.includes('AS mark')) marks += 1;
+    return stored.query(sql, params);
+  };
+  const { memory, handOver } = memoryOf(query);
+  handOver.applied();
+  await memory.turn();
+  await stored.insert('gaps', [gapRow('1990')]);
+  const answer = memory.read((view) => [view.one('keeperOfDay'), view.state().openGaps] as const);
+  // More often than an answer is made in vain where nothing is to be waited for.
+  await Promise.race([answer, awaited(() => expect(marks).toBeGreaterThan(25))]);
+  handOver.applied();
+  expect((await answer).value[1]).toHaveLength(1);
 });

@@ -99,8 +99,8 @@ test('rows that are read stretch by stretch are those that are read at once, wit
   const events = names.map((name, at) => eventRow(name, 'Routed', at)) as unknown as EventRow[];
   await store.insert('events', events);
   await countKinds(store, events);
-  const built = async (piece: number) => {
-    const build = startBuild(store, { launchpad: encodeBase58(LAUNCHPAD) }, (TIME + 60) * 1000, 100, piece);
+  const built = async (piece: number, of = store) => {
+    const build = startBuild(of, { launchpad: encodeBase58(LAUNCHPAD) }, (TIME + 60) * 1000, 100, piece);
     await build.done;
     const { rows } = build.result as { rows: Rows };
     const byKey = (one: string, other: string) => (one < other ? -1 : 1);
@@ -113,6 +113,14 @@ test('rows that are read stretch by stretch are those that are read at once, wit
   const first = new Map(whole[1] as [string, RankedRow][]).get(key('first'));
   for (const shown of Object.values(first?.shown ?? { none: null })) expect(shown).not.toBeNull();
   for (const piece of [1, 2, 4]) expect(await built(piece)).toEqual(whole);
+  const backwards: Store = {
+    ...store,
+    lines: async (sql, params) => {
+      const [names, ...rows] = (await store.lines(sql, params)).trimEnd().split('\n');
+      return [names, ...rows.reverse()].join('\n');
+    },
+  };
+  expect(await built(4, backwards)).toEqual(whole);
 });
 
 test('all policies are read before anybody asks, as soon as the store is reached', async () => {

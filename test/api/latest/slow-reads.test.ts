@@ -20,7 +20,7 @@ function silent(): { store: Store; asked(): number } {
 const HISTORIES: [KindName, string][] = [
   ['coinHistory', pageKey('mint', 'policy', 'bankroll', 'pool', 'quote', 0, 990)],
   ['protocolHistory', pageKey('', 0, 167, 1, 10)],
-  ['protocolBegun', pageKey('', 0, 989, 1)],
+  ['protocolBegun', ''],
   ['protocolEvents', pageKey('', 0, 989)],
   ['protocolNow', ''],
 ];
@@ -29,7 +29,8 @@ test('a page of activity waits for no history: these have connections of their o
   const others = silent();
   const histories = silent();
   const reads = createSlowReads({
-    ...{ store: others.store, longStore: histories.store, cells: createCells(1_000_000) },
+    ...{ store: others.store, longStore: histories.store, againStore: silent().store },
+    cells: createCells(1_000_000),
     ...{ clock: () => 0, mark: () => null },
   }).forReader();
   for (const [kind, key] of HISTORIES) void reads.load(new Map([[kind, new Set([key])]]));
@@ -54,13 +55,16 @@ test('where the events of a policy have changed, first pages that somebody reads
   expect([...cells.keys('activity')]).toEqual([pages.other]);
 
   const store = silent();
+  const [others, histories] = [silent(), silent()];
   const reads = createSlowReads({
-    ...{ store: store.store, longStore: silent().store, cells, clock: () => 0, mark: () => null },
+    ...{ store: others.store, longStore: histories.store, againStore: store.store },
+    ...{ cells, clock: () => 0, mark: () => null },
   });
   reads.published(new Map(), again);
   await awaited(() => expect(store.asked()).toBe(1));
   // Who comes then waits for the same.
   void reads.forReader().load(again);
   await new Promise(setImmediate);
-  expect(store.asked()).toBe(1);
+  // Nobody else's questions are before it.
+  expect([store.asked(), others.asked(), histories.asked()]).toEqual([1, 0, 0]);
 });

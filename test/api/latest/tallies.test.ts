@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHandOver } from '../../../api/latest/feed.ts';
+import { NOTHING_READ } from '../../../api/latest/kinds/already-read.ts';
+import { loadPolicySums, refreshPolicySums } from '../../../api/latest/kinds/tallies/policies.ts';
 import {
   attestationsIn,
   backlogIn,
@@ -7,6 +9,7 @@ import {
   quoteTotalsIn,
 } from '../../../api/latest/kinds/tallies/sums.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
+import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
@@ -71,6 +74,11 @@ test(`sums over all policies and venue accounts that are told what changed are t
   const few = <T>(list: readonly T[]): T => list[random.int(0, list.length - 1)] as T;
   const amount = () => few(['0', '1', '18446744073709551615']);
   const names = Array.from({ length: 20 }, (_, at) => `coin${at}`);
+  const policies = names.map((name) => policyRow(name, 'usd'));
+  const [addresses, escrows] = [
+    policies.map((policy) => policy.address as string),
+    policies.map((policy) => policy.quote_escrow as string),
+  ];
   await write('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
 
   const sorted = <Row extends { asset_class: number }>(rows: readonly Row[]) =>
@@ -102,6 +110,9 @@ test(`sums over all policies and venue accounts that are told what changed are t
       await write('events', [eventRow(name, kind, Number(version), { block_time, slot, actor: 'keeper' })]);
     }
     await memory.turn();
+    // From then on the turn reads the same rows for these readers.
+    if (round > 2)
+      await memory.read((view) => [view.rows('policy', addresses), view.rows('tokenAccount', escrows)]);
     asked.length = 0;
     const { value } = await memory.read((view) => ({
       totals: quoteTotalsIn(view),
@@ -156,7 +167,7 @@ test('changes that leave a sum as it is are remembered by the next ones', async 
   await empty.close();
 });
 
-/** As many policies as there are more than are summed up in memory, all of one row but for the address. */
+/** More policies than are read with a few questions, all of one row but for the address. */
 const MORE = `
 INSERT INTO policies
 SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
@@ -167,7 +178,7 @@ INSERT INTO venue_accounts
 SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
 FROM venue_accounts CROSS JOIN (SELECT number AS n FROM numbers(40001)) AS more`;
 
-test('sums over more than memory adds up are those of the engine, and stay so as they change', async () => {
+test('sums over many, and over more than memory adds up, are those of the engine and stay so as they change', async () => {
   const many = await embeddedDatabase('several');
   const feed = createHandOver();
   const clocks = { clock: () => TIME * 1000, monotonic: () => 0 };
@@ -202,4 +213,52 @@ test('sums over more than memory adds up are those of the engine, and stay so as
   await memory.turn();
   await compare();
   await many.close();
+});
+
+test('of more policies than memory adds up it tells no sum, and the engine is asked', async () => {
+  const many = await embeddedDatabase('several');
+  const policies = ['one', 'two', 'three'].map((name) => policyRow(name, 'usd'));
+  await many.insert('policies', policies.slice(0, 2));
+  const sums = await loadPolicySums(many, 2);
+  expect(sums?.totals).toMatchObject([{ policy_count: 2 }]);
+  const changes: Changes = new Map();
+  noteRows(changes, 'policies', policies.slice(2));
+  await many.insert('policies', policies.slice(2));
+  expect(await refreshPolicySums(many, sums, changes, NOTHING_READ, 3)).toMatchObject({
+    totals: [{ policy_count: 3 }],
+    backlog: { policies: 3, unread: 3 },
+  });
+  expect(await refreshPolicySums(many, sums, changes, NOTHING_READ, 2)).toBeNull();
+  expect(await loadPolicySums(many, 2)).toBeNull();
+  expect(await refreshPolicySums(many, null, changes, NOTHING_READ)).toBeNull();
+  const asked: string[] = [];
+  const view = {
+    one: (kind: string) => {
+      asked.push(kind);
+      return kind === 'policySums' ? null : kind;
+    },
+  } as unknown as View;
+  expect([quoteTotalsIn(view), backlogIn(view)]).toEqual(['quoteTotals', 'backlog']);
+  await many.close();
+});
+
+test('a policy whose escrow could not be read is added up with it once it can', async () => {
+  const own = await embeddedDatabase('several');
+  const [one, two] = [policyRow('one', 'usd'), policyRow('two', 'usd')];
+  await own.insert('policies', [one]);
+  const sums = await loadPolicySums(own);
+  await own.insert('policies', [two]);
+  await own.insert('token_accounts', [tokenAccountRow(two.quote_escrow as string, '5')]);
+  const changes: Changes = new Map();
+  noteRows(changes, 'policies', [two]);
+  const down: Store = {
+    ...own,
+    query: (sql, params) =>
+      sql.includes('token_accounts') ? Promise.reject(new Error('down')) : own.query(sql, params),
+  };
+  await expect(refreshPolicySums(down, sums, changes, NOTHING_READ)).rejects.toThrow('down');
+  expect((await refreshPolicySums(own, sums, changes, NOTHING_READ))?.backlog).toMatchObject({
+    ...{ policies: 2, backlog: 1, unread: 1 },
+  });
+  await own.close();
 });

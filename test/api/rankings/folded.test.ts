@@ -27,6 +27,7 @@ const row = (asOf: string | null) => ({
   usd: { fees: figure('1'), bankroll: figure('2') },
   eventsLast24h: figure(asOf),
 });
+const PRICED = '2026-02-02T00:00:00.000Z';
 const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
 
 describe(`folded rows (SEED=${SEED})`, () => {
@@ -51,5 +52,17 @@ describe(`folded rows (SEED=${SEED})`, () => {
       expect(folded.marked).toBe(at('x') !== at('y'));
       for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(unfold(folded, time)).toBe(at(time));
     }
+  });
+
+  test('a time that is open and not newer than another is the older of both', () => {
+    const { fold } = createFolding();
+    const printedAt = (time: string | null, dollars: string | null) =>
+      printed({ fees: { value: '0', asOf: time }, usd: { fees: { value: '0', asOf: dollars } } });
+    const folded = fold(printedAt(MARK, MARK + PRICED));
+    expect(folded.marked).toBe(true);
+    const [before, behind] = ['2026-01-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z'];
+    expect(unfold(folded, before)).toBe(printedAt(before, before));
+    expect(unfold(folded, behind)).toBe(printedAt(behind, PRICED));
+    expect(unfold(folded, null)).toBe(printedAt(null, null));
   });
 });

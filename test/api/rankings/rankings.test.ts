@@ -99,6 +99,25 @@ describe('the page', () => {
     });
   });
 
+  test('sums of nothing are as old as the marker, in dollars as old as the older of it and the price', async () => {
+    await held.api.insert('policies', [policyRow('coin', 'usd')]);
+    await held.api.insert('mints', [mintRow('usd', 6)]);
+    await held.api.insert('prices', [price('usd', '1')]);
+    const ages = async () => {
+      const [row] = await items();
+      return [row?.fees.asOf, row?.eventsLast24h.asOf, row?.usd.fees.asOf];
+    };
+    const [first, later] = [isoTime(TIME + 400), isoMillis(NOW + 60_000)];
+    const priced = isoMillis(NOW - 1000);
+    expect(await ages()).toEqual([first, first, first]);
+    const moved = { slot: '3000', log_offset: '20', block_time: NOW / 1000 + 60 };
+    await held.api.insert('applied', [
+      appliedRow('transactions', 0, moved),
+      appliedRow('accounts', 0, moved),
+    ]);
+    expect(await ages()).toEqual([later, later, priced]);
+  });
+
   test('a row carries the token’s own names beside those of its quote', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent' })]);
     await held.api.insert('mints', [

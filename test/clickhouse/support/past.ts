@@ -111,6 +111,12 @@ export function randomPast(seed: string): Past {
     .filter(() => random.chance(0.5))
     .flatMap((address) => [slot(), slot()].map((at) => ({ address, slot: String(at) })))
     .map((row, at) => ({ ...row, hour: FIRST_HOUR + at }));
+  const brought = changes
+    .filter(() => random.chance(0.5))
+    .flatMap(({ address, to_slot }) =>
+      rows.filter((row) => row.address === address && random.chance(0.3)).map((row) => ({ row, to_slot })),
+    )
+    .map(({ row, to_slot }) => ({ address: row.address, to_slot, slot: row.slot }));
   // Of the last hour no marker has told yet.
   const hours = Array.from({ length: HOURS }, (_, at) => FIRST_HOUR + at).filter((_, at) => at % 7 !== 3);
   const hourSlots = hours.map((hour) => ({ hour, slot: String(slotOf(hour)) }));
@@ -124,6 +130,9 @@ export function randomPast(seed: string): Past {
       streamed: streamed
         .filter(({ address, slot: at }) => address === change.address && isWithin(at, change))
         .map(({ slot: at }) => at),
+      brought: brought
+        .filter(({ address, to_slot }) => address === change.address && to_slot === change.to_slot)
+        .map(({ slot: at }) => at),
     })),
     inserts: [
       ['policies', policies],
@@ -133,6 +142,7 @@ export function randomPast(seed: string): Past {
       ['hour_slots', hourSlots.map((row) => ({ ...row, before: before(row.slot) }))],
       ['stream_holes', holes],
       ['unseen_changes', [...changes, ...changes]],
+      ['brought_changes', [...brought, ...brought]],
       ['first_streamed', streamed.map((row) => ({ ...row, before: before(row.slot) }))],
     ],
   };

@@ -94,6 +94,13 @@ describe('over a server', () => {
     expect(damaged.out).toMatch(/\ncompared .*; \d+ differences\n$/);
   });
 
+  test.each(['CLICKHOUSE_URL', 'SOLANA_RPC_URL'])('names %s where nobody answers', async (variable) => {
+    const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
+    const { code, err } = await audit({ ...env, [variable]: 'http://127.0.0.1:1/none' });
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^the (server|node) of ${variable} [^\n]+(refused|no answer)[^\n]*\n$`));
+  });
+
   test('refuses a flag that it does not know', async () => {
     const { code, err } = await audit({}, ['--fast']);
     expect(code).toBe(1);

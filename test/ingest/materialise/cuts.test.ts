@@ -17,6 +17,7 @@ const TABLES: Record<string, string> = {
   undated_hours: 'address, slot',
   first_streamed: 'address, hour',
   unseen_changes: 'address, to_slot, after_slot',
+  brought_changes: 'address, to_slot, slot',
   policy_marks: 'policy, hwm, profit_swept',
   hour_slots: 'hour',
   stream_holes: 'to_slot, after_slot',

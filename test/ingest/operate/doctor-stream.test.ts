@@ -46,6 +46,15 @@ test('of a provider that has everything three lines are ok', async () => {
   expect(lines[1]).toMatch(/replay: 8 slots back, kept from slot \d+/);
 });
 
+test('of a chain that has just begun a replay from its first slot is tried', async () => {
+  await geyser.close();
+  chain.close();
+  chain = createChain({ dir: null, seed: 'doctor', genesisTime: 1_760_000_000_000 });
+  geyser = await serveGeyser({ ledger: chain, port: 0, xToken: 'secret' });
+  for (let made = 0; made < 3; made += 1) await chain.produce([]);
+  expect((await diagnose({}))[1]).toMatch(/^ok.*replay: [1-7] slots? back/);
+});
+
 test.each([
   ['off', /^note.*replay: none \(from_slot is not supported\): .*SOLANA_RPC_URL/],
   ['failed', /^note.*replay: none \(failed to get replay response\)/],

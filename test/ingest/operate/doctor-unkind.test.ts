@@ -40,5 +40,6 @@ test('asked for TLS, a certificate that nobody trusts and a server without TLS h
   expect(await of('a certificate that nobody trusts')).toEqual([
     expect.stringMatching(/^failed.*self-signed certificate.*: name the host .*NODE_EXTRA_CA_CERTS/),
   ]);
+  expect(await of('a certificate that has expired')).toEqual([expect.stringMatching(/^failed.*has expired/)]);
   expect(await of('no TLS')).toEqual([expect.stringMatching(/^failed.*: is host:port right, and https:/)]);
 });

@@ -3,7 +3,7 @@ import http2 from 'node:http2';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
-import { CERTIFICATE } from '../../support/certificate.ts';
+import { CERTIFICATE, EXPIRED } from '../../support/certificate.ts';
 
 /** What something that is no kind server does with a connection. */
 export type Answers = (socket: Socket) => void;
@@ -43,11 +43,15 @@ const html = (status: number) =>
     stream.end('<html><body>node-7.internal is being drained</body></html>');
   });
 
-const overTls: Answers = (socket) => {
-  const server = tls.createServer(CERTIFICATE, (secure) => secure.on('error', () => {}));
-  server.on('tlsClientError', () => {});
-  server.emit('connection', socket);
-};
+const showing =
+  (certificate: typeof CERTIFICATE): Answers =>
+  (socket) => {
+    const server = tls.createServer(certificate, (secure) => secure.on('error', () => {}));
+    server.on('tlsClientError', () => {});
+    server.emit('connection', socket);
+  };
+
+const overTls = showing(CERTIFICATE);
 
 /** Those that say nothing, and go on saying it. */
 export const SILENT: Record<string, Answers> = {
@@ -128,5 +132,6 @@ export const ENDING: Record<string, [answers: Answers, words: RegExp]> = {
 /** Asked for TLS. */
 export const INSECURE: Record<string, [answers: Answers, words: RegExp]> = {
   'a certificate that nobody trusts': [overTls, /certificate is not valid$/],
+  'a certificate that has expired': [showing(EXPIRED), /certificate is not valid$/],
   'no TLS': [over2(() => {}), /is not reachable$/],
 };

@@ -13,7 +13,7 @@ const FIGURES = [
   ['routedToBankroll', 'Routed to bankrolls', 'purse-bankroll'],
   ['routedToLp', 'Routed to liquidity', 'purse-lp'],
   ['protocolCut', 'Protocol’s cut', 'purse-protocol'],
-  ['profitSwept', 'Profit', 'purse-local'],
+  ['profitSwept', 'Profit above the mark', 'purse-local'],
   ['spentOnBuybacks', 'Spent on buybacks', 'purse-holders'],
 ] as const;
 

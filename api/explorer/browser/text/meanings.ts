@@ -7,6 +7,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'High water mark': 'What equity is measured against: profit is what lies above it. It never falls.',
   'Profit swept':
     'What was moved out of profits, to holders and to liquidity; a share of each profit stays at work.',
+  'Profit above the mark':
+    'The whole of each profit above the high water mark when it was swept. A share of it stays at work: what was moved out is less.',
   'Fees routed': 'Trading fees that were divided between the protocol, liquidity and the bankroll.',
   'Tokens burned': 'Launched tokens that were bought back, or came in as fees, and were destroyed.',
   'Spent on buying back':
@@ -27,5 +29,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'Transactions that do not show all that they did; sums that they belong to are absent.',
 };
 
-/** Null where the name says it all. */
-export const meaningOf = (name: string): string | null => MEANINGS[name] ?? null;
+/** Null where the name says it all. A name may end with the day that it is of: `Profit above the mark, 2026-11-22`. */
+export const meaningOf = (name: string): string | null =>
+  MEANINGS[name] ?? MEANINGS[name.replace(/, \d{4}-\d{2}-\d{2}$/, '')] ?? null;

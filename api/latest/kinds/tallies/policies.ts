@@ -1,16 +1,23 @@
 import type { Changes } from '../../../../clickhouse/changes.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
+import { inPieces } from '../../../../clickhouse/key-pieces.ts';
 import {
   type TalliedEscrow,
   type TalliedPolicy,
+  talliedEscrowOf,
   talliedEscrows,
   talliedPolicies,
 } from '../../../../clickhouse/queries/analytics/tallied.ts';
 import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
+import { policyStretchEnds } from '../../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
+import { stretchesBetween } from '../../../../clickhouse/queries/ranking/which.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
+import { ask, askInLines } from '../../../../clickhouse/question.ts';
+import { eachBetween } from '../../between.ts';
+import type { AlreadyRead } from '../already-read.ts';
 import { changedKeys } from './changed.ts';
-import { oldestOf } from './oldest.ts';
+import { createPolicyTally, type PolicyTally } from './policy-tally.ts';
 
 /** Sums over all policies. */
 export interface PolicySums {
@@ -18,27 +25,34 @@ export interface PolicySums {
   backlog: BacklogRow;
 }
 
-/** What they are sums of, by address: kept with them, so that what changed is all that is read again. */
-interface Parts {
-  policies: Map<string, TalliedPolicy>;
-  escrows: Map<string, TalliedEscrow>;
-}
-
 export const NO_POLICY_SUMS: PolicySums = {
   totals: [],
   backlog: { policies: 0, backlog: 0, unread: 0, oldest_time: null },
 };
 
-/** Of more the engine makes the sums: these are 7 MB, and summed up in 10 ms. */
-const MOST_POLICIES = 10_000;
+/** Of more the engine makes the sums: these are some 100 MB, and their oldest times are found in 3 ms. */
+const MOST_POLICIES = 250_000;
+/** Policies that come and go with one turn are as many at most. */
+const SPARE = 5_000;
+/** Policies that are read with one question. */
+const STRETCH = 25_000;
 
-const partsOf = new WeakMap<PolicySums, Parts>();
+/** What they are sums of: brought up by each turn, so that what changed is all that is read again. */
+const tallyOf = new WeakMap<PolicySums, PolicyTally>();
 
 /** Null where they are too many. */
-export async function loadPolicySums(store: Store): Promise<PolicySums | null> {
-  if ((await policyCount(store)) > MOST_POLICIES) return null;
-  const [policies, escrows] = await Promise.all([talliedPolicies(store, null), talliedEscrows(store, null)]);
-  return summed({ policies: byAddress(policies), escrows: byAddress(escrows) });
+export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promise<PolicySums | null> {
+  const count = await policyCount(store);
+  if (count > most) return null;
+  const ends = count <= STRETCH ? [] : await ask(store, policyStretchEnds(STRETCH));
+  const tally = createPolicyTally(most + SPARE);
+  for (const stretch of stretchesBetween(ends.map(({ address }) => address))) {
+    const escrows = askInLines(store, talliedEscrows(stretch));
+    escrows.catch(() => {});
+    await eachBetween(await askInLines(store, talliedPolicies(stretch)), tally.putPolicy);
+    await eachBetween(await escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
+  }
+  return summed(tally, most);
 }
 
 /** The same, with what has changed since. */
@@ -46,72 +60,52 @@ export async function refreshPolicySums(
   store: Store,
   before: PolicySums | null,
   changes: Changes,
+  read: AlreadyRead,
+  most = MOST_POLICIES,
 ): Promise<PolicySums | null> {
   // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
   if (before === null) return null;
-  const parts = partsOf.get(before);
+  const tally = tallyOf.get(before);
   const [changed, accounts] = [changedKeys(changes, 'policies'), changedKeys(changes, 'token_accounts')];
-  if (parts === undefined || changed === null || accounts === null) return loadPolicySums(store);
-  const policies = changed.length === 0 ? [] : await talliedPolicies(store, changed);
-  const known = new Map(parts.policies);
-  for (const address of changed) known.delete(address);
-  for (const policy of policies) known.set(policy.address, policy);
-  if (known.size > MOST_POLICIES) return null;
-  const fresh = policies.map(({ quote_escrow: escrow }) => escrow);
-  const touched = new Set(accounts);
-  const held = [...known.values()].map(({ quote_escrow: escrow }) => escrow);
-  const stale = [...new Set([...held.filter((escrow) => touched.has(escrow)), ...fresh])];
-  const escrows = new Map(parts.escrows);
-  for (const address of stale) escrows.delete(address);
-  const read = stale.length === 0 ? [] : await talliedEscrows(store, stale);
-  for (const escrow of read) escrows.set(escrow.address, escrow);
-  return summed({ policies: known, escrows });
+  if (tally === undefined || changed === null || accounts === null) return loadPolicySums(store, most);
+  const policies = await policiesAt(store, changed, read);
+  const known = accounts.filter(tally.isEscrow);
+  const fresh = policies.map(({ quote_escrow: escrow }) => escrow).filter((one) => !tally.isEscrow(one));
+  const escrows = [...(await escrowsAt(store, known, read)), ...(await escrowsAt(store, fresh, null))];
+  // All of it is put without waiting: what is read once more, because this turn failed, is put once more.
+  const there = new Set(policies.map(({ address }) => address));
+  for (const policy of policies) tally.putPolicy(policy);
+  for (const address of changed) if (!there.has(address)) tally.dropPolicy(address);
+  for (const address of [...known, ...fresh]) tally.putEscrow(address, undefined);
+  for (const escrow of escrows) tally.putEscrow(escrow.address, escrow);
+  return summed(tally, most);
 }
 
-const byAddress = <Row extends { address: string }>(rows: readonly Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row.address, row]));
+async function policiesAt(
+  store: Store,
+  keys: readonly string[],
+  read: AlreadyRead,
+): Promise<TalliedPolicy[]> {
+  if (keys.length === 0) return [];
+  const found = await read.policies(keys);
+  return found ?? (await inPieces(keys, (piece) => ask(store, talliedPolicies(piece)))).flat();
+}
 
-function summed(parts: Parts): PolicySums {
-  const policies = [...parts.policies.values()];
-  const totals = [...Map.groupBy(policies, ({ quote_mint: quote }) => quote)]
-    .map(([quote, of]) => totalsOf(quote, of))
-    .sort((a, b) => b.policy_count - a.policy_count || (a.quote_mint < b.quote_mint ? -1 : 1));
-  const sums = { totals, backlog: backlogOf(policies, parts.escrows) };
-  partsOf.set(sums, parts);
+/** @param read null: they were not among what changed */
+async function escrowsAt(
+  store: Store,
+  keys: readonly string[],
+  read: AlreadyRead | null,
+): Promise<TalliedEscrow[]> {
+  if (keys.length === 0) return [];
+  const found = await read?.accounts(keys);
+  if (found != null) return found.map(talliedEscrowOf);
+  return (await inPieces(keys, (piece) => ask(store, talliedEscrows(piece)))).flat();
+}
+
+function summed(tally: PolicyTally, most: number): PolicySums | null {
+  if (tally.size() > most) return null;
+  const sums = { totals: tally.totals(), backlog: tally.backlog() };
+  tallyOf.set(sums, tally);
   return sums;
-}
-
-function totalsOf(quote: string, policies: readonly TalliedPolicy[]): QuoteTotalsRow {
-  const count = (is: (policy: TalliedPolicy) => boolean) => policies.filter(is).length;
-  const sum = (of: (policy: TalliedPolicy) => string) =>
-    policies.reduce((total, policy) => total + BigInt(of(policy)), 0n).toString();
-  return {
-    quote_mint: quote,
-    policy_count: policies.length,
-    agent_count: count(({ mode }) => mode === 'Agent'),
-    locked_count: count(({ locked }) => locked === 1),
-    paused_count: count(({ paused }) => paused === 1),
-    oldest_time: oldestOf(policies.map(({ block_time: time }) => time)),
-    fees_claimed: sum((policy) => policy.fees_claimed),
-    protocol_fees: sum((policy) => policy.protocol_fees),
-    routed_to_lp: sum((policy) => policy.routed_to_lp),
-    routed_to_bankroll: sum((policy) => policy.routed_to_bankroll),
-    profit_swept: sum((policy) => policy.profit_swept),
-    paid_to_holders: sum((policy) => policy.paid_to_holders),
-    credit_spent: sum((policy) => policy.credit_spent),
-  };
-}
-
-function backlogOf(
-  policies: readonly TalliedPolicy[],
-  escrows: ReadonlyMap<string, TalliedEscrow>,
-): BacklogRow {
-  const found = policies.map(({ quote_escrow: escrow }) => escrows.get(escrow));
-  const full = found.filter((escrow) => escrow !== undefined && escrow.amount !== '0');
-  return {
-    policies: policies.length,
-    backlog: full.length,
-    unread: found.filter((escrow) => escrow === undefined).length,
-    oldest_time: oldestOf(full.map((escrow) => escrow?.block_time ?? null)),
-  };
 }

@@ -1,5 +1,6 @@
 import type { Changes } from '../../../../clickhouse/changes.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
+import { inPieces } from '../../../../clickhouse/key-pieces.ts';
 import type { BridgeRow } from '../../../../clickhouse/queries/analytics/bridge-flow.ts';
 import {
   type TalliedVenueAccount,
@@ -45,7 +46,7 @@ export async function refreshVenueSums(
   if (parts === undefined || changed === null) return loadVenueSums(store);
   const known = new Map(parts);
   for (const policy of changed) known.delete(policy);
-  const read = changed.length === 0 ? [] : await talliedVenueAccounts(store, changed);
+  const read = (await inPieces(changed, (policies) => talliedVenueAccounts(store, policies))).flat();
   for (const [policy, accounts] of Map.groupBy(read, (account) => account.policy))
     known.set(policy, accounts);
   return summed(known);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
-import { notReached } from '../../start/not-reached.ts';
+import { notReached } from '../../runtime/process/not-reached.ts';
 
 test('a broker that does not answer stops the start with one sentence that names KAFKA_BROKERS', async () => {
   const config = readConfig({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
@@ -20,6 +20,11 @@ test('a broker that does not answer stops the start with one sentence that names
     name: 'ConfigError',
     message: 'the server of KAFKA_BROKERS cannot be reached (refused): start it, or unset it',
   });
+});
+
+test.each(['28P01', '3D000', '516'])('a login that is refused (%s) is told by the variable', (code) => {
+  const failure = Object.assign(new Error('no such user'), { code });
+  expect(() => notReached('POSTGRES_URL')(failure)).toThrow(/^the server of POSTGRES_URL refuses the user/);
 });
 
 test('what is no matter of reaching a server is told as it is', () => {

@@ -1,12 +1,12 @@
-import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
-import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import type { QuoteHistory } from '../../schemas/responses/history.ts';
-import { timeOf } from '../../schemas/units.ts';
-import { BALANCE_SOURCE } from '../figures/balances.ts';
-import { ATTESTED_SOURCE } from '../figures/sources.ts';
-import { oldest } from '../figures/times.ts';
-import { type Counter, FEES_CLAIMED, PROFIT_SWEPT } from './counters.ts';
-import { DEPLOYED_SOURCE } from './venues.ts';
+import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
+import { absent, type Figure, figure } from '../../../schemas/figure.ts';
+import type { QuoteHistory } from '../../../schemas/responses/history.ts';
+import { timeOf } from '../../../schemas/units.ts';
+import { BALANCE_SOURCE } from '../../figures/balances.ts';
+import { ATTESTED_SOURCE } from '../../figures/sources.ts';
+import { oldest } from '../../figures/times.ts';
+import { type Counter, FEES_CLAIMED, PROFIT_SWEPT } from '../counters.ts';
+import { DEPLOYED_SOURCE } from '../venues.ts';
 
 type Figures = Omit<QuoteHistory, 'quoteMint' | 'quoteSymbol' | 'decimals' | 'policyCount'>;
 

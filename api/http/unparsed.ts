@@ -1,0 +1,42 @@
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
+
+/** What Node's parser gives up on, by its codes; anything else is a 400. */
+const REFUSALS: Readonly<Record<string, { status: number; error: string }>> = {
+  HPE_INVALID_METHOD: { status: 405, error: METHOD_NOT_ALLOWED },
+  HPE_HEADER_OVERFLOW: { status: 431, error: 'the head of the request is too large' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, error: 'the chunks of the body are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not come in time' },
+};
+const MALFORMED = { status: 400, error: 'this is no HTTP request' };
+
+/** A word that a request may begin with; the first bytes of other protocols are none. */
+const METHOD = /^[!#$%&'*+.^_`|~\w-]+ /;
+
+/** Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads. */
+export function answerUnparsed(server: Server): void {
+  server.on('connect', (_request, socket) => refuse(socket, REFUSALS.HPE_INVALID_METHOD as typeof MALFORMED));
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const isMethod = error.code !== 'HPE_INVALID_METHOD' || METHOD.test(String(error.rawPacket));
+    refuse(socket, (isMethod && REFUSALS[error.code ?? '']) || MALFORMED);
+  });
+}
+
+function refuse(socket: Duplex, { status, error }: typeof MALFORMED): void {
+  // Who breaks the connection off meanwhile ends nothing but it.
+  socket.on('error', () => socket.destroy());
+  const body = `${JSON.stringify({ error }, null, 2)}\n`;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Access-Control-Allow-Origin: *',
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    ...(status === 405 ? [`Allow: ${METHODS}`] : []),
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}

@@ -1,0 +1,179 @@
+import type { TalliedEscrow, TalliedPolicy } from '../../../../clickhouse/queries/analytics/tallied.ts';
+import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
+import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
+import { createTable } from './table.ts';
+
+const AMOUNTS = [
+  ...(['fees_claimed', 'protocol_fees', 'routed_to_lp', 'routed_to_bankroll'] as const),
+  ...(['profit_swept', 'paid_to_holders', 'credit_spent'] as const),
+] as const;
+
+const THERE = 1;
+const AGENT = 2;
+const LOCKED = 4;
+const PAUSED = 8;
+
+interface Counts {
+  policies: number;
+  agent: number;
+  locked: number;
+  paused: number;
+}
+
+/** Of an escrow. */
+const UNREAD = 0;
+const EMPTY = 1;
+const FULL = 2;
+
+/**
+ * What sums over all policies are made of, 0.4 kB for each with its two addresses. What is put takes the place of what
+ * stood there, and is counted as it comes; the oldest time of all is looked for where it is told.
+ */
+export interface PolicyTally {
+  size(): number;
+  /** Of an escrow that was nobody's before nothing is known then. */
+  putPolicy(policy: TalliedPolicy): void;
+  dropPolicy(address: string): void;
+  isEscrow(address: string): boolean;
+  /** What it holds; undefined where it was not read. Of what is no escrow nothing is kept. */
+  putEscrow(address: string, escrow: TalliedEscrow | undefined): void;
+  totals(): QuoteTotalsRow[];
+  backlog(): BacklogRow;
+}
+
+export function createPolicyTally(most: number): PolicyTally {
+  const policies = createTable(most);
+  const quotes = policies.column(Uint32Array);
+  const escrowOf = policies.column(Uint32Array);
+  const flags = policies.column(Uint8Array);
+  const times = policies.column(Float64Array);
+  const amounts = policies.column(BigUint64Array, AMOUNTS.length);
+  const escrows = createTable(most);
+  const holders = escrows.column(Uint32Array);
+  const held = escrows.column(Uint8Array);
+  const heldAt = escrows.column(Float64Array);
+  const mints: string[] = [];
+  const mintAt = new Map<string, number>();
+  const sums: bigint[][] = [];
+  const counts: Counts[] = [];
+  let [full, unread] = [0, 0];
+
+  const placeOfQuote = (mint: string): number => {
+    const known = mintAt.get(mint);
+    if (known !== undefined) return known;
+    mintAt.set(mint, mints.length);
+    sums.push(AMOUNTS.map(() => 0n));
+    counts.push({ policies: 0, agent: 0, locked: 0, paused: 0 });
+    return mints.push(mint) - 1;
+  };
+  /** Counts a policy, or no more. */
+  const count = (place: number, by: 1 | -1) => {
+    const quote = quotes[place] as number;
+    const [sum, of] = [sums[quote] as bigint[], counts[quote] as Counts];
+    for (let at = 0; at < AMOUNTS.length; at += 1)
+      sum[at] = (sum[at] as bigint) + BigInt(by) * (amounts[place * AMOUNTS.length + at] as bigint);
+    const flag = flags[place] as number;
+    of.policies += by;
+    if (flag & AGENT) of.agent += by;
+    if (flag & LOCKED) of.locked += by;
+    if (flag & PAUSED) of.paused += by;
+  };
+  /** The policies of an escrow, by what is known of it. */
+  const countHeld = (place: number, by: 1 | -1) => {
+    const of = by * (holders[place] as number);
+    if (held[place] === FULL) full += of;
+    if (held[place] === UNREAD) unread += of;
+  };
+  const hold = (escrow: string): number => {
+    const known = escrows.at(escrow);
+    const place = known ?? escrows.take(escrow);
+    if (known === undefined) {
+      holders[place] = 0;
+      held[place] = UNREAD;
+    }
+    countHeld(place, -1);
+    holders[place] = (holders[place] as number) + 1;
+    countHeld(place, 1);
+    return place;
+  };
+  const letGo = (place: number) => {
+    countHeld(place, -1);
+    holders[place] = (holders[place] as number) - 1;
+    countHeld(place, 1);
+    if (holders[place] === 0) escrows.leave(place);
+  };
+
+  return {
+    size: policies.size,
+    putPolicy: (policy) => {
+      const known = policies.at(policy.address);
+      if (known !== undefined) count(known, -1);
+      const before = known === undefined ? undefined : escrowOf[known];
+      const place = known ?? policies.take(policy.address);
+      escrowOf[place] = hold(policy.quote_escrow);
+      if (before !== undefined) letGo(before);
+      quotes[place] = placeOfQuote(policy.quote_mint);
+      flags[place] =
+        THERE |
+        (policy.mode === 'Agent' ? AGENT : 0) |
+        (policy.locked === 1 ? LOCKED : 0) |
+        (policy.paused === 1 ? PAUSED : 0);
+      times[place] = timeOf(policy.block_time);
+      for (const [at, name] of AMOUNTS.entries()) amounts[place * AMOUNTS.length + at] = BigInt(policy[name]);
+      count(place, 1);
+    },
+    dropPolicy: (address) => {
+      const place = policies.at(address);
+      if (place === undefined) return;
+      count(place, -1);
+      letGo(escrowOf[place] as number);
+      flags[place] = 0;
+      policies.leave(place);
+    },
+    isEscrow: (address) => escrows.at(address) !== undefined,
+    putEscrow: (address, escrow) => {
+      const place = escrows.at(address);
+      if (place === undefined) return;
+      countHeld(place, -1);
+      held[place] = escrow === undefined ? UNREAD : escrow.amount === '0' ? EMPTY : FULL;
+      countHeld(place, 1);
+      heldAt[place] = timeOf(escrow?.block_time ?? null);
+    },
+    totals: () => {
+      const oldest = new Float64Array(mints.length).fill(EVER);
+      for (let place = 0; place < policies.end(); place += 1) {
+        if (flags[place] === 0) continue;
+        const quote = quotes[place] as number;
+        oldest[quote] = Math.min(oldest[quote] as number, times[place] as number);
+      }
+      const rows = counts.map((of, at): QuoteTotalsRow => {
+        const sum = sums[at] as bigint[];
+        const amount = Object.fromEntries(AMOUNTS.map((name, column) => [name, String(sum[column])]));
+        return {
+          quote_mint: mints[at] as string,
+          policy_count: of.policies,
+          agent_count: of.agent,
+          locked_count: of.locked,
+          paused_count: of.paused,
+          oldest_time: textOf(oldest[at] as number),
+          ...(amount as Record<(typeof AMOUNTS)[number], string>),
+        };
+      });
+      return rows
+        .filter(({ policy_count: of }) => of > 0)
+        .sort((a, b) => b.policy_count - a.policy_count || (a.quote_mint < b.quote_mint ? -1 : 1));
+    },
+    backlog: () => {
+      let oldest = EVER;
+      for (let place = 0; full > 0 && place < escrows.end(); place += 1)
+        if (held[place] === FULL && holders[place] !== 0) oldest = Math.min(oldest, heldAt[place] as number);
+      return { policies: policies.size(), backlog: full, unread, oldest_time: textOf(oldest) };
+    },
+  };
+}
+
+/** Of nothing. */
+const EVER = Number.POSITIVE_INFINITY;
+/** Unix seconds; one that is not known makes the oldest unknown: NaN is less than every other for `Math.min`. */
+const timeOf = (text: string | null): number => (text === null ? Number.NaN : Number(text));
+const textOf = (oldest: number): string | null => (Number.isFinite(oldest) ? String(oldest) : null);

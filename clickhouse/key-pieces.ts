@@ -1,0 +1,13 @@
+/** Keys travel as a bound parameter in the address of the request: so many of them with one question. */
+export const KEYS_AT_ONCE = 1_000;
+
+/** The same question for pieces of the keys, one after the other; for none of them where there are none. */
+export async function inPieces<Answer>(
+  keys: readonly string[],
+  ask: (piece: readonly string[]) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE)
+    answers.push(await ask(keys.slice(from, from + KEYS_AT_ONCE)));
+  return answers;
+}

@@ -1,0 +1,40 @@
+import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
+import type { EventRow } from '../../clickhouse/tables.ts';
+import { createRecent } from '../../runtime/recent.ts';
+
+export interface Named {
+  /** The names among these that this process has not written yet. */
+  rowsOf(events: readonly EventRow[]): NamedAccountRow[];
+  /** They stand. */
+  written(rows: readonly NamedAccountRow[]): void;
+}
+
+const MOST_POLICIES = 200_000;
+
+/**
+ * The policies and venue accounts that events name: a policy is named by each of its events and written once, a venue
+ * account by the one that registers it.
+ */
+export function createNamed(): Named {
+  const known = createRecent<true>(MOST_POLICIES);
+  return {
+    rowsOf: (events) => {
+      const rows: NamedAccountRow[] = [];
+      const here = new Set<string>();
+      for (const { policy, mint, kind, summary } of events) {
+        if (policy === '' || kind === '') continue;
+        if (kind === 'VenueRegistered') rows.push({ policy, token_account: tokenAccountIn(summary), mint });
+        if (here.has(policy) || known.has(policy)) continue;
+        here.add(policy);
+        rows.push({ policy, token_account: '', mint });
+      }
+      return rows;
+    },
+    written: (rows) => {
+      for (const { policy, token_account } of rows) if (token_account === '') known.set(policy, true);
+    },
+  };
+}
+
+const tokenAccountIn = (summary: string): string =>
+  (JSON.parse(summary) as { tokenAccount: string }).tokenAccount;

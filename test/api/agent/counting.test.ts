@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { attemptCounter } from '../../../api/agent/limits/limits.ts';
+import { createQueue } from '../../../api/agent/limits/queue.ts';
+import type { Db } from '../../../api/postgres/port.ts';
+
+/** A database that counts what it is asked, and has room for so many attempts. */
+function counting(room: number) {
+  const asked: string[] = [];
+  const query = async (sql: string) => {
+    asked.push(sql);
+    return [{ wait: asked.length <= room ? null : 7 }];
+  };
+  return { asked, db: { query } as unknown as Db };
+}
+
+test('an attempt is one question to the database, one that it refuses another none for as long as it said', async () => {
+  const { asked, db } = counting(2);
+  let now = 0;
+  const { count, areUsedUp } = attemptCounter(db, createQueue(), () => now);
+  const attempt = () => count('challenge:192.0.2.1', 2, 'two are the most');
+  await attempt();
+  await attempt();
+  expect([asked.length, areUsedUp('challenge:192.0.2.1')]).toEqual([2, false]);
+  await expect(attempt()).rejects.toThrow('two are the most');
+  expect([asked.length, areUsedUp('challenge:192.0.2.1')]).toEqual([3, true]);
+  for (let n = 0; n < 100; n += 1) await expect(attempt()).rejects.toThrow('two are the most');
+  expect(asked.length).toBe(3);
+  now += 7_000;
+  await expect(attempt()).rejects.toThrow('two are the most');
+  expect(asked.length).toBe(4);
+});

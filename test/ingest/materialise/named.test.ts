@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { unreadAccounts, unreadCount } from '../../../clickhouse/queries/progress/unread-accounts.ts';
+import { migrations } from '../../../clickhouse/schema/migrate.ts';
+import { statementsOf } from '../../../clickhouse/schema/statements.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyRow, venueAccountRow } from '../../api/support/rows.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { batchOf, event, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
+
+const SEED = process.env.SEED ?? 'named-1';
+const MINTS = Array.from({ length: 12 }, (_, at) => `mint ${at}`);
+const policyOf = (mint: string): string => key(`policy of ${mint}`);
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+});
+afterAll(() => store.close());
+
+/** By all events as they stand. */
+const FROM_EVENTS = `
+  SELECT DISTINCT policy, '' AS token_account FROM events FINAL
+  WHERE policy != '' AND kind != '' AND policy NOT IN (SELECT address FROM policies)
+  UNION ALL
+  SELECT DISTINCT policy, JSONExtractString(summary, 'tokenAccount') AS token_account FROM events FINAL
+  WHERE kind = 'VenueRegistered'
+    AND (policy, JSONExtractString(summary, 'tokenAccount')) NOT IN (SELECT policy, token_account FROM venue_accounts)`;
+
+const inOrder = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort();
+
+async function expectTheSame(): Promise<number> {
+  const byEvents = inOrder(await store.query(FROM_EVENTS));
+  expect(inOrder(await unreadAccounts(store))).toEqual(byEvents);
+  expect(await unreadCount(store)).toBe(byEvents.length);
+  return byEvents.length;
+}
+
+const registered = (mint: string, venue: string): Uint8Array =>
+  event(
+    'VenueRegistered',
+    { tokenAccount: key(venue), assetMint: key('asset'), kind: 0, assetClass: 1 },
+    mint,
+  );
+
+test(`what is unread is what events name as they stand (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  let apply = createMaterialiser({ store, programId: PROGRAM });
+  const log: LogRecord[] = [];
+  const standing: { signature: Uint8Array; slot: bigint }[] = [];
+  const take = async (records: LogRecord[]) => {
+    const first = BigInt(log.length);
+    log.push(...records);
+    await apply(batchOf('transactions', logOf(records, first)));
+  };
+  const seen = new Set<number>();
+  for (let step = 0; step < 30; step += 1) {
+    const slot = BigInt(10 + step);
+    const venue = `venue ${random.int(0, 9)}`;
+    const mint = random.pick(MINTS);
+    const some = transaction(
+      `step ${step}`,
+      slot,
+      random.chance(0.5) ? [routed(1n, mint)] : [registered(mint, venue), routed(1n, random.pick(MINTS))],
+    );
+    standing.push(some);
+    await take([some]);
+    if (random.chance(0.3)) {
+      const [gone] = standing.splice(random.int(0, standing.length - 1), 1) as [(typeof standing)[number]];
+      const named = [{ signature: encodeBase58(gone.signature), slot: gone.slot }];
+      const struck = (await storedState(store).verification?.tracesOf(named)) ?? [];
+      await take([{ kind: 'verified', slot, struck }]);
+    }
+    if (random.chance(0.2)) {
+      const address = policyOf(random.pick(MINTS));
+      await store.insert('policies', [policyRow('read', 'usd', { address })]);
+    }
+    if (random.chance(0.2)) {
+      const of = { policy: policyOf(random.pick(MINTS)), token_account: key(`venue ${random.int(0, 9)}`) };
+      await store.insert('venue_accounts', [
+        venueAccountRow('read', 'read', { ...of, address: key(JSON.stringify(of)) }),
+      ]);
+    }
+    // Another process, that reads some of the log again.
+    if (random.chance(0.2)) {
+      apply = createMaterialiser({ store, programId: PROGRAM });
+      const from = random.int(0, log.length - 1);
+      await apply(batchOf('transactions', logOf(log.slice(from), BigInt(from))));
+    }
+    seen.add(await expectTheSame());
+  }
+  expect(seen.size).toBeGreaterThan(3);
+
+  // A store of before this table was, and the same log in a new one.
+  const held = () => store.query('SELECT * FROM named_accounts FINAL ORDER BY ALL');
+  const before = await expectTheSame();
+  const names = await held();
+  await store.command('TRUNCATE TABLE named_accounts');
+  expect(await unreadCount(store)).toBe(0);
+  const { sql = '' } = migrations().find(({ name }) => name.startsWith('0024')) ?? {};
+  for (const statement of statementsOf(sql)) await store.command(statement);
+  expect(await expectTheSame()).toBe(before);
+  await store.command('TRUNCATE TABLE named_accounts');
+  const anew = createMaterialiser({ store, programId: PROGRAM });
+  await anew(batchOf('transactions', logOf(log)));
+  expect(await expectTheSame()).toBe(before);
+  expect(await held()).toEqual(names);
+});
+
+test('a name that only a transaction has which the chain does not have is not waited for, and is when it comes', async () => {
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  const before = await unreadCount(store);
+  const ghost = transaction('ghost', 90n, [registered('only a ghost', 'spot')]);
+  const take = (records: LogRecord[], first: bigint) =>
+    apply(batchOf('transactions', logOf(records, first), { partition: 1 }));
+  await take([ghost], 0n);
+  expect(await unreadCount(store)).toBe(before + 2);
+  const named = [{ signature: encodeBase58(ghost.signature), slot: 90n }];
+  const struck = (await storedState(store).verification?.tracesOf(named)) ?? [];
+  await take([{ kind: 'verified', slot: 90n, struck }], 1n);
+  expect(await unreadCount(store)).toBe(before);
+  await take([transaction('real', 91n, [routed(1n, 'only a ghost')])], 2n);
+  expect(await unreadAccounts(store)).toContainEqual({ policy: policyOf('only a ghost'), token_account: '' });
+  expect(await expectTheSame()).toBe(before + 1);
+});
+
+test('a name is written once by a process, and again where its batch did not stand', async () => {
+  const inserted: number[] = [];
+  let isBroken = true;
+  const counting: Store = {
+    ...store,
+    insert: async (table, rows) => {
+      if (table === 'named_accounts') {
+        inserted.push(rows.length);
+        if (isBroken) throw new Error('the connection was cut');
+      }
+      await store.insert(table, rows);
+    },
+  };
+  const apply = createMaterialiser({ store: counting, programId: PROGRAM });
+  const batch = (name: string, at: bigint) =>
+    batchOf(
+      'transactions',
+      logOf([transaction(name, 200n + at, [routed(1n, 'once'), routed(2n, 'once')])], at),
+      {
+        partition: 2,
+      },
+    );
+  await expect(apply(batch('first', 0n))).rejects.toThrow('the connection was cut');
+  isBroken = false;
+  await apply(batch('first', 0n));
+  await apply(batch('second', 1n));
+  expect(inserted).toEqual([1, 1]);
+  await expectTheSame();
+});
