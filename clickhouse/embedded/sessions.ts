@@ -5,6 +5,7 @@ import type { Session } from 'chdb';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { abandonCall } from './lost-calls.ts';
 import { createPlaces } from './places.ts';
+import { emptyStandardInput } from './standard-input.ts';
 
 /**
  * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
@@ -154,6 +155,7 @@ export function opened(opening: Promise<Sessions>): Sessions {
 }
 
 async function loadEngine(): Promise<typeof import('chdb')> {
+  emptyStandardInput();
   try {
     return await import('chdb');
   } catch (error) {

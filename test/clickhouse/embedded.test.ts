@@ -85,6 +85,27 @@ test('what was written is there when the directory is opened again', async () =>
   await second.close();
 });
 
+test('what somebody pipes into the process is no row, and fails none', async () => {
+  const sessions = new URL('../../clickhouse/embedded/sessions.ts', import.meta.url).href;
+  const program = `
+    const { openSessions } = await import(${JSON.stringify(sessions)});
+    const sessions = await openSessions(process.argv[1], 'bankroll', 2);
+    await sessions.run('CREATE TABLE seen (n UInt64) ENGINE = MergeTree ORDER BY n', 'TSV');
+    const insert = (n) => sessions.run('INSERT INTO seen FORMAT JSONEachRow\\n{"n":' + n + '}', 'TSV');
+    await Promise.all([1, 2].map(insert));
+    console.log((await sessions.run('SELECT n FROM seen ORDER BY n', 'TSV')).trim().split('\\n').join());
+    await sessions.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory]);
+  // It stays open, as a supervisor's does.
+  child.stdin.write('{"n":3}\n{"n":4}\n');
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  expect({ output, errors, code }).toEqual({ output: '1,2\n', errors: '', code: 0 });
+});
+
 describe('a question that the engine does not answer', () => {
   const LIMIT_MS = 8_000;
   const SLOW = 'SELECT sum(sleepEachRow(1)) FROM numbers(12) SETTINGS max_block_size = 1';

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Session } from 'chdb';
 import { WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.ts';
+import { emptyStandardInput } from '../../clickhouse/embedded/standard-input.ts';
 import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
 /** Parts of the address that are no setting of the query. */
@@ -22,6 +23,7 @@ export interface ClickHouseFront {
  * @param config the engine's own configuration: a file.
  */
 export async function serveClickHouse(path: string, port = 0, config?: string): Promise<ClickHouseFront> {
+  emptyStandardInput();
   const open = () =>
     new Session(path, config === undefined ? {} : { connectionArgs: [`--config-file=${config}`] });
   // The engine lives as long as one session is open.
