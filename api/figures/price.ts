@@ -10,6 +10,8 @@ export type Price =
   | { usd: null; observedAt: null; source: null; reason: string };
 
 const MAX_AGE_MS = 15 * 60_000;
+/** A source's clock may be as far ahead of ours; a time further ahead would keep its price fresh for as long. */
+const MAX_AHEAD_MS = 120_000;
 /** Products of a 128-bit amount and a rate stay inside the store's 256 bits. */
 const RATE_MAX = 10n ** 36n;
 const SOURCES = [
@@ -40,6 +42,8 @@ export function priceOf(rows: readonly PriceRow[], now: number): Price {
     const observed = observedMs(row);
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
+    else if (observed - Number(row.read_at) > MAX_AHEAD_MS)
+      reasons.push(`${name}'s price has a time that is still to come (${observedAt})`);
     else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);
     else return { usd: row.usd, observedAt, source, reason: null };
   }

@@ -30,14 +30,21 @@ export function readPairs(reply: unknown, base: string): Pairs {
     throw new MalformedError('pairs.data.pairs', 'no list');
   const rows = new Map<string, CatalogueRow>();
   const bad: Pairs['bad'] = [];
+  const disputed = new Set<string>();
   for (const pair of pairs) {
     try {
       const row = readPair(pair, base);
+      const { decimals = row.decimals } = rows.get(row.mint) ?? {};
+      if (decimals !== row.decimals) disputed.add(row.mint);
       rows.set(row.mint, row);
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       bad.push({ row: pair, reason: error.message });
     }
+  }
+  for (const mint of disputed) {
+    bad.push({ row: rows.get(mint), reason: 'pair.decimals: not the same in all rows of the mint' });
+    rows.delete(mint);
   }
   return { rows: [...rows.values()], bad };
 }

@@ -1,12 +1,25 @@
 import { MalformedError } from '../malformed.ts';
 import { parseDecimal } from '../units.ts';
 
-/** A decimal string of a reply, kept as written. @throws MalformedError where it is none. */
+/** Nothing that is counted or priced has more digits on a side of its point, however briefly it is written. */
+const MOST_DIGITS = 60;
+
+/** A decimal string of a reply, kept as written. @throws MalformedError where it is none, or beyond all measure. */
 export function decimalText(value: unknown, what: string): string {
-  if (typeof value !== 'string' || value.length > 80 || parseDecimal(value) === null) {
-    throw new MalformedError(what, 'no decimal string');
-  }
-  return value;
+  const decimal = typeof value === 'string' && value.length <= 80 ? parseDecimal(value) : null;
+  if (decimal === null) throw new MalformedError(what, 'no decimal string');
+  const { digits, scale } = decimal;
+  const size = digits < 0n ? -digits : digits;
+  if (scale > 2 * MOST_DIGITS || size >= 10n ** BigInt(MOST_DIGITS + scale))
+    throw new MalformedError(what, 'out of range');
+  return value as string;
+}
+
+/** A decimal string of what is never below zero: a price, a size. @throws MalformedError */
+export function amountText(value: unknown, what: string): string {
+  const text = decimalText(value, what);
+  if ((parseDecimal(text)?.digits ?? 0n) < 0n) throw new MalformedError(what, 'below zero');
+  return text;
 }
 
 /** floor(value × 10^scale) in exact decimals. */
@@ -25,10 +38,11 @@ export function objectOf(value: unknown, what: string): Record<string, unknown> 
   return value as Record<string, unknown>;
 }
 
-/** A text of a reply, bounded. @throws MalformedError */
+/** A text of a reply, bounded, that a store can hold. @throws MalformedError */
 export function textOf(value: unknown, what: string, most = 500): string {
   if (typeof value !== 'string' || value.length > most)
     throw new MalformedError(what, `no text of up to ${most}`);
+  if (!value.isWellFormed()) throw new MalformedError(what, 'half a surrogate pair');
   return value;
 }
 

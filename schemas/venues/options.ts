@@ -1,6 +1,6 @@
 import { MalformedError } from '../malformed.ts';
 import type { CurrencyRow } from '../readings.ts';
-import { decimalText, objectOf, textOf } from './decimal.ts';
+import { amountText, decimalText, objectOf, textOf } from './decimal.ts';
 
 /** An error that the venue answered. */
 export class VenueRefusal extends Error {
@@ -69,12 +69,12 @@ export function readInstrument(value: unknown, nowMs: number): OptionInstrument 
       row.is_active === true &&
       timeOf(row.scheduled_activation, 'instrument.scheduled_activation') <= now &&
       now < timeOf(row.scheduled_deactivation, 'instrument.scheduled_deactivation'),
-    minimumAmount: decimalText(row.minimum_amount, 'instrument.minimum_amount'),
-    maximumAmount: decimalText(row.maximum_amount, 'instrument.maximum_amount'),
-    amountStep: decimalText(row.amount_step, 'instrument.amount_step'),
+    minimumAmount: amountText(row.minimum_amount, 'instrument.minimum_amount'),
+    maximumAmount: amountText(row.maximum_amount, 'instrument.maximum_amount'),
+    amountStep: amountText(row.amount_step, 'instrument.amount_step'),
     underlying: textOf(row.base_currency, 'instrument.base_currency'),
     optionType,
-    strike: decimalText(details.strike, 'option_details.strike'),
+    strike: amountText(details.strike, 'option_details.strike'),
     expiry: timeOf(details.expiry, 'option_details.expiry'),
   };
 }
@@ -96,8 +96,8 @@ export interface OptionTicker {
 export function readTicker(value: unknown): OptionTicker {
   const row = objectOf(value, 'ticker');
   const pricing = objectOf(row.option_pricing, 'ticker.option_pricing');
-  const either = (from: Record<string, unknown>, long: string, slim: string) =>
-    decimalText(from[long] ?? from[slim], `ticker.${long}`);
+  const either = (from: Record<string, unknown>, long: string, slim: string, read = amountText) =>
+    read(from[long] ?? from[slim], `ticker.${long}`);
   return {
     bestBidPrice: either(row, 'best_bid_price', 'b'),
     bestBidAmount: either(row, 'best_bid_amount', 'B'),
@@ -105,7 +105,7 @@ export function readTicker(value: unknown): OptionTicker {
     bestAskAmount: either(row, 'best_ask_amount', 'A'),
     markPrice: either(row, 'mark_price', 'M'),
     indexPrice: either(row, 'index_price', 'I'),
-    delta: either(pricing, 'delta', 'd'),
+    delta: either(pricing, 'delta', 'd', decimalText),
     iv: either(pricing, 'iv', 'i'),
     timestamp: timeOf(row.timestamp ?? row.t, 'ticker.timestamp'),
   };
@@ -113,11 +113,11 @@ export function readTicker(value: unknown): OptionTicker {
 
 const MOST_CURRENCIES = 1_000;
 
-/** The currencies that have options. @throws MalformedError */
+/** The currencies that have options, each once. @throws MalformedError */
 export function readCurrencies(value: unknown): CurrencyRow[] {
   if (!Array.isArray(value) || value.length > MOST_CURRENCIES)
     throw new MalformedError('currencies', 'no list');
-  return value.flatMap((entry) => {
+  const rows = value.flatMap((entry) => {
     const row = objectOf(entry, 'currency');
     const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;
     const has = (type: 'option' | 'perp') => (types === null ? row[type] != null : types.includes(type));
@@ -126,10 +126,14 @@ export function readCurrencies(value: unknown): CurrencyRow[] {
     return [
       {
         currency: textOf(row.currency, 'currency.currency', 50),
-        spotPrice: spot == null ? null : decimalText(spot, 'currency.spot_price'),
+        spotPrice: spot == null ? null : amountText(spot, 'currency.spot_price'),
         hasOptions: true,
         hasPerps: has('perp'),
       },
     ];
   });
+  // Of two prices of one currency nobody knows which holds.
+  if (new Set(rows.map(({ currency }) => currency)).size < rows.length)
+    throw new MalformedError('currencies', 'the same one twice');
+  return rows;
 }

@@ -1,5 +1,5 @@
 import { MalformedError } from '../malformed.ts';
-import { decimalText, objectOf, scaledFloor } from './decimal.ts';
+import { amountText, decimalText, objectOf, scaledFloor } from './decimal.ts';
 
 /** What an account is worth at the perpetuals venue, at scale 1e6. */
 export interface PerpState {
@@ -20,7 +20,7 @@ export function readClearinghouseState(reply: unknown): PerpState {
     throw new MalformedError('clearinghouseState.time', 'no time');
   return {
     equity: scaledFloor(decimalText(margin.accountValue, 'marginSummary.accountValue'), SCALE),
-    notional: scaledFloor(decimalText(margin.totalNtlPos, 'marginSummary.totalNtlPos'), SCALE),
+    notional: scaledFloor(amountText(margin.totalNtlPos, 'marginSummary.totalNtlPos'), SCALE),
     time: (time as number | undefined) ?? null,
   };
 }

@@ -94,7 +94,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
           throw new VenueRefusal(INSTRUMENT_NOT_FOUND, 'not an option');
         return namedAs(name, readInstrument(result, now));
       }),
-    ticker: (name) => ask('get_ticker', name, readTicker),
+    ticker: (name) => ask('get_ticker', name, (result) => readTicker(ofName(name, result))),
   };
 }
 
@@ -103,6 +103,13 @@ function namedAs(name: string, instrument: OptionInstrument): OptionInstrument {
   if (instrument.name !== name) throw new MalformedError('instrument.instrument_name', 'another name');
   if (!PRINTABLE.test(instrument.underlying)) throw new MalformedError('instrument.base_currency', 'no name');
   return instrument;
+}
+
+/** Not every version of the venue says whose quote it is; one that does must mean this. @throws MalformedError */
+function ofName(name: string, ticker: unknown): unknown {
+  const said = objectOf(ticker, 'ticker').instrument_name;
+  if (said != null && said !== name) throw new MalformedError('ticker.instrument_name', 'another name');
+  return ticker;
 }
 
 function isRateLimit(error: unknown): boolean {

@@ -88,11 +88,12 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
   }
 }
 
+/** Half a surrogate pair of a reply may stand in a log of before: one of them would keep a batch out for ever. */
 function pairTuple(row: CatalogueRow): object {
   return {
     mint: row.mint,
-    symbol: row.symbol,
-    name: row.name,
+    symbol: row.symbol.toWellFormed(),
+    name: row.name.toWellFormed(),
     decimals: row.decimals,
     category: row.category,
     launchable: Number(row.launchable),
@@ -103,7 +104,7 @@ function pairTuple(row: CatalogueRow): object {
 
 function currencyTuple(row: CurrencyRow): object {
   return {
-    currency: row.currency,
+    currency: row.currency.toWellFormed(),
     spot_price: row.spotPrice,
     has_options: Number(row.hasOptions),
     has_perps: Number(row.hasPerps),

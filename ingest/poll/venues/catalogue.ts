@@ -31,10 +31,19 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   ];
   const [first] = bad;
   if (first !== undefined) {
-    const bytes = Buffer.from(JSON.stringify(bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => row)));
+    const bytes = Buffer.from(`[${bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => shownRow(row))}]`);
     records.push(deadLetterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
   }
   return { records, failure: null };
+}
+
+/** What is nested deeper than can be written is none that anybody could mend. */
+function shownRow(row: unknown): string {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return '"nested too deeply"';
+  }
 }
 
 /** The catalogue's price of one quote mint; a mint that it does not list is no failure. */

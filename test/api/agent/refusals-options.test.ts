@@ -140,7 +140,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
       );
   });
 
-  test.each(['busy', 'refuse', 'hang', 'garbage', 'poison'] as const)(
+  test.each(['busy', 'refuse', 'hang', 'garbage', 'poison', 'another'] as const)(
     'options: a venue that does not answer soundly (%s) is 503, for open and for close',
     async (fault) => {
       const { token } = await loggedIn();
@@ -151,7 +151,8 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
       const short = { ...OPEN, direction: 'short' };
       await refused(503, 'venue_unreachable', () => call('POST', 'options/open', short, token));
       // Asked again once where that may help, and no more.
-      expect(stage.venue.asked).toHaveLength(['garbage', 'poison'].includes(fault) ? 1 : 2);
+      const questions = ['garbage', 'poison'].includes(fault) ? 1 : 2;
+      expect(stage.venue.asked).toHaveLength(questions);
       const release = { positionId: body.positionId, reason: 'x' };
       await refused(503, 'venue_unreachable', () => call('POST', 'options/close', release, token));
     },

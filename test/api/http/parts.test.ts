@@ -64,6 +64,15 @@ describe('prices', () => {
     }
   });
 
+  test('a price whose time is still to come is none, or it would be fresh until then', () => {
+    const at = (observed: number) =>
+      priceOf([{ ...row, usd: '2', read_at: '1000', observed_at: new Date(observed).toISOString() }], 1_000);
+    expect(at(121_000)).toMatchObject({ usd: '2', observedAt: '1970-01-01T00:02:01.000Z' });
+    const far = at(Date.UTC(2099, 0, 1));
+    expect(far.usd).toBeNull();
+    expect(far.reason).toContain('a time that is still to come (2099-01-01T00:00:00.000Z)');
+  });
+
   test.each(['-1', 'abc', '1e300', 'Infinity', ''])('a price of %j is none', (usd) => {
     expect(priceOf([{ ...row, usd }], 0).usd).toBeNull();
   });

@@ -56,6 +56,7 @@ test('a row that is none is left out with its reason and leaves the others alone
     { ...PAIR, decimals: 6.5 },
     { ...PAIR, category: 'unheard of' },
     { ...PAIR, symbol: 'x'.repeat(501) },
+    { ...PAIR, name: 'half \ud800' },
     null,
     'row',
   ];
@@ -63,6 +64,14 @@ test('a row that is none is left out with its reason and leaves the others alone
   expect(rows.map(({ mint }) => mint)).toEqual([key(1)]);
   expect(bad.map(({ row }) => row)).toEqual(odd);
   expect(bad[0]?.reason).toBe('pair.mint: no public key');
+});
+
+test('a mint that is listed with two numbers of decimals is left out, whichever is right', () => {
+  const other = { ...PAIR, mint: key(2) };
+  const pairs = [PAIR, other, { ...PAIR, decimals: 9 }, PAIR, { ...other, symbol: 'B' }];
+  const { rows, bad } = readPairs({ data: { pairs } }, BASE);
+  expect(rows.map(({ mint, symbol }) => [mint, symbol])).toEqual([[key(2), 'B']]);
+  expect(bad).toMatchObject([{ row: { mint: key(1) }, reason: expect.stringContaining('decimals') }]);
 });
 
 test('a pair that has no symbol or name yet is a pair all the same', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { decimalText, jsonOf, scaledFloor } from '../../../schemas/venues/decimal.ts';
+import { amountText, decimalText, jsonOf, scaledFloor, textOf } from '../../../schemas/venues/decimal.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 
@@ -33,6 +33,26 @@ test.each([1, null, '', ' 1', '1,5', '0x10', 'NaN', 'Infinity', '1'.repeat(81), 
     expect(() => decimalText(value, 'x')).toThrow(MalformedError);
   },
 );
+
+test.each(['1e400', '-1e400', '1e-400', `${'9'.repeat(60)}e1`])('%s is beyond all measure', (text) => {
+  expect(() => decimalText(text, 'x')).toThrow('x: out of range');
+});
+
+test('the most digits that are taken are taken', () => {
+  for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, '1e59', `0.${'0'.repeat(59)}1`, '0e300'])
+    expect(decimalText(text, 'x')).toBe(text);
+});
+
+test('a price or a size is never below zero', () => {
+  for (const text of ['0', '-0', '0.5']) expect(amountText(text, 'x')).toBe(text);
+  for (const text of ['-1', '-0.0000001']) expect(() => amountText(text, 'x')).toThrow('x: below zero');
+});
+
+test('half a surrogate pair, which the store does not take, is no text', () => {
+  expect(textOf('\u{1f600}', 'x')).toBe('\u{1f600}');
+  for (const text of ['a\ud800', '\udc00'])
+    expect(() => textOf(text, 'x')).toThrow('x: half a surrogate pair');
+});
 
 test('what is not JSON in UTF-8 is malformed, whatever the bytes', () => {
   fc.assert(

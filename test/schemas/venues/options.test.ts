@@ -121,6 +121,10 @@ test.each([
   { scheduled_activation: null },
   { scheduled_deactivation: 'never' },
   { amount_step: '' },
+  { amount_step: '-0.01' },
+  { minimum_amount: '-1' },
+  { maximum_amount: '1e400' },
+  { option_details: { ...INSTRUMENT.option_details, strike: '-0.5' } },
   { instrument_name: 'x'.repeat(501) },
 ])('an instrument with %j is malformed', (more) => {
   expect(() => readInstrument({ ...INSTRUMENT, ...more }, NOW)).toThrow(MalformedError);
@@ -136,6 +140,17 @@ test('currencies of the second version name their instrument types', () => {
     { currency: 'ETH', spotPrice: '3500.5', hasOptions: true, hasPerps: true },
     { currency: 'SOL', spotPrice: null, hasOptions: true, hasPerps: false },
   ]);
+});
+
+test.each([
+  ['a price below zero', [{ currency: 'ETH', option: {}, spot_price: '-7' }]],
+  ['a price beyond all measure', [{ currency: 'ETH', option: {}, spot_price: '1e400' }]],
+  [
+    'two prices of one currency',
+    ['3500', '1'].map((price) => ({ currency: 'ETH', option: {}, spot_price: price })),
+  ],
+])('currencies with %s are malformed', (_, rows) => {
+  expect(() => readCurrencies(rows)).toThrow(MalformedError);
 });
 
 test('a reply is judged by its error, whose code comes as a number or as text', () => {
@@ -161,6 +176,10 @@ test.each([
   { timestamp: true },
   { timestamp: {} },
   { mark_price: 1 },
+  { M: '-1' },
+  { b: '-0.5' },
+  { I: '1e400' },
+  { option_pricing: { d: '-0.5', i: '-0.6' } },
 ])('a quote with %j is malformed', (more) => {
   const text = '1';
   const ticker = {

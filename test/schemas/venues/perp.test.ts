@@ -39,6 +39,8 @@ test.each([
   { marginSummary: { accountValue: 1.5, totalNtlPos: '2' } },
   { marginSummary: { accountValue: '1.5' } },
   { marginSummary: { accountValue: 'NaN', totalNtlPos: '2' } },
+  { marginSummary: { accountValue: '1e400', totalNtlPos: '2' } },
+  { marginSummary: { accountValue: '1.5', totalNtlPos: '-2' } },
   { ...STATE, time: 'now' },
   { ...STATE, time: 1.5 },
 ])('%j is no account state', (reply) => {

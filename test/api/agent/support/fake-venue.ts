@@ -9,7 +9,7 @@ export interface FakeVenue {
   instrument: Json;
   ticker: Json;
   version: 2 | 3;
-  fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | null;
+  fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | 'another' | null;
   /** What happens between a question for a quote and its answer; once. */
   beforeTicker: (() => Promise<void>) | null;
   /** The method that says it knows no such instrument. */
@@ -78,7 +78,8 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     const poison = venue.fault === 'poison' ? { base_currency: 'E\u0000H' } : {};
     const contract: Json = { ...CONTRACT, instrument_name: name, ...venue.instrument, ...poison };
     const known = typeof name === 'string' && /^(ETH|BTC)-/.test(name) && venue.unknown !== method;
-    const quote = { ...(venue.version === 3 ? SLIM : LONG), ...venue.ticker };
+    const other = venue.fault === 'another' ? { instrument_name: 'BTC-20991225-3500-C' } : {};
+    const quote = { ...(venue.version === 3 ? SLIM : LONG), ...venue.ticker, ...other };
     const answer = !known
       ? { error: { code: 12001, message: 'Instrument not found' } }
       : { result: method === 'get_instrument' ? contract : quote };

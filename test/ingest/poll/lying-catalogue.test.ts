@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
+import { readCatalogue } from '../../../ingest/poll/venues/catalogue.ts';
+import { key } from '../../api/support/rows.ts';
+import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+
+let server: AnsweringServer;
+let body = '';
+beforeEach(async () => {
+  server = await serveAnswers(() => ({ body }));
+});
+afterEach(() => server.close());
+
+const PAIR = JSON.stringify({ mint: key('a'), symbol: 'A', name: 'Asset', decimals: 6, category: 'custom' });
+const NESTED = '['.repeat(50_000) + ']'.repeat(50_000);
+
+const read = () => readCatalogue(server.url, new AbortController().signal);
+
+test('a row nested deeper than it can be written keeps no other row out', async () => {
+  body = `{"data":{"pairs":[{"mint":${NESTED}},${PAIR}]}}`;
+  const { records, failure } = await read();
+  expect(failure).toBeNull();
+  expect(records).toMatchObject([
+    { reading: { type: 'catalogue', rows: [{ mint: key('a') }] } },
+    { kind: 'dead-letter', reason: expect.stringContaining('1 rows left out') },
+  ]);
+});
+
+test('half a surrogate pair that stands in a log keeps no batch out of the store', async () => {
+  const store = await embeddedDatabase();
+  const row = { mint: key('a'), symbol: 'A\ud800', name: 'B', decimals: 6, category: 'custom' };
+  const pair = { ...row, launchable: true, launchpadReady: true, logoUrl: null };
+  const currency = { currency: '\udc00E', spotPrice: null, hasOptions: true, hasPerps: false };
+  const readings = [
+    { type: 'catalogue', rows: [pair] },
+    { type: 'currencies', items: [currency] },
+  ] as const;
+  for (const reading of readings) {
+    const { table, row } = readingRow({ kind: 'reading', readAt: 1, reading } as never);
+    await store.insert(table, [row as never]);
+  }
+  expect(await store.query('SELECT rows.symbol[1] AS text FROM catalogue')).toEqual([{ text: 'A\ufffd' }]);
+  expect(await store.query('SELECT rows.currency[1] AS text FROM currencies')).toEqual([{ text: '\ufffdE' }]);
+  await store.close();
+});
