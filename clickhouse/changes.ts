@@ -30,6 +30,7 @@ export const CHANGE_KEYS = {
   account_hours: null,
   unseen_changes: null,
   brought_changes: null,
+  carried_accounts: null,
   stream_holes: null,
 } as const satisfies Record<string, string | null>;
 

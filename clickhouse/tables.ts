@@ -127,69 +127,6 @@ export const HOUR_COLUMNS = {
 
 export type HourTable = keyof typeof HOUR_COLUMNS;
 
-/** The last state of an account that was seen in an hour; of the columns of the state those of its table alone. */
-export interface AccountHourRow {
-  address: string;
-  hour: number;
-  version: string;
-  /** Of the state, where its time is not known. */
-  slot: string | null;
-  block_time: number | null;
-  exists: 0 | 1;
-  held_in: HourTable | '';
-}
-
-/** What the policies of each quote asset sum up to at the beginning of an hour. */
-export interface QuoteHourRow {
-  hour: number;
-  /** What all that it was made of can be told by. */
-  made_of: string;
-  /** JSON. */
-  sums: string;
-  /** Unix milliseconds. */
-  written_at: string;
-}
-
-/** A closing state that has no hour yet. */
-export interface UndatedHourRow {
-  address: string;
-  slot: string;
-  version: string;
-  /** The rest of its row of an hour, as JSON. */
-  state: string;
-}
-
-/** The lowest slot stands: `before` is 2^64 - 1 - slot. */
-export interface LowestSlot {
-  hour: number;
-  slot: string;
-  before: string;
-}
-
-export interface FirstStreamedRow extends LowestSlot {
-  address: string;
-}
-
-export interface UnseenRow {
-  address: string;
-  after_slot: string;
-  to_slot: string;
-  /** A hash of what hours keep of the state that was found. */
-  state: string;
-}
-
-/** A state that the stream brought behind the reading of `to_slot`, which had found the same. */
-export interface BroughtRow {
-  address: string;
-  to_slot: string;
-  slot: string;
-}
-
-export interface HoleRow {
-  after_slot: string;
-  to_slot: string;
-}
-
 /** What a transaction's place in the chain is. */
 export interface TransactionOrder {
   tx_index: number;

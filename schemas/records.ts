@@ -142,6 +142,19 @@ export interface TimeRecord {
 }
 
 /**
+ * Whether a stream brings every state of an account in slots behind `slot`; where nothing was told of one, it does. What
+ * is told of slots before says nothing of those behind.
+ */
+export interface CarriedRecord {
+  kind: 'carried';
+  address: Uint8Array;
+  slot: bigint;
+  /** Unix seconds of `slot`; null where no source knows it. */
+  blockTime: number | null;
+  carried: boolean;
+}
+
+/**
  * A piece of a record that is larger than the log takes at once. It stands where its record would, and all of them in
  * order are the record's bytes.
  */
@@ -188,6 +201,7 @@ export type LogRecord =
   | RecomputeRecord
   | ProfitRecord
   | TimeRecord
+  | CarriedRecord
   | ReadingRecord
   | PartRecord
   | DeadLetterRecord;

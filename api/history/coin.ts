@@ -54,7 +54,7 @@ function createItems(
   rows: CoinHistoryRows,
   { pool, decimals }: { pool: string; decimals: number | null },
 ): (end: number, reached: boolean) => CoinHistoryItem {
-  const cover = createCover(rows.cover, rows.unseen);
+  const cover = createCover(rows.cover, rows.unseen, rows.carried);
   const states = createStates(rows, cover);
   const prices = Map.groupBy(rows.prices, ({ hour }) => hour);
   const state = view.state();

@@ -1,3 +1,5 @@
+import type { CarriedRow } from '../../clickhouse/hour-tables.ts';
+import { uncarried } from '../../clickhouse/queries/history/carried.ts';
 import type { UnseenChange } from '../../clickhouse/queries/history/closing-states.ts';
 import {
   type FirstSlots,
@@ -21,9 +23,14 @@ export interface Cover {
 
 /**
  * A state holds until the next one as long as the stream brought every slot between them. It does not where slots are
- * missing behind it, nor where a reading over RPC found another state that the stream had not brought.
+ * missing behind it, nor where no stream brought that account, nor where a reading over RPC found another state that the
+ * stream had not brought.
  */
-export function createCover({ hours, holes }: StreamCover, unseen: readonly UnseenChange[]): Cover {
+export function createCover(
+  { hours, holes }: StreamCover,
+  unseen: readonly UnseenChange[],
+  carried: readonly CarriedRow[],
+): Cover {
   const begins = firstSlots({ hours });
   const places = holes.map(({ after_slot, to_slot }) => ({ after: BigInt(after_slot), to: BigInt(to_slot) }));
   const changes = Map.groupBy(
@@ -36,6 +43,7 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
     })),
     ({ address }) => address,
   );
+  const losses = Map.groupBy(uncarried(carried), ({ address }) => address);
   return {
     begins,
     lost: ({ address, seen: text }, end) => {
@@ -43,8 +51,17 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
       const begin = begins(end);
       if (begin === null) return 'the index has not come to this moment';
       const hole = places.find(({ after, to }) => seen < to && after + 1n < begin);
-      if (hole !== undefined)
-        return `slots ${hole.after + 1n} to ${hole.to} were not streamed: what ${address} was there is not known`;
+      if (hole !== undefined) return notStreamed(address, hole.after + 1n, hole.to);
+      const ofAddress = losses.get(address) ?? [];
+      // What was read meanwhile holds in the slot of the reading alone.
+      const loss = ofAddress.find(
+        ({ after, to }) => (to === null || seen < to) && (seen > after ? seen : after) + 1n < begin,
+      );
+      if (loss !== undefined) {
+        const from = (seen > loss.after ? seen : loss.after) + 1n;
+        const to = loss.to !== null && loss.to < begin ? loss.to : begin - 1n;
+        return notStreamed(address, from, to);
+      }
       const change = (changes.get(address) ?? []).find(
         ({ after, to, streamed, brought }) =>
           seen < to &&
@@ -52,10 +69,14 @@ export function createCover({ hours, holes }: StreamCover, unseen: readonly Unse
           after + 1n < begin &&
           !streamed.some((slot) => slot >= begin) &&
           // What was missed may explain it, and begins later.
-          !places.some((missed) => missed.after >= after && missed.to <= to && begin <= missed.after + 1n),
+          !places.some((missed) => missed.after >= after && missed.to <= to && begin <= missed.after + 1n) &&
+          !ofAddress.some((lost) => lost.after >= after && lost.after < to && begin <= lost.after + 1n),
       );
       if (change === undefined) return null;
       return `${address} was another in slot ${change.to} than in slot ${change.after}, and the stream did not bring when it changed`;
     },
   };
 }
+
+const notStreamed = (address: string, from: bigint, to: bigint): string =>
+  `slots ${from} to ${to} were not streamed: what ${address} was there is not known`;

@@ -1,6 +1,7 @@
 import type { Reading } from '../../schemas/readings.ts';
 import type {
   AccountRecord,
+  CarriedRecord,
   DeadLetterRecord,
   ExpectedAccount,
   GapRecord,
@@ -200,4 +201,8 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
   }),
   profit: layout<ProfitRecord>('profit', 10, { signature: bytes, policy: text, profit: u64 }),
   time: layout<TimeRecord>('time', 11, { address: bytes, slot: u64, blockTime: seconds }),
+  carried: layout<CarriedRecord>('carried', 12, {
+    ...{ address: bytes, slot: u64, blockTime: numberOrNull },
+    carried: flag,
+  }),
 };

@@ -13,6 +13,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   recompute: ['transactions'],
   profit: ['transactions'],
   time: ['accounts'],
+  carried: ['accounts'],
   reading: ['readings'],
   // Each goes where its record would.
   part: [],
@@ -21,7 +22,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
 
 /** What decides the partition of a record; null for one that goes to all of them, or names its own. */
 export function keyOf(record: LogRecord): Uint8Array | null {
-  if (record.kind === 'account' || record.kind === 'time') return record.address;
+  if (record.kind === 'account' || record.kind === 'time' || record.kind === 'carried') return record.address;
   if (record.kind === 'transaction' || record.kind === 'profit') return record.signature;
   if (record.kind === 'part') return record.key;
   if (record.kind === 'reading') return textKey(readingKey(record.reading));

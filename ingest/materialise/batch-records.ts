@@ -1,5 +1,6 @@
 import type {
   AccountRecord,
+  CarriedRecord,
   DeadLetterRecord,
   GapRecord,
   MarkerRecord,
@@ -23,6 +24,7 @@ export type BatchRecords = {
   recomputes: RecomputeRecord[];
   profits: ProfitRecord[];
   times: TimeRecord[];
+  carried: CarriedRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
@@ -30,7 +32,7 @@ export type BatchRecords = {
 export function recordsByKind(batch: LogBatch): BatchRecords {
   const records: BatchRecords = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
-    ...{ readings: [], recomputes: [], profits: [], times: [], verified: [], deadLetters: [] },
+    ...{ readings: [], recomputes: [], profits: [], times: [], carried: [], verified: [], deadLetters: [] },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') records.accounts.push(record);
@@ -41,6 +43,7 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
     else if (record.kind === 'recompute') records.recomputes.push(record);
     else if (record.kind === 'profit') records.profits.push(record);
     else if (record.kind === 'time') records.times.push(record);
+    else if (record.kind === 'carried') records.carried.push(record);
     else if (record.kind === 'verified') records.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.

@@ -146,7 +146,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     // 3. Latest states and readings.
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
-    await writeStates({ states, times: records.times, markers, before, goesOn }, insert);
+    const { times, carried } = records;
+    await writeStates({ states, times, carried, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const found = [...facts.deadLetters, ...states.deadLetters];
     const letters = [...records.deadLetters, ...found];

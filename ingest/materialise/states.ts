@@ -1,8 +1,10 @@
 import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import type { AccountHourRow, LatestTable, StateRow } from '../../clickhouse/tables.ts';
+import type { CarriedRow } from '../../clickhouse/hour-tables.ts';
+import type { LatestTable, StateRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
-import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
+import type { CarriedRecord, MarkerRecord, TimeRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
 import { datedHours, datedRows } from './rows/hours/late-times.ts';
@@ -23,6 +25,8 @@ export interface States {
   states: BatchStates;
   /** Of slots that had no time when states of them were read. */
   times: readonly TimeRecord[];
+  /** What is told of whether a stream brings accounts. */
+  carried: readonly CarriedRecord[];
   /** None where the batch is read again beside the partition's owner. */
   markers: readonly MarkerRecord[];
   /** Where the partition stands. */
@@ -43,13 +47,13 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   const first = createFirstStreamed();
   const marks = createNewMarks();
   const unseen = createHighestUnseen(store);
-  return async ({ states, times, markers, before, goesOn }, insert) => {
+  return async ({ states, times, carried, markers, before, goesOn }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
     const { closings, waiting } = hourRows(latest.closings);
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
-    const newsOf = (rows: readonly AccountHourRow[]) =>
-      rows.some(({ hour }) => hour < passed) ? NEWS : NO_NEWS;
+    const newsOf = (rows: readonly { hour: number | null }[]) =>
+      rows.some(({ hour }) => hour === null || hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
     unseen.found(latest.unseen);
     const highest = await unseen.slot(goesOn);
@@ -61,6 +65,11 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     await Promise.all([
       insert('unseen_changes', latest.unseen, NEWS),
       insert('brought_changes', brought, NEWS),
+      insert(
+        'carried_accounts',
+        carried.map(carriedRow),
+        newsOf(carried.map(({ blockTime }) => ({ hour: hourOf(blockTime) }))),
+      ),
       insert('account_hours', closings, isBehind ? NEWS : newsOf(closings)),
       insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
@@ -82,6 +91,12 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     await insert('stream_holes', holes, NEWS);
   };
 }
+
+const carriedRow = ({ address, slot, carried }: CarriedRecord): CarriedRow => ({
+  address: encodeBase58(address),
+  slot: slot.toString(),
+  carried: carried ? 1 : 0,
+});
 
 /** By which readers know these accounts: what closes them does not say it. */
 async function keysOf(store: Store, table: LatestTable, closed: readonly StateRow[]): Promise<string[]> {

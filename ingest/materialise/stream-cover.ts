@@ -1,4 +1,4 @@
-import type { HoleRow, LowestSlot } from '../../clickhouse/tables.ts';
+import type { HoleRow, LowestSlot } from '../../clickhouse/hour-tables.ts';
 import type { MarkerRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { lowestSlot } from './rows/hours/hours.ts';

@@ -3,6 +3,7 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
+import type { FollowedStates } from './beside/followed.ts';
 import type { CutLogsReader } from './cut-logs.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
 import type { HistoryBegin, StreamStore } from './stored-state.ts';
@@ -15,7 +16,7 @@ export interface ResumeOptions {
   /** Where the log ended when the stream began. */
   position: bigint | null;
   following: FollowedAddresses;
-  newcomers: { add(addresses: readonly string[]): void };
+  followed: Pick<FollowedStates, 'addLate' | 'takeUp'>;
   gaps: GapCloser;
   /** Nothing of the program is older. */
   startSlot: bigint;
@@ -42,7 +43,7 @@ function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bi
  * older one is known first.
  */
 export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
-  const { store, position, following, newcomers, gaps, reread, signal } = options;
+  const { store, position, following, followed, gaps, reread, signal } = options;
   const { applied } = store;
   if (applied !== undefined && position !== null) {
     const caughtUp = async () => ((await applied()) ?? -1n) >= position;
@@ -51,11 +52,12 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     }
     const known =
       (await retryUntilDone('reading known accounts', () => store.knownAccounts(), options)) ?? [];
-    newcomers.add(
+    followed.addLate(
       known
         .filter(({ address, expected, named }) => following.add(address, expected, named))
         .map(({ address }) => address),
     );
+    void takeUpLost(options, position);
   }
   const begin = await retryUntilDone(
     'reading where history begins',
@@ -75,4 +77,14 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     // A backfill opens gaps too, and a transaction may show itself as incomplete only where it is decoded.
     await pause(LOOK_EVERY_MS, signal);
   }
+}
+
+/** What the log tells behind the last marker that all of it had is applied once a later one is. */
+async function takeUpLost(options: ResumeOptions, position: bigint): Promise<void> {
+  const { store, followed, signal } = options;
+  const isApplied = async () => ((await store.applied?.()) ?? -1n) > position;
+  while (!signal.aborted && !(await retryUntilDone('reading what is applied', isApplied, options)))
+    await pause(LOOK_AGAIN_MS, signal);
+  const read = async () => (await store.uncarried?.()) ?? [];
+  followed.takeUp((await retryUntilDone('reading what no stream carries', read, options)) ?? []);
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
+import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
 import {
   followedAccounts,
   historyBegin,
@@ -29,6 +30,7 @@ import type { SweepStore } from '../history/settle-profits.ts';
 import type { UndatedStore } from '../history/tell-times.ts';
 import type { VerificationStore } from '../history/verify.ts';
 import type { LogPosition } from '../log/port.ts';
+import type { LostBefore } from './beside/carried.ts';
 import type { CutTransaction } from './cut-logs.ts';
 
 export interface HistoryBegin {
@@ -56,6 +58,8 @@ export interface StreamStore {
   applied?(): Promise<bigint | null>;
   /** Accounts that exist as far as is known, and what they are. */
   knownAccounts(): Promise<KnownAccount[]>;
+  /** Of those the ones that the log says no stream carries; absent where nothing is kept over time. */
+  uncarried?(): Promise<LostBefore[]>;
   openGaps(): Promise<Gap[]>;
   /** Where history was read from on; absent where nobody can have said otherwise before. */
   historyBegin?(): Promise<HistoryBegin>;
@@ -79,6 +83,7 @@ export function storedState(
 ): Pick<
   StreamStore,
   | 'knownAccounts'
+  | 'uncarried'
   | 'openGaps'
   | 'historyBegin'
   | 'wasListed'
@@ -90,6 +95,7 @@ export function storedState(
 > {
   return {
     knownAccounts: () => followedAccounts(store),
+    uncarried: () => uncarriedNow(store),
     openGaps: () => openGaps(store),
     historyBegin: () => historyBegin(store),
     wasListed: async () => (await listedState(store)) === 1,

@@ -72,7 +72,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
   const stored = await retryUntilDone(
     'reading the position',
-    async () => ({ position: await store.position() }),
+    async () => ({ position: await store.position(), lost: (await store.uncarried?.()) ?? [] }),
     options,
   );
   if (known === null || stored === null) return;
@@ -165,9 +165,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
     const { slot, blockTime, accounts, transactions } = output.slot;
     for (const update of transactions) unreadable.transaction(update, blockTime);
-    const sent = send(recordsOf(output, learn, following, beside.cover.of(slot, blockTime)));
+    const cover = beside.cover.of(slot, blockTime);
+    const sent = send(recordsOf(output, learn, following, cover));
     const counts = { accounts: accounts.length, transactions: transactions.length };
-    void sent.then(() => report({ type: 'released', slot, blockTime, ...counts }));
+    void sent.then(() => {
+      beside.onMarked(cover.followed?.slot ?? slot);
+      report({ type: 'released', slot, blockTime, ...counts });
+    });
   };
 
   let begun = false;
@@ -175,7 +179,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     begun = true;
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({
-      ...{ store, position, following, newcomers: beside, gaps, startSlot, reread, logger, signal },
+      ...{ store, position, following, followed: beside, gaps, startSlot, reread, logger, signal },
       openGap: (gap) => {
         const { fromSlot, toSlot, toTime } = gap;
         gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
@@ -212,6 +216,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const beside = createFollowed({
     ...{ client, slots, commitment, reader, learn, send, handle, logger, signal, ...limits },
     position: stored.position,
+    ...{ lost: stored.lost, expectedAt: following.expectedAt },
     programId: program,
     addresses: following.streamed,
     named: following.namedBalances,

@@ -25,8 +25,8 @@ afterAll(() => store.close());
 type Sums = Record<keyof QuoteSumsAt, string | number | null>;
 
 /** What the states of each policy's accounts sum up to at a moment, told one after the other. */
-function sumsAt({ policies, states, cover, unseen }: Past, end: number, step: number): Sums[] {
-  const { lost } = createCover(cover, unseen);
+function sumsAt({ policies, states, cover, unseen, carried }: Past, end: number, step: number): Sums[] {
+  const { lost } = createCover(cover, unseen, carried);
   const lastOf = (address: string, fits: (row: StateRow) => boolean = () => true) => {
     const row = states.filter((one) => one.address === address && one.hour < end && fits(one)).at(-1);
     if (row === undefined) return null;
@@ -117,21 +117,24 @@ function listening(to: Store): { store: Store; asked: string[] } {
   return { store: { ...to, query }, asked };
 }
 
-describe('where the stream brought every change', () => {
+describe('where the stream carried every account and brought every change', () => {
+  const lacking = ['unseen_changes', 'carried_accounts'];
   let quiet: Store;
   beforeAll(async () => {
     quiet = await freshDatabase();
-    for (const [table, rows] of past.inserts) if (table !== 'unseen_changes') await quiet.insert(table, rows);
+    for (const [table, rows] of past.inserts) if (!lacking.includes(table)) await quiet.insert(table, rows);
   });
   afterAll(() => quiet.close());
 
   test('the sums are those of the accounts, and no account is looked up among the changes', async () => {
     const { store: heard, asked } = listening(quiet);
     for (const ends of RANGES.map(endsOf))
-      expect(await sumsOf(heard, ends), `seed ${SEED}`).toEqual(expectedAt(ends, { ...past, unseen: [] }));
+      expect(await sumsOf(heard, ends), `seed ${SEED}`).toEqual(
+        expectedAt(ends, { ...past, unseen: [], carried: [] }),
+      );
     const ofStates = asked.filter((sql) => sql.includes('leadInFrame'));
     expect(ofStates).toHaveLength(RANGES.length);
-    expect(ofStates.filter((sql) => sql.includes('unseen_changes'))).toEqual([]);
+    expect(ofStates.filter((sql) => lacking.some((table) => sql.includes(table)))).toEqual([]);
   });
 
   test('hours before the first state have no sums, and nothing is summed for them', async () => {
@@ -167,6 +170,7 @@ describe('sums that are kept', () => {
       ['account_hours'],
       ['unseen_changes', 'first_streamed'],
       ['brought_changes'],
+      ['carried_accounts'],
       ['stream_holes'],
     ];
     // Half of each of these comes when the sums of what is there are kept already.

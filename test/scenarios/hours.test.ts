@@ -98,7 +98,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
   });
 
-  test('while the stream of followed addresses is away: as they were read over RPC, or absent', async () => {
+  test('while the stream of followed addresses is away: absent, whatever was read over RPC, and told once it is here', async () => {
     // Where it is behind already, it misses what the ledger says was told.
     await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');
     harness.geyser.become({ beside: 'unavailable' });
@@ -109,20 +109,48 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     await expectTrueIfTold();
     harness.rpc.faults.down(null);
     await harness.until(async () => (await followed()).overRpc > 0, 'they are read over RPC');
-    const away = chain.timeOf(chain.tip().slot);
+    const away = now();
     await allRead();
     await liveHours(1);
-    // Nothing is written in the next: what was read is what it ends with.
+    // Nothing is written in the next, which nobody knows who only reads now and then.
     chain.skipTo(chain.tip().slot + HOUR_SLOTS);
     await allRead();
-    const back = chain.timeOf(chain.tip().slot);
+    const back = now();
     harness.geyser.become({ beside: 'taken' });
     await harness.until(async () => (await followed()).overRpc === 0, 'they are streamed again');
     await liveHours(2);
     await harness.expectExact(ALL);
-    expect(await toldBetween(away, back), 'hours that were told').toBeGreaterThan(0);
+    expect(await toldBetween(away, back), 'hours of which nobody knows').toBe(0);
+    expect(await toldBetween(back, now()), 'hours that were streamed').toBeGreaterThan(0);
+  });
+
+  test('while the provider takes few of the followed addresses: of the others absent, and told once it takes all', async () => {
+    harness.geyser.become({ addresses: 20 });
+    harness.mayMiss();
+    harness.geyser.faults.drop();
+    await harness.until(async () => (await followed()).overRpc > 0, 'some are read over RPC');
+    const capped = now();
+    await liveHours(2);
+    await harness.settle();
+    await expectTrueIfTold();
+    await allRead();
+    await expectTrueIfTold();
+    const told = await toldBetween(capped, now());
+    expect(told, 'hours of those that it takes').toBeGreaterThan(0);
+    expect(told, 'hours of all').toBeLessThan(2 * POLICIES);
+    await harness.stop();
+    harness.geyser.become({ addresses: null });
+    await harness.start();
+    await harness.settle();
+    const whole = now();
+    await liveHours(2);
+    await harness.expectExact(ALL);
+    expect(await toldBetween(whole, now()), 'hours that were streamed').toBeGreaterThan(0);
   });
 });
+
+/** The product's clock. */
+const now = () => chain.timeOf(chain.tip().slot);
 
 /** Of hours that have ended nothing is told but what was so, also before anything was read again. */
 async function expectTrueIfTold(): Promise<void> {

@@ -100,6 +100,7 @@ const HISTORY_FROM = {
   account_hours: 'any',
   unseen_changes: 'any',
   brought_changes: 'any',
+  carried_accounts: 'any',
   stream_holes: 'any',
 } as const;
 

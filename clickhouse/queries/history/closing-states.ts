@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import type { CarriedRow } from '../../hour-tables.ts';
 import { HOUR_COLUMNS, type HourTable, type LatestColumns } from '../../tables.ts';
 
 /** Columns of the state of one table, as they are read: integers over 32 bits are text. */
@@ -99,6 +100,16 @@ export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<
        SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes WHERE address IN (${ADDRESSES})
        GROUP BY address, to_slot) AS b ON b.address = u.address AND b.to_slot = u.to_slot
      ORDER BY address, to_slot`,
+    { ...accounts },
+  );
+}
+
+/** What was told of whether streams bring these accounts. */
+export function carriedAccounts(store: Store, accounts: HistoryAccounts): Promise<CarriedRow[]> {
+  return store.query(
+    `SELECT DISTINCT c.address AS address, toString(c.slot) AS slot, c.carried AS carried
+     FROM carried_accounts AS c WHERE c.address IN (${ADDRESSES})
+     ORDER BY c.address, c.slot, c.carried`,
     { ...accounts },
   );
 }

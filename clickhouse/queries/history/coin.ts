@@ -1,6 +1,8 @@
 import type { Store } from '../../client.ts';
+import type { CarriedRow } from '../../hour-tables.ts';
 import {
   type ClosingState,
+  carriedAccounts,
   closingStates,
   firstKnown,
   type HistoryAccounts,
@@ -16,6 +18,7 @@ export interface CoinHistoryRows {
   states: ClosingState[];
   first: { address: string; hour: number; block_time: string | null }[];
   unseen: UnseenChange[];
+  carried: CarriedRow[];
   cover: StreamCover;
   prices: PriceHour[];
   sums: HourSums[];
@@ -33,20 +36,21 @@ export interface CoinHistoryKey extends HistoryAccounts {
 export const HISTORY_KINDS = ['FeesClaimed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned'] as const;
 
 export const NO_HISTORY: CoinHistoryRows = {
-  ...{ states: [], first: [], unseen: [], prices: [], sums: [] },
+  ...{ states: [], first: [], unseen: [], carried: [], prices: [], sums: [] },
   cover: { hours: [], holes: [] },
 };
 
 export async function coinHistoryRows(store: Store, key: CoinHistoryKey): Promise<CoinHistoryRows> {
   const { mint, quoteMint, from, to, policy, bankroll, pool } = key;
   const accounts: HistoryAccounts = { policy, bankroll, pool };
-  const [states, first, unseen, cover, prices, sums] = await Promise.all([
+  const [states, first, unseen, carried, cover, prices, sums] = await Promise.all([
     closingStates(store, accounts, from, to),
     firstKnown(store, accounts),
     unseenChanges(store, accounts),
+    carriedAccounts(store, accounts),
     streamCover(store, from, to),
     priceHours(store, quoteMint, from, to),
     hourSums(store, mint, HISTORY_KINDS, from, to),
   ]);
-  return { states, first, unseen, cover, prices, sums };
+  return { states, first, unseen, carried, cover, prices, sums };
 }

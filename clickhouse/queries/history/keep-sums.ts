@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import type { QuoteHourRow } from '../../tables.ts';
+import type { QuoteHourRow } from '../../hour-tables.ts';
 import { madeSums } from './protocol.ts';
 import { type StepParams, stepParams } from './spans.ts';
 import { streamCover } from './stream-cover.ts';

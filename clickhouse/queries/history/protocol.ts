@@ -1,6 +1,6 @@
 import type { Store } from '../../client.ts';
 import { type QuoteSumsAt, quoteSums } from './quote-sums.ts';
-import { BEGUN, hasChanges, type StepParams, spans, stepParams } from './spans.ts';
+import { BEGUN, type Lacking, lackingIn, type StepParams, spans, stepParams } from './spans.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
 import { sumsKept } from './sums-kept.ts';
 
@@ -19,23 +19,20 @@ const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
 const LOCAL_VENUES = "SELECT address FROM account_hours WHERE kind = 'Local'";
 const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];
 
-const atSteps = (changes: boolean): string =>
+const atSteps = (lacking: Lacking): string =>
   quoteSums({
     begun: BEGUN,
     policy: spans(
       'SELECT address FROM policies',
       ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
-      changes,
+      lacking,
       "h.held_in = 'policies'",
     ),
-    bankroll: spans('SELECT bankroll FROM policies', ['amount'], changes),
-    venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof'], changes),
-    localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS, changes),
-    local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount'], changes),
+    bankroll: spans('SELECT bankroll FROM policies', ['amount'], lacking),
+    venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof'], lacking),
+    localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS, lacking),
+    local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount'], lacking),
   });
-
-const WITHOUT_CHANGES = atSteps(false);
-const WITH_CHANGES = atSteps(true);
 
 /** They hold at one moment, which is step 0. */
 const latest = (table: string, columns: string) =>
@@ -52,7 +49,7 @@ const NOW = quoteSums({
 
 /** The sums at these steps, made of the states of each account. */
 export const madeSums = async (store: Store, params: StepParams): Promise<QuoteSumsAt[]> =>
-  store.query((await hasChanges(store)) ? WITH_CHANGES : WITHOUT_CHANGES, params);
+  store.query(atSteps(await lackingIn(store)), params);
 
 async function hasStatesBefore(store: Store, hour: number): Promise<boolean> {
   const rows = await store.query('SELECT 1 FROM account_hours WHERE hour < {hour:UInt32} LIMIT 1', { hour });

@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import { UNCARRIED } from './carried.ts';
 import { firstSlots, type StreamCover } from './stream-cover.ts';
 
 /** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `spans`. */
@@ -60,12 +61,15 @@ export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
     greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
       arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
-        {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)})))) AS safe,
+        {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)}),
+      arrayMap(after -> if(after >= c.after_slot AND after < c.to_slot, after + 1, 0), any(w.losses))))) AS safe,
     toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step,
     arraySort(groupUniqArrayArray(b.slots)) AS brought
   FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
   LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
     ON f.address = c.address
+  LEFT JOIN (SELECT address, groupUniqArray(slot) AS losses FROM carried_accounts
+    WHERE carried = 0 AND address IN (SELECT address FROM unseen_changes) GROUP BY address) AS w ON w.address = c.address
   LEFT JOIN (SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes GROUP BY address, to_slot) AS b
     ON b.address = c.address AND b.to_slot = c.to_slot
   GROUP BY c.address, c.after_slot, c.to_slot
@@ -76,6 +80,11 @@ const CHANGES_OF_ACCOUNTS = `
 
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
+/** What was read while no stream brought the account holds in the slot of the reading alone. */
+const FIRST_UNCARRIED = `arrayMin(arrayPushBack(arrayFilter(step -> step > 0, arrayMap(
+  loss -> if(s.seen < loss.2, arrayFirstIndex(begin -> begin > greatest(loss.1, s.seen) + 1, {begins:Array(UInt64)}), 0),
+  w.uncarried)), ${NEVER}))`;
+
 /** The first step whose end lies behind an hour. */
 export const stepBehind = (hour: string): string => `
   toUInt32(if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER})))`;
@@ -85,22 +94,32 @@ export const BEGUN = stepBehind('intDiv(created_at, 3600)');
 
 const LAST_HOUR = 'toUInt32(4294967295)';
 
-/** Whether there are changes that the stream did not bring: most stores have none, and are not asked for those of each account. */
-export async function hasChanges(store: Store): Promise<boolean> {
-  return (await store.query('SELECT 1 FROM unseen_changes LIMIT 1')).length > 0;
+/** What may keep states from being known, where there is any: stores without it are not asked for that of each account. */
+export interface Lacking {
+  /** Changes that the stream did not bring. */
+  changes: boolean;
+  /** Accounts that no stream brought for a while. */
+  uncarried: boolean;
+}
+
+export async function lackingIn(store: Store): Promise<Lacking> {
+  const [changes, uncarried] = await Promise.all([
+    store.query('SELECT 1 FROM unseen_changes LIMIT 1'),
+    store.query('SELECT 1 FROM carried_accounts LIMIT 1'),
+  ]);
+  return { changes: changes.length > 0, uncarried: uncarried.length > 0 };
 }
 
 /**
  * The closing states of accounts, each with the steps at which it is the last: from `since` on and before `until`, numbers
  * from 1 on. From the step `lost` on it is not known to hold. The rules are those of a policy's own history.
  * @param addresses a question for those of the accounts: what is of the key alone is looked at before anything else of a row.
- * @param changes whether there are any that the stream did not bring.
  * @param which a condition on the rows beside that.
  */
 export const spans = (
   addresses: string,
   columns: readonly string[],
-  changes: boolean,
+  { changes, uncarried }: Lacking,
   which: string | null = null,
 ): string => `
   SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')},
@@ -108,7 +127,7 @@ export const spans = (
     least(${NEVER},
       if(s.seen >= {leasts:Array(UInt64)}[-1], ${NEVER},
         arrayFirst((step, slot) -> s.seen < slot, {least_steps:Array(UInt32)}, {leasts:Array(UInt64)})),
-      ${changes ? FIRST_CHANGE : NEVER}) AS lost
+      ${changes ? FIRST_CHANGE : NEVER}, ${uncarried ? FIRST_UNCARRIED : NEVER}) AS lost
   FROM (
     SELECT ${['address', 'block_time', 'exists', 'hour', ...columns].map((name) => `h.${name} AS ${name}`).join(', ')},
       toUInt64(bitShiftRight(h.version, 64)) AS seen,
@@ -118,4 +137,5 @@ export const spans = (
     PREWHERE h.address IN (${addresses}) AND h.hour < {last_end:UInt32}
     ${which === null ? '' : `WHERE ${which}`}) AS s
   ${changes ? `LEFT JOIN (${CHANGES_OF_ACCOUNTS}) AS u ON u.address = s.address` : ''}
+  ${uncarried ? `LEFT JOIN (${UNCARRIED}) AS w ON w.address = s.address` : ''}
   WHERE since < until`;

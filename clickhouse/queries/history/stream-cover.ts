@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import type { HoleRow } from '../../tables.ts';
+import type { HoleRow } from '../../hour-tables.ts';
 
 /** Where hours begin in slots, and which slots the stream did not bring. */
 export interface StreamCover {

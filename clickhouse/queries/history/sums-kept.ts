@@ -1,11 +1,12 @@
 import type { Store } from '../../client.ts';
-import type { QuoteHourRow } from '../../tables.ts';
+import type { QuoteHourRow } from '../../hour-tables.ts';
 import type { QuoteSumsAt } from './quote-sums.ts';
 import { BEGUN, CHANGES, type StepParams, stepBehind } from './spans.ts';
 
 /**
  * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to,
- * the policies there are, and changes that the stream did not bring. Hashes are added up, so that no order matters.
+ * the policies there are, changes that the stream did not bring, and from when on it brought accounts and did not. Hashes
+ * are added up, so that no order matters.
  */
 const PARTS = `
   SELECT ${stepBehind('hour')} AS step, 'written' AS part, toString(sum(written)) AS value FROM hour_writes GROUP BY step
@@ -14,7 +15,12 @@ const PARTS = `
   FROM policies FINAL WHERE exists = 1 GROUP BY step
   UNION ALL
   SELECT c.step AS step, 'changes', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(c.address, c.to_slot, c.safe, c.brought))))
-  FROM (${CHANGES}) AS c GROUP BY c.step`;
+  FROM (${CHANGES}) AS c GROUP BY c.step
+  UNION ALL
+  SELECT toUInt32(arrayFirstIndex(begin -> begin > w.slot + 1, {begins:Array(UInt64)})) AS step, 'carried', toString(sumWithOverflow(w.told))
+  FROM (SELECT slot, sumWithOverflow(reinterpretAsUInt128(sipHash128(address, slot, carried))) AS told
+        FROM (SELECT DISTINCT address, slot, carried FROM carried_accounts) GROUP BY slot) AS w
+  GROUP BY step HAVING step > 0`;
 
 const MOST = 1n << 128n;
 
@@ -28,7 +34,7 @@ export async function madeOf(store: Store, params: StepParams): Promise<string[]
     for (const { part, value } of byStep.get(step) ?? [])
       sums.set(part, ((sums.get(part) ?? 0n) + BigInt(value)) % MOST);
     const least = params.leasts[params.least_steps.findLastIndex((from) => from <= step)] ?? 0n;
-    const beside = ['written', 'policies', 'changes'].map((part) => sums.get(part) ?? 0n);
+    const beside = ['written', 'policies', 'changes', 'carried'].map((part) => sums.get(part) ?? 0n);
     return [begin, least, ...beside].join(' ');
   });
 }

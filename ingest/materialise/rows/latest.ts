@@ -1,4 +1,5 @@
-import type { LatestTable, StateRow, UnseenRow } from '../../../clickhouse/tables.ts';
+import type { UnseenRow } from '../../../clickhouse/hour-tables.ts';
+import type { LatestTable, StateRow } from '../../../clickhouse/tables.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../schemas/units.ts';
 import { createClosings, type FirstSeen } from './hours/closings.ts';

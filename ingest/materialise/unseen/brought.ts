@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { BroughtRow, UnseenRow } from '../../../clickhouse/tables.ts';
+import type { BroughtRow, UnseenRow } from '../../../clickhouse/hour-tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isKept } from '../rows/hours/hours.ts';

@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { UnseenRow } from '../../../clickhouse/tables.ts';
+import type { UnseenRow } from '../../../clickhouse/hour-tables.ts';
 
 /**
  * Up to where the stream has yet to come: a reading over RPC that found another state than the one known is of a slot that

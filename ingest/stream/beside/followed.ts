@@ -1,5 +1,6 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
 import { behindStream, newestSlot } from '../following/behind-stream.ts';
@@ -7,6 +8,7 @@ import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
+import { createCarried, type LostBefore } from './carried.ts';
 import type { Beside } from './port.ts';
 import { createRota } from './rota.ts';
 import type { Followed } from './standing.ts';
@@ -19,6 +21,9 @@ export interface FollowedOptions extends StreamLimits {
   commitment: 'confirmed' | 'finalized';
   programId: Uint8Array;
   position: LogPosition | null;
+  /** What no stream carried when this began, as far as is known. */
+  lost: readonly LostBefore[];
+  expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** Those that are streamed. */
   addresses(): string[];
   /** Balances that are read over RPC in turns, whatever the provider takes. */
@@ -40,7 +45,15 @@ export interface FollowedStates extends Beside {
   told(record: AccountRecord): void;
   /** There are other named balances than before. */
   onNamed(): void;
+  /** The log has come to a marker that says that followed addresses are brought up to this slot. */
+  onMarked(followed: bigint): void;
+  /** Addresses that came up before this process began, and are asked for only now. */
+  addLate(addresses: readonly string[]): void;
+  /** What the log had told of losses is known only now. */
+  takeUp(lost: readonly LostBefore[]): void;
 }
+
+const RECORDS_AT_ONCE = 5_000;
 
 /** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
 export function createFollowed(options: FollowedOptions): FollowedStates {
@@ -48,6 +61,17 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   const turned = createTurned();
   const asSeen = (update: AccountUpdate): AccountUpdate =>
     turned.isFirst(update.address) ? { ...update, isReading: true } : update;
+  const reread = (addresses: readonly string[], notBefore: bigint) => {
+    turned.carried(addresses, notBefore);
+    options.read(addresses, notBefore);
+  };
+  const carried = createCarried({
+    ...{ lost: options.lost, expectedAt: options.expectedAt, reread },
+    timeOf: (slot) => slots.timeOf(slot) ?? beside.timeOf(slot),
+    send: (records) => {
+      for (const some of chunks(records, RECORDS_AT_ONCE)) void options.send(some);
+    },
+  });
   const rota = createRota({
     reader: options.reader,
     notBefore: () => slots.last ?? 0n,
@@ -57,7 +81,11 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       for (const record of records) options.learn(record);
       await options.send(records);
     },
-    onLeft: turned.left,
+    onJoined: (addresses) => carried.lost(addresses, beside.cover.brought() ?? 0n),
+    onLeft: (addresses) => {
+      turned.left(addresses);
+      carried.left(addresses);
+    },
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
@@ -70,16 +98,19 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     coreTimeOf: (slot) => slots.timeOf(slot),
     onLate: (update) => handle(lateOutput(slots, beside, asSeen(update))),
     read: (addresses, notBefore) => {
-      turned.carried(addresses, notBefore);
-      options.read(addresses, notBefore);
+      carried.read(addresses, notBefore);
+      reread(addresses, notBefore);
     },
+    reread: options.read,
+    onAtWork: carried.atWork,
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
     onAway: rota.round,
     onReached: () => {
       const marker = beside.cover.caughtUp();
-      if (marker !== null) void options.send([marker]);
+      if (marker === null) return;
+      void options.send([marker]).then(() => carried.marked(marker.followed?.slot ?? marker.slot));
     },
     onFollowed: (followed, rest) => {
       if (rest !== overRpc) {
@@ -94,8 +125,20 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     upTo: (slot) => beside.upTo(slot).map(asSeen),
     told: (record) => {
       if (record.source === 'rpc') turned.read(record.address, record.slot);
+      carried.told(record);
       rota.told(record);
     },
+    add: (addresses) => {
+      carried.added(addresses);
+      beside.add(addresses);
+    },
+    addLate: (addresses) => {
+      carried.lost(addresses, options.position?.followed ?? 0n);
+      carried.left(addresses);
+      beside.add(addresses);
+    },
+    takeUp: carried.takeUp,
+    onMarked: carried.marked,
     onNamed: setRota,
   };
 }

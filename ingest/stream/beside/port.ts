@@ -17,8 +17,12 @@ export interface BesideOptions extends Pick<StreamLimits, 'silenceMs' | 'awayAft
   addresses(): string[];
   /** Told by the core's owner filter already. */
   isOfCore(update: AccountUpdate): boolean;
-  /** Has them read at that slot or later. */
+  /** A request for them is at work from that slot on: has them read there or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
+  /** Has them read once more at that slot or later. */
+  reread(addresses: readonly string[], notBefore: bigint): void;
+  /** The block meta of a slot came by the last request, which asks for those addresses. */
+  onAtWork(slot: bigint, addresses: () => readonly string[]): void;
   /** Unix seconds of a slot, as the core knows them. */
   coreTimeOf(slot: bigint): number | null;
   /** A state of a slot that was handed out before. */

@@ -17,6 +17,8 @@ export interface RotaOptions {
   /** The slot that a reading must have reached. */
   notBefore(): bigint;
   onRead(records: readonly AccountRecord[]): Promise<void>;
+  /** They are read in turns from now on. */
+  onJoined(addresses: readonly string[]): void;
   /** They were read, and are not any more. */
   onLeft(addresses: readonly string[]): void;
   everyMs?: number;
@@ -52,7 +54,7 @@ const stateOf = ({ lamports, owner, data }: AccountRecord) =>
  * that is as it was told before is not told again.
  */
 export function createRota(options: RotaOptions): Rota {
-  const { reader, onRead, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
+  const { reader, onRead, onJoined, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
   const patientRead = createPatientRead(reader.read, options);
   let states = new Map<string, Told | null>();
   /** The next to read come first. */
@@ -119,6 +121,7 @@ export function createRota(options: RotaOptions): Rota {
       onLeft(
         [...before].flatMap(([address, told]) => (told === null || states.has(address) ? [] : [address])),
       );
+      if (fresh.length > 0) onJoined(fresh);
       queue = [...fresh, ...queue.filter((address) => states.has(address))];
       for (const address of round?.unread ?? []) if (!states.has(address)) round?.unread.delete(address);
       if (!running && queue.length > 0) void run();

@@ -97,15 +97,17 @@ export function createBeside(options: BesideOptions): Beside {
         // Without a replay that reaches back something may have been missed.
         if (!begun && (fromSlot === null || parent > fromSlot)) {
           cover.missed(slots.reached() ?? slot, slot);
-          options.read(asking.streamed(), slot);
+          options.read(asked, slot);
         }
         begun = true;
         const name = asking.atWork(filter);
         if (name === null) return;
         comeBack();
         newcomers.onFilter(name, slot);
+        options.onAtWork(slot, asking.streamed);
       };
       const first = asking.request(fromSlot);
+      const asked = asking.streamed();
       newcomers.onNewStream(first.name);
       rivals.began('beside');
       live = streamWatched({
@@ -114,7 +116,7 @@ export function createBeside(options: BesideOptions): Beside {
         onUpdate: (update, stream) => {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
-          if (update.type === 'unreadable') options.read(asking.streamed(), update.slot);
+          if (update.type === 'unreadable') options.reread(asking.streamed(), update.slot);
           const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
           if (slots.reached() !== before) {

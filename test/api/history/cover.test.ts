@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCover } from '../../../api/history/cover.ts';
+import type { CarriedRow, HoleRow } from '../../../clickhouse/hour-tables.ts';
 import type { UnseenChange } from '../../../clickhouse/queries/history/closing-states.ts';
-import type { HoleRow } from '../../../clickhouse/tables.ts';
 
 /** Hour 10 begins in slot 100, 11 in 200, and so on. */
 const HOURS = [10, 11, 12, 13, 14, 15].map((hour) => ({ hour, slot: String((hour - 9) * 100) }));
@@ -23,8 +23,8 @@ const change = (
 const state = (hour: number, seen: number) => ({ address: 'a', hour, seen: String(seen) });
 
 /** Ends at which a state seen in that slot is known. */
-function known(holes: HoleRow[], unseen: UnseenChange[], seen: number): number[] {
-  const { lost } = createCover({ hours: HOURS, holes }, unseen);
+function known(holes: HoleRow[], unseen: UnseenChange[], seen: number, carried: CarriedRow[] = []): number[] {
+  const { lost } = createCover({ hours: HOURS, holes }, unseen, carried);
   const hour = 9 + Math.floor(seen / 100);
   return [11, 12, 13, 14, 15].filter((end) => end > hour && lost(state(hour, seen), end) === null);
 }
@@ -35,7 +35,7 @@ test('a state holds as long as every slot was streamed', () => {
 });
 
 test('what comes behind the last slot that was streamed is not known', () => {
-  const { lost, begins } = createCover({ hours: HOURS, holes: [] }, []);
+  const { lost, begins } = createCover({ hours: HOURS, holes: [] }, [], []);
   expect([begins(10), begins(15), begins(16)]).toEqual([100n, 600n, null]);
   expect(lost(state(10, 150), 16)).toContain('has not come');
 });
@@ -85,5 +85,52 @@ describe('a change that only a reading over RPC brought to light', () => {
 
   test('of a slot without a time leaves all behind it open', () => {
     expect(known([], [change(229, 230)], 150)).toEqual([11]);
+  });
+});
+
+const lostBehind = (slot: number): CarriedRow => ({ address: 'a', slot: String(slot), carried: 0 });
+const carriedFrom = (slot: number): CarriedRow => ({ address: 'a', slot: String(slot), carried: 1 });
+
+describe('an account that no stream carries for a while', () => {
+  const away = [lostBehind(250), carriedFrom(370)];
+
+  test('is known up to there, and from a state on that was read where one does again', () => {
+    expect(known([], [], 150, away)).toEqual([11]);
+    expect(known([], [], 369, away)).toEqual([]);
+    expect(known([], [], 370, away)).toEqual([13, 14, 15]);
+  });
+
+  test('is known of the hour that begins behind the slot it was read in, and of none else', () => {
+    expect(known([], [], 299, away)).toEqual([12]);
+    expect(known([], [], 298, away)).toEqual([]);
+    expect(known([], [], 299, [lostBehind(299)])).toEqual([12]);
+  });
+
+  test('is not known to this day where none does again', () => {
+    expect(known([], [], 150, [lostBehind(250)])).toEqual([11]);
+    expect(known([], [], 480, [lostBehind(250)])).toEqual([]);
+    const { lost } = createCover({ hours: HOURS, holes: [] }, [], [lostBehind(250)]);
+    expect(lost(state(10, 150), 15)).toBe(
+      'slots 251 to 599 were not streamed: what a was there is not known',
+    );
+    expect(lost(state(10, 280), 13)).toContain('slots 281 to 399 ');
+  });
+
+  test('is lost again where it was carried for a moment, in whatever order that was told', () => {
+    const told = [lostBehind(120), carriedFrom(170), lostBehind(170), lostBehind(190), carriedFrom(420)];
+    for (const rows of [told, told.toReversed()]) {
+      expect(known([], [], 110, rows)).toEqual([]);
+      expect(known([], [], 180, rows)).toEqual([]);
+      expect(known([], [], 430, rows)).toEqual([14, 15]);
+    }
+  });
+
+  test('explains a change that was found then: up to there it is known', () => {
+    expect(known([], [change(150, 350)], 150, [lostBehind(320)])).toEqual([11, 12]);
+    expect(known([], [change(150, 350)], 150, [lostBehind(350)])).toEqual([]);
+  });
+
+  test('is nothing to another account', () => {
+    expect(known([], [], 150, [{ ...lostBehind(250), address: 'b' }])).toEqual([11, 12, 13, 14, 15]);
   });
 });

@@ -1,3 +1,4 @@
+import type { CarriedRow } from '../../../clickhouse/hour-tables.ts';
 import type { UnseenChange } from '../../../clickhouse/queries/history/closing-states.ts';
 import type { StreamCover } from '../../../clickhouse/queries/history/stream-cover.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
@@ -40,6 +41,7 @@ export interface Past {
   states: StateRow[];
   cover: StreamCover;
   unseen: UnseenChange[];
+  carried: CarriedRow[];
 }
 
 const NOTHING = {
@@ -117,6 +119,12 @@ export function randomPast(seed: string): Past {
       rows.filter((row) => row.address === address && random.chance(0.3)).map((row) => ({ row, to_slot })),
     )
     .map(({ row, to_slot }) => ({ address: row.address, to_slot, slot: row.slot }));
+  const carried = Array.from(
+    { length: 24 },
+    (): CarriedRow => ({
+      ...{ address: random.pick(addresses), slot: String(slot()), carried: random.chance(0.5) ? 1 : 0 },
+    }),
+  );
   // Of the last hour no marker has told yet.
   const hours = Array.from({ length: HOURS }, (_, at) => FIRST_HOUR + at).filter((_, at) => at % 7 !== 3);
   const hourSlots = hours.map((hour) => ({ hour, slot: String(slotOf(hour)) }));
@@ -125,6 +133,7 @@ export function randomPast(seed: string): Past {
     policies: policies.filter(({ exists }) => exists === 1),
     states: rows.toSorted((a, b) => a.hour - b.hour),
     cover: { hours: hourSlots, holes },
+    carried,
     unseen: changes.map((change) => ({
       ...change,
       streamed: streamed
@@ -142,6 +151,7 @@ export function randomPast(seed: string): Past {
       ['hour_slots', hourSlots.map((row) => ({ ...row, before: before(row.slot) }))],
       ['stream_holes', holes],
       ['unseen_changes', [...changes, ...changes]],
+      ['carried_accounts', [...carried, ...carried]],
       ['brought_changes', [...brought, ...brought]],
       ['first_streamed', streamed.map((row) => ({ ...row, before: before(row.slot) }))],
     ],

@@ -112,7 +112,15 @@ const laterTime = fc.record({
   slot: u64,
   blockTime: fc.nat(),
 });
+const carried = fc.record({
+  kind: kind('carried'),
+  address: bytes(32),
+  slot: u64,
+  blockTime: time,
+  carried: fc.boolean(),
+});
 const record = fc.oneof(
+  carried,
   laterTime,
   profit,
   part,

@@ -67,6 +67,10 @@ const WRITTEN: [record: LogRecord, hex: string][] = [
     '010b04000000090909090500000000000000010000000000000840',
   ],
   [
+    { kind: 'carried', address: key(9), slot: 5n, blockTime: null, carried: true },
+    '010c04000000090909090500000000000000' + '0001',
+  ],
+  [
     {
       ...{ kind: 'verified', slot: 6n },
       ...{ struck: [{ signature: 's', slot: 7n, policies: ['p'], events: [] }] },

@@ -18,6 +18,7 @@ const TABLES: Record<string, string> = {
   first_streamed: 'address, hour',
   unseen_changes: 'address, to_slot, after_slot',
   brought_changes: 'address, to_slot, slot',
+  carried_accounts: 'address, slot, carried',
   policy_marks: 'policy, hwm, profit_swept',
   hour_slots: 'hour',
   stream_holes: 'to_slot, after_slot',
@@ -76,6 +77,7 @@ test.each(Array.from({ length: LOGS }, (_, at) => SEED + at))(
       expect(expected[table]?.length, table).toBeGreaterThan(3);
     expect(expected.account_hours?.length).toBeGreaterThan(100);
     expect(expected.unseen_changes?.length).toBeGreaterThan(50);
+    expect(expected.carried_accounts?.length).toBeGreaterThan(50);
     for (let cut = 0; cut < CUTS; cut += 1) {
       const found = await storedAfter(async (store) => {
         let write = createMaterialiser({ store, programId: PROGRAM });

@@ -137,7 +137,7 @@ async function toldBy(store: Store): Promise<Map<string, (number | null)[]>> {
   for (const some of chunks(CASES, 3)) {
     const [policy = '', bankroll = '', pool = ''] = some.map(({ name }) => key(name));
     const unseen = await unseenChanges(store, { policy, bankroll, pool });
-    const { lost } = createCover({ hours, holes: [] }, unseen);
+    const { lost } = createCover({ hours, holes: [] }, unseen, []);
     for (const { name } of some) {
       const at = Array.from({ length: HOURS }, (_, hour) => {
         const end = FIRST_HOUR + hour + 1;

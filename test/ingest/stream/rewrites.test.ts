@@ -32,6 +32,8 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
     coreTimeOf: () => 0,
     core: { last: null, held: 0 },
     onReached: () => {},
+    reread: () => {},
+    onAtWork: () => {},
     read: (some, slot) => {
       rewrites += 1;
       for (const address of some) read.set(address, slot);

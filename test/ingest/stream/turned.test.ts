@@ -37,8 +37,9 @@ test('so it is where the stream was known to have them before they left the turn
   for (const name of ['a', 'b', 'c']) expect(isFirst(turned, name), name).toBe(name === 'b');
 });
 
-test('those leave the turns that were read in them', async () => {
+test('those leave the turns that were read in them, and join them that were not', async () => {
   const left: string[][] = [];
+  const joined: string[][] = [];
   const stop = new AbortController();
   const read = Promise.withResolvers<void>();
   const rota = createRota({
@@ -53,6 +54,7 @@ test('those leave the turns that were read in them', async () => {
     } as never,
     notBefore: () => 0n,
     onRead: async () => read.resolve(),
+    onJoined: (addresses) => joined.push([...addresses].sort()),
     onLeft: (addresses) => left.push([...addresses].sort()),
     ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
   });
@@ -61,6 +63,7 @@ test('those leave the turns that were read in them', async () => {
   rota.set([key('b')]);
   stop.abort();
   expect(left).toEqual([[], [key('a')]]);
+  expect(joined).toEqual([['silent', 'a', 'b'].map(key).sort()]);
 });
 
 test('what is no more than a reading goes into the log as one, at its place inside its slot', () => {

@@ -1,11 +1,10 @@
-import {
-  type AccountHourRow,
-  type FirstStreamedRow,
-  HOUR_COLUMNS,
-  type HourTable,
-  type LowestSlot,
-  type UndatedHourRow,
-} from '../../../../clickhouse/tables.ts';
+import type {
+  AccountHourRow,
+  FirstStreamedRow,
+  LowestSlot,
+  UndatedHourRow,
+} from '../../../../clickhouse/hour-tables.ts';
+import { HOUR_COLUMNS, type HourTable } from '../../../../clickhouse/tables.ts';
 import { createRecent } from '../../../../runtime/recent.ts';
 import { hourOf } from '../../../../schemas/units.ts';
 import { versionOfLowest } from '../lowest-slot.ts';

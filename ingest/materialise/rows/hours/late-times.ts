@@ -1,11 +1,6 @@
 import type { Store } from '../../../../clickhouse/client.ts';
-import {
-  type AccountHourRow,
-  LATEST_TABLES,
-  type LatestTable,
-  type StateRow,
-  type UndatedHourRow,
-} from '../../../../clickhouse/tables.ts';
+import type { AccountHourRow, UndatedHourRow } from '../../../../clickhouse/hour-tables.ts';
+import { LATEST_TABLES, type LatestTable, type StateRow } from '../../../../clickhouse/tables.ts';
 import { chunks } from '../../../../runtime/chunks.ts';
 import type { TimeRecord } from '../../../../schemas/records.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';

@@ -92,6 +92,12 @@ export function logOfStories(random: () => number, accounts: number, slots: numb
         later(slot + (isFirst || pick(5) > 0 ? 0 : 1 + pick(6)), told({ source, writeVersion: write }));
       }
       if (pick(4) === 0) later(slot + pick(4), told({ source: 'rpc', writeVersion: OF_READING }));
+      if (pick(20) === 0) {
+        const { address, slot, blockTime } = told({});
+        later(slot === 1n ? 1 : Number(slot) + pick(4), {
+          ...{ kind: 'carried', address, slot, blockTime, carried: pick(2) === 0 },
+        });
+      }
       if (isWritten || pick(3) === 0) {
         const { address } = told({});
         const time: TimeRecord = { kind: 'time', address, slot: BigInt(slot), blockTime: timeAt(slot) };

@@ -35,6 +35,7 @@ export async function readTables(store: Store): Promise<Tables> {
     undatedHours: await read('undated_hours', 'address, slot', ''),
     firstStreamed: await read('first_streamed', 'address, hour', ''),
     unseenChanges: await read('unseen_changes', 'address, to_slot, after_slot', ''),
+    carriedAccounts: await read('carried_accounts', 'address, slot, carried', ''),
     broughtChanges: await read('brought_changes', 'address, to_slot, slot', ''),
     hourSlots: await read('hour_slots', 'hour', ''),
     streamHoles: await read('stream_holes', 'to_slot, after_slot', ''),
