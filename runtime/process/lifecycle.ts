@@ -6,9 +6,9 @@ import { printable } from './printable.ts';
 const STOP_LIMIT_MS = 15_000;
 
 /**
- * Runs a process until its work is done or a signal asks it to stop. Exit code 0 only on success: a wrong
- * configuration, and what outside does not answer as it should, is told in its sentence alone, anything else with its
- * stack.
+ * Runs a process until its work is done or a signal asks it to stop, or until nobody reads its standard output any more;
+ * where nobody reads its log it goes on. Exit code 0 only on success: a wrong configuration, and what outside does not
+ * answer as it should, is told in its sentence alone, anything else with its stack.
  */
 export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -22,6 +22,10 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  process.stdout.on('error', () => {
+    if (!stopping.signal.aborted) stop();
+  });
+  process.stderr.on('error', () => undefined);
   try {
     await main(stopping.signal);
     process.exit(0);

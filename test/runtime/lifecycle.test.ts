@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
 
 const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
 const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/errors.ts'));
@@ -45,4 +46,33 @@ test('any other error ends the process with 1 and its stack', async () => {
   const failed = await run(`throw new TypeError('odd')`);
   expect(failed.exit).toBe(1);
   expect(failed.err).toMatch(/TypeError: odd\n\s+at /);
+});
+
+describe('whoever read it has gone', () => {
+  /** It goes on saying something where nobody reads, and what it says where somebody does tells how it ended. */
+  async function left(unread: 'stdout' | 'stderr', kill: NodeJS.Signals | null) {
+    const code = `import { aborted, runMain } from ${LIFECYCLE};
+      await runMain(async (signal) => {
+        const said = setInterval(() => process.${unread}.write('more\\n'), 1);
+        await aborted(signal);
+        process.${unread === 'stdout' ? 'stderr' : 'stdout'}.write('stopped');
+        clearInterval(said);
+      });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' });
+    await once(child[unread], 'data');
+    child[unread].destroy();
+    await once(child[unread], 'close');
+    const told = text(unread === 'stdout' ? child.stderr : child.stdout);
+    if (kill !== null) child.kill(kill);
+    const [[exit, signal], end] = await Promise.all([once(child, 'exit'), told]);
+    return { exit, signal, end };
+  }
+
+  test('of its standard output: it stops in order', async () => {
+    expect(await left('stdout', null)).toEqual({ exit: 0, signal: null, end: 'stopped' });
+  });
+
+  test('of its log: it goes on until it is asked to stop', async () => {
+    expect(await left('stderr', 'SIGTERM')).toEqual({ exit: 0, signal: null, end: 'stopped' });
+  });
 });
