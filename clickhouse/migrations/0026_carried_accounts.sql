@@ -3,3 +3,12 @@
 CREATE TABLE IF NOT EXISTS carried_accounts (
   address String, slot UInt64, carried UInt8
 ) ENGINE = ReplacingMergeTree ORDER BY (address, slot, carried);
+
+-- How many rows of a slot were ever written there, by whomever: it never falls, and rises with each write.
+CREATE TABLE IF NOT EXISTS carried_writes (
+  slot UInt64, written UInt64
+) ENGINE = SummingMergeTree(written) ORDER BY slot;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS carried_accounts_to_writes TO carried_writes AS
+SELECT slot, toUInt64(1) AS written
+FROM carried_accounts;

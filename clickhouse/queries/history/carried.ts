@@ -24,7 +24,7 @@ export function uncarried(told: readonly CarriedRow[]): Uncarried[] {
   });
 }
 
-const UNTIL_NOW = 'toUInt64(18446744073709551615)';
+export const UNTIL_NOW = 'toUInt64(18446744073709551615)';
 
 /** The same in SQL: of each account its slots as pairs, `uncarried`. */
 export const UNCARRIED = `

@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { UNCARRIED } from './carried.ts';
+import { UNCARRIED, UNTIL_NOW } from './carried.ts';
 import { firstSlots, type StreamCover } from './stream-cover.ts';
 
 /** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `spans`. */
@@ -12,6 +12,9 @@ export type StepParams = {
   each: number;
   /** Of each: the first slot that is not before it. They never fall. */
   begins: bigint[];
+  /** Each of these slots once, and of each the first step that begins behind it. */
+  places: bigint[];
+  steps_behind: number[];
   /** A state that was seen last in a slot lower than one of these is not known to hold from that one's step on. */
   leasts: bigint[];
   /** The steps of `leasts`. */
@@ -36,12 +39,15 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
     const slot = least(begin);
     if (slot > (rises.at(-1)?.slot ?? 0n)) rises.push({ slot, step: at + 1 });
   }
+  const behind = new Map(begins.map((begin, at) => [begin, at + 2]));
   return {
     first_end: first,
     last_end: ends[begins.length - 1] as number,
     steps: begins.length,
     each: ends.length < 2 ? 1 : (ends[1] as number) - first,
     begins,
+    places: [...behind.keys()],
+    steps_behind: [...behind.values()],
     leasts: rises.map(({ slot }) => slot),
     least_steps: rises.map(({ step }) => step),
     hole_afters: holes.map(({ after_slot }) => BigInt(after_slot)),
@@ -80,10 +86,15 @@ const CHANGES_OF_ACCOUNTS = `
 
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
+/** The first step that begins behind a slot: searched for in the list, which a function of its elements would copy for each row. */
+export const stepAfter = (slot: string): string => `
+  if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
+    {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
+
 /** What was read while no stream brought the account holds in the slot of the reading alone. */
-const FIRST_UNCARRIED = `arrayMin(arrayPushBack(arrayFilter(step -> step > 0, arrayMap(
-  loss -> if(s.seen < loss.2, arrayFirstIndex(begin -> begin > greatest(loss.1, s.seen) + 1, {begins:Array(UInt64)}), 0),
-  w.uncarried)), ${NEVER}))`;
+const LOST_BEHIND = `arrayMin(arrayPushBack(arrayMap(
+  loss -> if(s.seen < loss.2, greatest(loss.1, s.seen), ${UNTIL_NOW}), w.uncarried), ${UNTIL_NOW}))`;
+const FIRST_UNCARRIED = `if(${LOST_BEHIND} = ${UNTIL_NOW}, ${NEVER}, ${stepAfter(`(${LOST_BEHIND} + 1)`)})`;
 
 /** The first step whose end lies behind an hour. */
 export const stepBehind = (hour: string): string => `

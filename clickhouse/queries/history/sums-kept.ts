@@ -1,12 +1,12 @@
 import type { Store } from '../../client.ts';
 import type { QuoteHourRow } from '../../hour-tables.ts';
 import type { QuoteSumsAt } from './quote-sums.ts';
-import { BEGUN, CHANGES, type StepParams, stepBehind } from './spans.ts';
+import { BEGUN, CHANGES, type StepParams, stepAfter, stepBehind } from './spans.ts';
 
 /**
- * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to,
- * the policies there are, changes that the stream did not bring, and from when on it brought accounts and did not. Hashes
- * are added up, so that no order matters.
+ * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to, and
+ * from when on accounts are carried, the policies there are, and changes that the stream did not bring. Hashes are added
+ * up, so that no order matters.
  */
 const PARTS = `
   SELECT ${stepBehind('hour')} AS step, 'written' AS part, toString(sum(written)) AS value FROM hour_writes GROUP BY step
@@ -17,10 +17,7 @@ const PARTS = `
   SELECT c.step AS step, 'changes', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(c.address, c.to_slot, c.safe, c.brought))))
   FROM (${CHANGES}) AS c GROUP BY c.step
   UNION ALL
-  SELECT toUInt32(arrayFirstIndex(begin -> begin > w.slot + 1, {begins:Array(UInt64)})) AS step, 'carried', toString(sumWithOverflow(w.told))
-  FROM (SELECT slot, sumWithOverflow(reinterpretAsUInt128(sipHash128(address, slot, carried))) AS told
-        FROM (SELECT DISTINCT address, slot, carried FROM carried_accounts) GROUP BY slot) AS w
-  GROUP BY step HAVING step > 0`;
+  SELECT ${stepAfter('(slot + 1)')} AS step, 'carried', toString(sum(written)) FROM carried_writes GROUP BY step`;
 
 const MOST = 1n << 128n;
 
