@@ -21,10 +21,7 @@ export interface BoundedReply {
  * @throws RetryableError in words of ours where nothing answers in time or the reply is over `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
-  const limits = [
-    AbortSignal.timeout(request.timeoutMs),
-    ...(request.signal === undefined ? [] : [request.signal]),
-  ];
+  const over = limitOf(request);
   try {
     const { address, login } = withoutLogin(url);
     const headers = { ...login, ...request.headers };
@@ -32,7 +29,7 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
       headers,
       method: request.method ?? 'GET',
       redirect: 'manual',
-      signal: AbortSignal.any(limits),
+      signal: over.signal,
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     return {
@@ -43,7 +40,30 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
   } catch (error) {
     if (error instanceof RetryableError) throw error;
     throw new RetryableError(upstreamWords(error), { cause: error });
+  } finally {
+    over.leave();
   }
+}
+
+/**
+ * Ends what takes too long, or what nobody wants any more, until it is left: a signal with a time of its own stays for
+ * all of it, with whatever it could end, and then makes an error that nobody hears.
+ */
+function limitOf({ timeoutMs, signal }: BoundedRequest): { signal: AbortSignal; leave(): void } {
+  const limit = new AbortController();
+  const late = setTimeout(() => limit.abort(new DOMException('it took too long', 'TimeoutError')), timeoutMs);
+  // It keeps no process from its end.
+  late.unref();
+  const unwanted = () => limit.abort(signal?.reason);
+  if (signal?.aborted) unwanted();
+  else signal?.addEventListener('abort', unwanted, { once: true });
+  return {
+    signal: limit.signal,
+    leave: () => {
+      clearTimeout(late);
+      signal?.removeEventListener('abort', unwanted);
+    },
+  };
 }
 
 /** fetch refuses an address with a user and password in it: they go into the header that they stand for. */

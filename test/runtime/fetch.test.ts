@@ -1,3 +1,5 @@
+import { createHook } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RetryableError } from '../../runtime/errors.ts';
 import { fetchBounded } from '../../runtime/outside/fetch.ts';
@@ -39,6 +41,32 @@ test('no answer in time, and nobody there, can be tried again', async () => {
   const nobody = fetchBounded(await deadUrl(), limits);
   await expect(nobody).rejects.toThrow(RetryableError);
   await expect(nobody).rejects.toThrow(/^refused$/);
+});
+
+test('once it is answered nothing of it waits for its time to be over', async () => {
+  const timeoutMs = 19_777;
+  const timers: { _idleTimeout?: number; _destroyed?: boolean }[] = [];
+  const watched = createHook({
+    init: (_id, type, _trigger, resource) => void (type === 'Timeout' && timers.push(resource)),
+  }).enable();
+  const stop = new AbortController();
+  await fetchBounded(`${server.url}/x`, { ...limits, timeoutMs, signal: stop.signal });
+  watched.disable();
+  const own = timers.filter(({ _idleTimeout: ms }) => ms === timeoutMs || ms === -1);
+  expect(own.length).toBeGreaterThan(0);
+  expect(own.filter(({ _destroyed: isOver }) => !isOver)).toEqual([]);
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+});
+
+test('what nobody wants any more is ended, before it begins and while it is waited for', async () => {
+  const gone = fetchBounded(`${server.url}/x`, { ...limits, signal: AbortSignal.abort() });
+  await expect(gone).rejects.toThrow(RetryableError);
+  const stop = new AbortController();
+  const asked = server.asked.length;
+  const hanging = fetchBounded(`${server.url}/hang`, { ...limits, signal: stop.signal });
+  await expect.poll(() => server.asked.length).toBeGreaterThan(asked);
+  stop.abort();
+  await expect(hanging).rejects.toThrow(RetryableError);
 });
 
 test('credentials of the address are sent as a login and show in no error', async () => {
