@@ -143,22 +143,36 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
   return { ...row, undatedEvents: events };
 }
 
+const GAP_HASHES = "SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL";
+/** One hash over those of the rows: three subqueries beside one another cost twice as much. */
+const hashOver = (hashes: string): string =>
+  `hex(sipHash128(arraySort(groupArray(hash)))) AS mark FROM (${hashes})`;
+
+const MARK = `SELECT ${hashOver(`
+    ${GAP_HASHES}
+    UNION ALL
+    SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0))
+    FROM incomplete_transactions FINAL
+    WHERE signature NOT IN (
+      SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
+    UNION ALL
+    SELECT sipHash128('undated', slot, signature, position) FROM (${STILL_UNDATED})`)}`;
+
+/** The same where nothing was ever incomplete or without a time, and whether something was: half of what the whole costs. */
+const MARK_OF_GAPS = `SELECT 0 AS has_more, ${hashOver(GAP_HASHES)}
+  UNION ALL (SELECT 1, '' FROM incomplete_transactions LIMIT 1)
+  UNION ALL (SELECT 1, '' FROM undated_events LIMIT 1)`;
+
+/** Where something once was incomplete or without a time. */
+const withMore = new WeakSet<Store>();
+
 /** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
 export const missingMark = sharedRead(async (store): Promise<string> => {
-  // One hash over those of the rows: three subqueries beside one another cost twice as much.
-  const [row] = await store.query<{ mark: string }>(
-    `SELECT hex(sipHash128(arraySort(groupArray(hash)))) AS mark FROM (
-       SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL
-       UNION ALL
-       SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0))
-       FROM incomplete_transactions FINAL
-       WHERE signature NOT IN (
-         SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
-       UNION ALL
-       SELECT sipHash128('undated', slot, signature, position) FROM (${STILL_UNDATED})
-     )`,
-    {},
-  );
+  const rows = withMore.has(store) ? [] : await store.query<{ has_more: number; mark: string }>(MARK_OF_GAPS);
+  const [only] = rows;
+  if (only !== undefined && rows.length === 1) return only.mark;
+  withMore.add(store);
+  const [row] = await store.query<{ mark: string }>(MARK, {});
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
   return row.mark;
 });
