@@ -1,8 +1,8 @@
 import type { Made } from './made/made.ts';
 import type { Reading, Slices } from './view.ts';
 
-/** Parts that take long keep the thread so long, then others have their turn. */
-const SLICE_MS = 20;
+/** Parts that take long keep the thread so long, then others have their turn: who asks for little meanwhile waits for that. */
+const SLICE_MS = 8;
 
 /**
  * For one answer, which is made again and again until all of it is there.
