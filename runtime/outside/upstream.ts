@@ -4,6 +4,10 @@ import { RetryableError } from '../errors.ts';
 import { RpcError } from '../rpc/error.ts';
 
 export const CONNECTION_LOST = 'connection lost';
+export const CERTIFICATE_EXPIRED = 'its certificate has expired';
+export const CERTIFICATE_OF_ANOTHER = 'its certificate is of another host';
+export const UNTRUSTED = 'its certificate is not valid';
+export const NO_TLS = 'no TLS answers';
 
 /** What went wrong on the way, by the code that the system has for it. */
 const CODES: Record<string, string> = {
@@ -20,6 +24,8 @@ const CODES: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'timed out',
   UND_ERR_HEADERS_TIMEOUT: 'timed out',
   UND_ERR_BODY_TIMEOUT: 'timed out',
+  CERT_HAS_EXPIRED: CERTIFICATE_EXPIRED,
+  ERR_TLS_CERT_ALTNAME_INVALID: CERTIFICATE_OF_ANOTHER,
 };
 
 const RPC_WORDS = { unreachable: 'no answer', behind: 'behind', refused: 'refused' } as const;
@@ -43,9 +49,9 @@ function causeWords(error: unknown): string {
   if (name === 'TimeoutError' || name === 'AbortError') return 'timed out';
   if (name === 'HTTPParserError') return 'no HTTP answers';
   if (typeof code === 'string') {
-    if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return 'its certificate is not valid';
-    if (code.startsWith('ERR_SSL_')) return 'no TLS answers';
     if (Object.hasOwn(CODES, code)) return CODES[code] as string;
+    if (/^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) return UNTRUSTED;
+    if (code.startsWith('ERR_SSL_')) return NO_TLS;
   }
   return cause === undefined ? 'no answer' : causeWords(cause);
 }

@@ -1,4 +1,11 @@
 import type { Config } from '../../../runtime/config/config.ts';
+import {
+  CERTIFICATE_EXPIRED,
+  CERTIFICATE_OF_ANOTHER,
+  NO_TLS,
+  UNTRUSTED,
+  upstreamWords,
+} from '../../../runtime/outside/upstream.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Finding } from './finding.ts';
@@ -38,14 +45,19 @@ async function reach(url: string, { programId, commitment, programStartSlot }: C
   return { mark: 'failed', text: `${found}: ${what}; ${advice}` };
 }
 
+const ASK_ALL = 'is its address right, the key in it too, and does the node run?';
+const ADVICE: Partial<Record<string, string>> = {
+  [CERTIFICATE_EXPIRED]: 'have who runs it renew it, or name another node',
+  [CERTIFICATE_OF_ANOTHER]: 'name the host that its certificate is for',
+  [UNTRUSTED]: 'have NODE_EXTRA_CA_CERTS name who signed it where that is your own',
+  [NO_TLS]: 'is its port right, and https:// only where it wants TLS?',
+};
+
 function unheard(error: unknown): never {
   if (!(error instanceof RpcError) || error.kind !== 'unreachable') throw error;
   const moved = /HTTP 30[1278]\b/.test(error.message);
-  if (moved)
-    throw new Error(`${error.message}: it sends to another address; name that one`, { cause: error });
-  throw new Error(`${error.message}: is its address right, the key in it too, and does the node run?`, {
-    cause: error,
-  });
+  const advice = moved ? 'it sends to another address; name that one' : ADVICE[upstreamWords(error)];
+  throw new Error(`${error.message}: ${advice ?? ASK_ALL}`, { cause: error });
 }
 
 /** Slot of the oldest transaction that the node lists, and whether its list was read to the end. */

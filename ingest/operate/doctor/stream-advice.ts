@@ -34,12 +34,20 @@ const MOST_WORDS = 120;
 const ON_UNTRUSTED =
   'name the host that its certificate is for, and have NODE_EXTRA_CA_CERTS name who signed it where that is your own';
 
+const ON_EXPIRED = 'have the provider renew it, or name another endpoint';
+/** The transport puts this behind its words, mostly with nothing after it. */
+const RESOLUTION = /\s*Resolution note:\s*$/;
+
+const onCertificate = ({ message }: StreamEndedError): string =>
+  /has expired/i.test(message) ? ON_EXPIRED : ON_UNTRUSTED;
+
 /** Why no stream came about, and what to do. */
 export function noStream(ended: StreamEndedError): string {
   const advice = saysLagging(ended)
     ? ON_LAGGING
     : saysUntrusted(ended)
-      ? ON_UNTRUSTED
+      ? onCertificate(ended)
       : ADVICE[ended.code ?? -1];
-  return advice === undefined ? ended.message : `${ended.message.slice(0, MOST_WORDS)}: ${advice}`;
+  const words = ended.message.replace(RESOLUTION, '');
+  return advice === undefined ? words : `${words.slice(0, MOST_WORDS)}: ${advice}`;
 }

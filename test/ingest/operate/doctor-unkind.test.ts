@@ -1,7 +1,9 @@
+import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
+import { CERTIFICATE } from '../../support/certificate.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
 
@@ -40,6 +42,37 @@ test('asked for TLS, a certificate that nobody trusts and a server without TLS h
   expect(await of('a certificate that nobody trusts')).toEqual([
     expect.stringMatching(/^failed.*self-signed certificate.*: name the host .*NODE_EXTRA_CA_CERTS/),
   ]);
-  expect(await of('a certificate that has expired')).toEqual([expect.stringMatching(/^failed.*has expired/)]);
+  expect(await of('a certificate that has expired')).toEqual([
+    expect.stringMatching(/^failed.*certificate has expired\.?: have the provider renew it/),
+  ]);
   expect(await of('no TLS')).toEqual([expect.stringMatching(/^failed.*: is host:port right, and https:/)]);
+});
+
+test('the certificate of a node that is asked over TLS has lines of its own, and no key stands in them', async () => {
+  const of = async (name: string) => {
+    board.answer((INSECURE[name] as [Answers, RegExp])[0]);
+    const lines: string[] = [];
+    const url = `https://user:LOGIN-OF-NOBODY@127.0.0.1:${board.port}/KEY-OF-NOBODY`;
+    const checks = checksOf(readConfig({ SOLANA_RPC_URL: url }));
+    const own = checks.filter(({ variable }) => variable === 'SOLANA_RPC_URL');
+    await runChecks(own, (line) => lines.push(line), new AbortController().signal);
+    expect(lines.join()).not.toContain('OF-NOBODY');
+    return lines;
+  };
+  const failed = (words: string) => [
+    expect.stringMatching(new RegExp(`^failed +SOLANA_RPC_URL +\\w+: ${words}`)),
+  ];
+  expect(await of('a certificate that nobody trusts')).toEqual(
+    failed('its certificate is not valid: .*NODE_EXTRA_CA_CERTS'),
+  );
+  expect(await of('a certificate that has expired')).toEqual(
+    failed('its certificate has expired: .*renew it'),
+  );
+  expect(await of('no TLS')).toEqual(failed('no TLS answers: .*https:// only where'));
+  const trusted = tls.getCACertificates();
+  tls.setDefaultCACertificates([...trusted, CERTIFICATE.cert]);
+  expect(await of('a certificate that nobody trusts')).toEqual(
+    failed('its certificate is of another host: name the host'),
+  );
+  tls.setDefaultCACertificates(trusted);
 });
