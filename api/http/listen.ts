@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { whyNotListening } from '../../runtime/process/listening.ts';
 import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
-import { answerUnparsed } from './unparsed.ts';
+import { answerUnparsed, namingHost } from './unparsed.ts';
 
 export interface Listening {
   port: number;
@@ -58,8 +58,12 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeoutMs),
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Refused here, in the form that all else is refused in.
+      requireHostHeader: false,
     },
-    oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
+    namingHost(
+      oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
+    ),
   );
   answerUnparsed(server);
   server.maxConnections = MOST_CONNECTIONS;

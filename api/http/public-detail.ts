@@ -1,8 +1,11 @@
 import { withoutSecrets } from '../../runtime/config/secrets.ts';
 
 const DETAIL_MAX = 300;
-/** Any URL, so that neither its password nor a key in its path or query is told. */
-const URLS = /\b([a-z][a-z0-9+.-]{0,30}):\/\/(?:[^\s/@"'<>]*@)?([^\s/?#"'<>]+)[^\s"'<>]*/gi;
+/** Any URL, so that neither its password nor a key in its path or query is told, nor where our servers are. */
+const URLS = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>]+/gi;
+/** What the system says of an address that is not reached, with the address behind it. */
+const NOT_REACHED =
+  /\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL) [^\s,;)]+/g;
 const BEARER = /\bBearer\s+\S+/gi;
 
 /**
@@ -12,7 +15,8 @@ const BEARER = /\bBearer\s+\S+/gi;
 export function publicDetail(error: unknown, secrets: readonly string[]): string {
   let text = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown failure';
   text = withoutSecrets(text, secrets)
-    .replace(URLS, '$1://$2')
+    .replace(URLS, '$1://…')
+    .replace(NOT_REACHED, '$1')
     .replace(BEARER, 'Bearer ***')
     .replace(/\s+/g, ' ')
     .trim();

@@ -1,4 +1,4 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 
@@ -14,14 +14,26 @@ const MALFORMED = { status: 400, error: 'this is no HTTP request' };
 /** A word that a request may begin with; the first bytes of other protocols are none. */
 const METHOD = /^[!#$%&'*+.^_`|~\w-]+ /;
 
+const NO_EXPECTATION = { status: 417, error: 'nothing but 100-continue may be expected of this API' };
+
 /** Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads. */
 export function answerUnparsed(server: Server): void {
+  server.on('checkExpectation', ({ socket }) => refuse(socket, NO_EXPECTATION));
   server.on('connect', (_request, socket) => refuse(socket, REFUSALS.HPE_INVALID_METHOD as typeof MALFORMED));
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const isMethod = error.code !== 'HPE_INVALID_METHOD' || METHOD.test(String(error.rawPacket));
     refuse(socket, (isMethod && REFUSALS[error.code ?? '']) || MALFORMED);
   });
+}
+
+/** HTTP/1.1 has each request name the host that it means. */
+export function namingHost(answer: RequestListener): RequestListener {
+  return (request, response) => {
+    if (request.httpVersion === '1.1' && request.headers.host === undefined)
+      refuse(request.socket, MALFORMED);
+    else answer(request, response);
+  };
 }
 
 function refuse(socket: Duplex, { status, error }: typeof MALFORMED): void {

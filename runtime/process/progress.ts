@@ -67,7 +67,8 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     update: (done, total = state.total, note = state.note) => {
       sample(done);
-      state = { ...state, done, total, note, rate: rate() };
+      // How much there was to do was counted before: what came meanwhile is done too.
+      state = { ...state, done, total: total === null ? null : Math.max(done, total), note, rate: rate() };
       if (clock() - shownAt >= (terminal ? BAR_EVERY_MS : LINE_EVERY_MS)) show();
     },
     end: () => {

@@ -76,6 +76,14 @@ test('what an earlier run did is not part of the rate', () => {
   expect(written.at(-1)).toContain('10/s, 9 s left');
 });
 
+test('more done than was counted at the start is not more than there is', () => {
+  const { progress, written } = screen(false);
+  progress.update(350, 352);
+  progress.update(356);
+  progress.end();
+  expect(written.at(-1)).toContain('100 %, 356 of 356 records');
+});
+
 test('work that never began shows nothing', () => {
   const { progress, written } = screen(true);
   progress.end();

@@ -16,10 +16,12 @@ const READ_AGAIN: readonly Topic[] = ['accounts', 'transactions', 'readings'];
 const OFFSET = /^\d{1,18}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** @throws ConfigError */
-export function parseFrom(text: string): From {
+/** @param now unix milliseconds. @throws ConfigError */
+export function parseFrom(text: string, now = Date.now()): From {
   if (OFFSET.test(text)) return { offset: BigInt(text) };
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (millis > now)
+    throw new ConfigError(`--from ${text} is still to come: the log has nothing from then on to read again`);
   if (!Number.isNaN(millis)) return { millis };
   throw new ConfigError(
     `--from must be an offset or a time like 2026-01-31T12:00:00Z, not "${text}": npm run replay -- --help`,

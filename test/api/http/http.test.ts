@@ -83,6 +83,8 @@ describe('methods and paths', () => {
     ['FOO /health', 405],
     ['\u0001 /health', 400],
     ['GET /health HTTP/9.9\r\n', 400],
+    ['GET /health HTTP/1.1\r\nX: no host\r\n\r\nGET /', 400],
+    ['GET /health HTTP/1.1\r\nExpect: tea\r\nX:', 417],
   ])('%j is answered in the same form, though no request comes of it', async (line, status) => {
     const { port } = new URL(held.api.url);
     const socket = net.connect(Number(port), '127.0.0.1');

@@ -31,8 +31,17 @@ describe('the detail of a 500', () => {
       'GET https://u:p@host:1/path/apikey?x=1 failed with Bearer abc.def and s3cret\n at y',
     );
     expect(publicDetail(error, ['s3cret', ''])).toBe(
-      'Error: GET https://host:1 failed with Bearer *** and *** at y',
+      'Error: GET https://… failed with Bearer *** and *** at y',
     );
+  });
+
+  test.each([
+    ['connect ECONNREFUSED 10.0.0.5:8123', 'connect ECONNREFUSED'],
+    ['connect ETIMEDOUT [fd00::5]:5432 (after 10 s)', 'connect ETIMEDOUT (after 10 s)'],
+    ['getaddrinfo ENOTFOUND ch-1.internal, asked twice', 'getaddrinfo ENOTFOUND, asked twice'],
+    ['read ECONNRESET', 'read ECONNRESET'],
+  ])('says of "%s" not where our servers are', (message, told) => {
+    expect(publicDetail(new Error(message), [])).toBe(`Error: ${told}`);
   });
 
   test('is bounded, and says something of whatever is thrown', () => {

@@ -101,6 +101,14 @@ describe('what replay is asked for', () => {
       expect(() => parseFrom(text)).toThrow('--from must be an offset or a time');
   });
 
+  test('is no time to come: nothing would be read, and that looks like all being well', () => {
+    const now = Date.UTC(2026, 0, 31, 12);
+    expect(parseFrom('2026-01-31T12:00:00Z', now)).toEqual({ millis: now });
+    expect(() => parseFrom('2026-01-31T12:00:01Z', now)).toThrow(
+      '--from 2026-01-31T12:00:01Z is still to come',
+    );
+  });
+
   test('is one thing at a time', () => {
     expect(() => replayOf({ from: '1', fresh: true })).toThrow('--from and --fresh do not go together');
   });
