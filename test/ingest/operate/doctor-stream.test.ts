@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
@@ -134,4 +136,16 @@ test('a provider that cuts off who lags has that line, whatever was tried just t
   expect(lines[0]).toMatch(/^ok/);
   for (const line of lines.slice(1))
     expect(line).toMatch(/^ok|^note.*the stream ended \(lagged\): it cuts off/);
+});
+
+test('as a process too: a stream that was refused and is to be tried again holds it until then', async () => {
+  geyser.become({ streams: 1 });
+  const slots = setInterval(() => void chain.produce([]), 50);
+  const env = { YELLOWSTONE_ENDPOINT: `127.0.0.1:${geyser.port}`, YELLOWSTONE_X_TOKEN: 'secret' };
+  // It rejects where the process ends with anything but 0.
+  const ended = promisify(execFile)(process.execPath, ['ingest/commands/doctor.ts'], { env });
+  const { stdout } = await ended.finally(() => clearInterval(slots));
+  const [streams, , filters] = stdout.split('\n');
+  expect(streams).toMatch(/^ok .* streams, slot \d+/);
+  expect(filters).toMatch(/^note .* not beside another stream .*; end other streams of this token/);
 });
