@@ -74,6 +74,7 @@ function measured({ onAnswered }: HttpOptions) {
   return async (ctx: Context, next: Next) => {
     const startedAt = performance.now();
     await next();
+    if (ctx.state.gone === true) return;
     const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';
     onAnswered?.(ctx.method, path, ctx.status, (performance.now() - startedAt) / 1000);
   };
@@ -107,6 +108,7 @@ function failuresAsJson(options: HttpOptions) {
       await next();
     } catch (error) {
       if (error instanceof ClientGoneError) {
+        ctx.state.gone = true;
         ctx.respond = false;
         return;
       }

@@ -19,7 +19,12 @@ const echo: Route = {
   }),
 };
 
-const held = useApi(undefined, { agentRoutes: [echo], trustProxy: 1 });
+const answered: string[] = [];
+const held = useApi(undefined, {
+  agentRoutes: [echo],
+  trustProxy: 1,
+  onAnswered: (_, path, status) => answered.push(`${status} ${path}`),
+});
 
 describe('bodies', () => {
   const post = (body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
@@ -54,7 +59,8 @@ describe('bodies', () => {
     expect(streamed.status).toBe(413);
   });
 
-  test('a client that goes away in mid-body harms nobody', async () => {
+  test('a client that goes away in mid-body harms nobody, and is not counted as answered', async () => {
+    answered.length = 0;
     const { hostname, port } = new URL(held.api.url);
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname, () => {
@@ -65,6 +71,7 @@ describe('bodies', () => {
       socket.on('close', () => resolve());
     });
     expect((await held.api.get('/health')).status).toBe(200);
+    expect(answered).toEqual(['200 /health']);
   });
 
   test.each([
