@@ -1,14 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Encoding } from '../http/answers/accept-encoding.ts';
 import { type Asset, hashedName, linkModules } from './link-modules.ts';
 
 /** What the pages are made of. */
 export interface Assets {
   /** By file name. */
-  files: ReadonlyMap<string, Asset & { packed: Record<Encoding, Buffer> }>;
+  files: ReadonlyMap<string, Asset & { packed(encoding: Encoding): Promise<Buffer> }>;
   /** The module that begins, and every one that it needs at once, itself among them. */
   entry: string;
   preloads: readonly string[];
@@ -49,7 +50,7 @@ export function readAssets(): Assets {
   if (entry === undefined) throw new Error('the explorer has no main.ts');
   const all: Asset[] = [...linked.values(), ...styles, icon];
   return {
-    files: new Map(all.map((file) => [file.fileName, { ...file, packed: packed(file.bytes) }])),
+    files: new Map(all.map((file) => [file.fileName, { ...file, packed: packedOnce(file.bytes) }])),
     entry: entry.fileName,
     preloads: [...entry.needs],
     styles: styles.map(({ fileName }) => fileName),
@@ -57,12 +58,23 @@ export function readAssets(): Assets {
   };
 }
 
-/** Made once, while whoever asks first waits: above this step brotli takes ten times as long to save a hundredth. */
-const BROTLI_QUALITY = 5;
-const packed = (bytes: Buffer): Record<Encoding, Buffer> => ({
-  br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-  gzip: gzipSync(bytes, { level: 9 }),
-});
+/** Above this step brotli takes ten times as long to save a hundredth. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+const [brotli, zip] = [promisify(brotliCompress), promisify(gzip)];
+const PACK: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  br: (bytes) => brotli(bytes, BROTLI),
+  gzip: (bytes) => zip(bytes, { level: 9 }),
+};
+
+/** Each form once, for who asks for it first, on other threads: all of them at once kept everybody waiting. */
+function packedOnce(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
+  const made = new Map<Encoding, Promise<Buffer>>();
+  return (encoding) => {
+    const known = made.get(encoding) ?? PACK[encoding](bytes);
+    made.set(encoding, known);
+    return known;
+  };
+}
 
 function asset(name: string, bytes: Buffer, ending: string, type: string): Asset {
   return { fileName: hashedName(name.replaceAll(/[^\w-]+/g, '-'), bytes, ending), type, bytes };

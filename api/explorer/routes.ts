@@ -98,13 +98,13 @@ function withoutSlash(path: string): string | null {
 
 const isGiven = (name: string, value: string | undefined) => name.startsWith(':') && value !== '';
 
-function file(assets: Assets, { params, headers }: RouteContext): RouteReply {
+async function file(assets: Assets, { params, headers }: RouteContext): Promise<RouteReply> {
   const found = assets.files.get(params.name ?? '');
   if (found === undefined) return { status: 404, body: { error: `no file ${params.name}` } };
   const encoding = preferredEncoding(headers['accept-encoding'] ?? '');
   return {
     status: 200,
-    body: encoding === null ? found.bytes : found.packed[encoding],
+    body: encoding === null ? found.bytes : await found.packed(encoding),
     headers: {
       ...GUARDS,
       'Content-Type': found.type,

@@ -1,3 +1,5 @@
+import { createHook } from 'node:async_hooks';
+import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
@@ -31,6 +33,27 @@ const filesOf = (page: string) =>
   [...page.matchAll(/(?:src|href)="([^"]+)"/g)]
     .map(([, at]) => at as string)
     .filter((at) => at.includes('/assets/'));
+
+test('a file is packed once, for who first asks for it packed: nobody waits for all of them', async () => {
+  let packed = 0;
+  const init = (_id: number, type: string) => {
+    if (type === 'ZLIB') packed += 1;
+  };
+  const watched = createHook({ init }).enable();
+  const [file = ''] = filesOf(await (await get('/explorer/', { 'Accept-Encoding': 'identity' })).text());
+  expect(packed).toBe(0);
+  // It unpacks nothing.
+  const ask = () =>
+    new Promise((answered) => {
+      const headers = { 'accept-encoding': 'br' };
+      http.get({ port: api.port, path: file, headers }, (reply) => {
+        reply.resume().once('end', () => answered(reply.headers['content-encoding']));
+      });
+    });
+  expect([await ask(), await ask()]).toEqual(['br', 'br']);
+  watched.disable();
+  expect(packed).toBe(1);
+});
 
 describe('a page of the explorer', () => {
   test.each(PAGES)(
