@@ -36,6 +36,7 @@ export async function openEmbedded(directory: string): Promise<Db> {
           }),
         ),
       ),
-    close: () => engine.close(),
+    // Behind whatever waits for its turn: who asked in time is not told that it is closed.
+    close: () => inSlices(() => engine.close()),
   };
 }

@@ -9,6 +9,14 @@ import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
 const PATIENT = { connections: 1, connectMs: PATIENCE_MS, statementMs: PATIENCE_MS };
 
+test('what the embedded engine was asked before it is closed is answered first', async () => {
+  const db = await emptyEmbedded();
+  const asked = Array.from({ length: 50 }, (_, at) => db.query<{ at: number }>(`SELECT ${at} AS at`));
+  const answers = Promise.allSettled(asked);
+  await db.close();
+  expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
+});
+
 describe.each(ENGINES)('migrating %s', (engine) => {
   const open: Db[] = [];
   afterAll(async () => {
