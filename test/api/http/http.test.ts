@@ -144,8 +144,9 @@ describe('while the store is down', () => {
     const reply = await down.get<{ error: string; detail: string }>(`/coins/${key('coin')}`);
     expect(reply.status).toBe(500);
     expect(reply.body.error).toBe('internal error');
-    expect(reply.body.detail).toContain('ECONNREFUSED http://db.internal:8123');
-    for (const secret of ['hunter2', 'reader', 'abc', 't0ps3cret']) expect(reply.text).not.toContain(secret);
+    expect(reply.body.detail).toContain('connect ECONNREFUSED');
+    for (const secret of ['hunter2', 'reader', 'abc', 't0ps3cret', 'db.internal'])
+      expect(reply.text).not.toContain(secret);
   });
 });
 

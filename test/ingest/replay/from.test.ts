@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(
     });
 
     test('begins where the log was given a record at the time', async () => {
-      const run = stage.replay({ from: new Date(Date.now() + 3_600_000).toISOString() });
+      const run = stage.replay({ from: new Date().toISOString() });
       await run.done;
       expect(run.said.at(-1)).toMatch(/^0 records/);
       const count = [...(await appliedOffsets(home))].reduce(
