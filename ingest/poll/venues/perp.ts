@@ -1,8 +1,7 @@
 import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
-import { poll } from './call.ts';
-import { accountLetter, accountReading, failedReading, type RemoteAccountReader } from './remote-account.ts';
+import { accountReading, askAccount, type RemoteAccountReader } from './remote-account.ts';
 
 /** The venue allows 1200 weight a minute for each address: 200 at once and 15 a second stay below it. */
 export const WEIGHT_PER_SECOND = 15;
@@ -20,16 +19,13 @@ export function createPerpReader(
   const modes = new Map<string, { isEquity: boolean; at: number }>();
   const ask = async <T>(
     user: string,
-    { tokenAccount }: RemoteAccount,
+    account: RemoteAccount,
     question: { type: string; weight: number; read: (reply: unknown) => T },
     signal: AbortSignal,
   ) => {
     for (let unit = 0; unit < question.weight; unit += 1) await weight.take(signal);
     const body = { type: question.type, user };
-    return poll(
-      { url: `${base}/info`, what: accountLetter('perp'), where: tokenAccount, body, signal },
-      question.read,
-    );
+    return askAccount('perp', account, { url: `${base}/info`, body, signal }, question.read, clock);
   };
 
   return {
@@ -46,17 +42,15 @@ export function createPerpReader(
       let mode = modes.get(user);
       if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
         const question = { type: 'userAbstraction', weight: MODE_WEIGHT, read: valueIsEquity };
-        const polled = await ask(user, account, question, signal);
-        if (signal.aborted) return null;
-        if ('error' in polled) return failedReading('perp', account, clock(), polled);
-        mode = { isEquity: polled.value, at: clock() };
+        const answer = await ask(user, account, question, signal);
+        if ('ended' in answer) return answer.ended;
+        mode = { isEquity: answer.value, at: clock() };
         modes.set(user, mode);
       }
       const question = { type: 'clearinghouseState', weight: STATE_WEIGHT, read: readClearinghouseState };
-      const polled = await ask(user, account, question, signal);
-      if (signal.aborted) return null;
-      if ('error' in polled) return failedReading('perp', account, clock(), polled);
-      const { equity, notional, time } = polled.value;
+      const answer = await ask(user, account, question, signal);
+      if ('ended' in answer) return answer.ended;
+      const { equity, notional, time } = answer.value;
       const numbers = mode.isEquity
         ? {
             equity: equity.toString(),

@@ -2,7 +2,7 @@ import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targ
 import type { Reading } from '../../../schemas/readings.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import type { EquityVenue } from '../../../schemas/venues/remote.ts';
-import type { PollFailure } from './call.ts';
+import { type PollFailure, poll, type VenueCall } from './call.ts';
 
 /** Asks a venue for what an account of it holds. */
 export interface RemoteAccountReader {
@@ -44,6 +44,22 @@ export function accountReading(
   };
 }
 
+/** What a venue said of an account; `ended` where it said nothing sound, null there where the signal was given meanwhile. */
+export type AccountAnswer<T> = { value: T } | { ended: RemoteAccountReading | null };
+
+/** Asks a venue of an account. @param now unix milliseconds, when it has answered */
+export async function askAccount<T>(
+  venue: EquityVenue,
+  account: RemoteAccount,
+  request: Omit<VenueCall, 'what' | 'where'>,
+  read: (reply: unknown) => T,
+  now: () => number,
+): Promise<AccountAnswer<T>> {
+  const polled = await poll({ ...request, what: accountLetter(venue), where: account.tokenAccount }, read);
+  if (request.signal.aborted) return { ended: null };
+  return 'error' in polled ? { ended: failedReading(venue, account, now(), polled) } : polled;
+}
+
 /** The reading of an account that the venue did not answer for. */
 export function unreachable(
   venue: EquityVenue,
@@ -54,7 +70,7 @@ export function unreachable(
   return accountReading(venue, account, readAt, { reachable: false, error });
 }
 
-export function failedReading(
+function failedReading(
   venue: EquityVenue,
   account: RemoteAccount,
   readAt: number,
