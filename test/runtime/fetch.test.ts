@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RetryableError } from '../../runtime/errors.ts';
 import { fetchBounded } from '../../runtime/outside/fetch.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answering.ts';
+import { awaited } from '../support/awaited.ts';
 
 let server: AnsweringServer;
 beforeAll(async () => {
@@ -64,7 +65,7 @@ test('what nobody wants any more is ended, before it begins and while it is wait
   const stop = new AbortController();
   const asked = server.asked.length;
   const hanging = fetchBounded(`${server.url}/hang`, { ...limits, signal: stop.signal });
-  await expect.poll(() => server.asked.length).toBeGreaterThan(asked);
+  await awaited(() => expect(server.asked.length).toBeGreaterThan(asked));
   stop.abort();
   await expect(hanging).rejects.toThrow(RetryableError);
 });
