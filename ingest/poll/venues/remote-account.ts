@@ -85,4 +85,4 @@ function failedReading(
 }
 
 /** What a dead letter of an account's reply is called: what a later good reading of the account outdates. */
-export const accountLetter = (venue: EquityVenue): string => `reading:${venue}`;
+const accountLetter = (venue: EquityVenue): string => `reading:${venue}`;
