@@ -1,4 +1,5 @@
 import { decodeKey } from '../../schemas/solana/base58.ts';
+import { TOO_LARGE, WHY_TOO_LARGE } from '../http/body.ts';
 import { Refusal } from './refusal.ts';
 
 const TEXT_MAX = 1000;
@@ -10,6 +11,7 @@ function invalid(sentence: string): Refusal {
 
 /** The fields of a body. @throws Refusal where it is no JSON object. */
 export function fieldsOf(body: unknown): Record<string, unknown> {
+  if (body === TOO_LARGE) throw new Refusal('too_large', WHY_TOO_LARGE);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('the body must be a JSON object');
   return body as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.t
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { createUnread } from './answers/unread.ts';
-import { BODY_MAX, ClientGoneError, parseJson, readBody } from './body.ts';
+import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { queryProperties } from './openapi.ts';
@@ -200,14 +200,14 @@ async function answer(
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
-  if (bytes === null) {
-    sendJson(ctx, 413, { error: `the body is over ${BODY_MAX} bytes`, code: 'too_large' });
+  if (bytes === null && route.bearer !== true) {
+    sendJson(ctx, 413, { error: WHY_TOO_LARGE, code: 'too_large' });
     return;
   }
   const handle = () =>
     route.handler({
       ...{ params, query },
-      body: parseJson(bytes),
+      body: bytes === null ? TOO_LARGE : parseJson(bytes),
       headers: ctx.headers as Record<string, string | undefined>,
       clientAddress: address,
       now: options.clock(),

@@ -7,8 +7,13 @@ export class ClientGoneError extends Error {
 
 export const BODY_MAX = 16 * 1024;
 
+/** In the place of a body over BODY_MAX, for whoever asks first who sends it. */
+export const TOO_LARGE = Symbol('a body that is too large');
+export const WHY_TOO_LARGE = `the body is over ${BODY_MAX} bytes`;
+
 /**
- * The body of a request, or null where it is over `max` bytes: what is beyond is dropped, not held.
+ * The body of a request, or null where it is over `max` bytes: what is beyond is not even taken off the connection
+ * until the answer has left.
  * @throws ClientGoneError where the client goes away before the end.
  */
 export function readBody(request: IncomingMessage, max: number): Promise<Buffer | null> {
@@ -16,7 +21,6 @@ export function readBody(request: IncomingMessage, max: number): Promise<Buffer 
     const chunks: Buffer[] = [];
     let size = 0;
     if (Number(request.headers['content-length'] ?? 0) > max) {
-      request.resume();
       resolve(null);
       return;
     }
@@ -25,6 +29,7 @@ export function readBody(request: IncomingMessage, max: number): Promise<Buffer 
       if (size <= max) chunks.push(chunk);
       else {
         chunks.length = 0;
+        request.pause();
         resolve(null);
       }
     });

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type Koa from 'koa';
 import { whyNotListening } from '../../runtime/process/listening.ts';
+import { droppingRests } from './dropped-rest.ts';
 import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
 import { answerUnparsed, namingHost } from './unparsed.ts';
@@ -62,7 +63,11 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       requireHostHeader: false,
     },
     namingHost(
-      oneAtATime((request, response) => void application.promise.then((answer) => answer(request, response))),
+      oneAtATime(
+        droppingRests(
+          (request, response) => void application.promise.then((answer) => answer(request, response)),
+        ),
+      ),
     ),
   );
   answerUnparsed(server);

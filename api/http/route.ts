@@ -7,7 +7,7 @@ export interface RouteContext {
   /** Decoded path parameters. */
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The parsed JSON body of a POST; undefined where it is no JSON. */
+  /** The parsed JSON body of a POST; undefined where it is no JSON, TOO_LARGE where a session is asked for first. */
   body: unknown;
   /** Header names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -44,7 +44,7 @@ interface RouteLine {
   mediaType?: string;
   /** The schema of the answer for each status. */
   responses: Record<number, TSchema>;
-  /** Whether it needs a session's token. */
+  /** Whether it needs a session's token: who sends a body is judged before the body is, too large a one as well. */
   bearer?: true;
 }
 

@@ -38,6 +38,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     expect(readCompose().services.api?.environment).toMatchObject({ TRUST_PROXY: String(trustProxy) });
     const app = createHttp(
       [
+        { ...route('/told', async ({ body }) => ({ status: 200, body: { body } })), method: 'POST' },
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
         route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
@@ -86,6 +87,18 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     expect(await who('2001:db8:1:2::3')).toBe('2001:db8:1:2::/64');
     expect(await who()).toBe('127.0.0.1');
   });
+
+  test.each([16_384, 16_385, 65_537])(
+    'a body of %i bytes is answered in the service’s own form',
+    async (size) => {
+      const body = `"${'x'.repeat(size - 2)}"`;
+      const reply = await fetch(`http://127.0.0.1:${port}/told`, { method: 'POST', body });
+      const fits = { status: 200, body: { body: body.slice(1, -1) } };
+      const refused = { status: 413, body: { error: 'the body is over 16384 bytes', code: 'too_large' } };
+      expect({ status: reply.status, body: await reply.json() }).toEqual(size > 16_384 ? refused : fits);
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    },
+  );
 
   test('readers that never read spool nothing, truncate nobody’s answer, and are limited by address', async () => {
     const slow: Socket[] = [];

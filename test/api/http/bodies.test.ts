@@ -59,6 +59,36 @@ describe('bodies', () => {
     expect(streamed.status).toBe(413);
   });
 
+  test.each([
+    ['a route that takes one', 'POST /api/agent/echo'],
+    ['a route that takes none', 'GET /health'],
+    ['a path that is none', 'POST /nothing'],
+  ])('a body without an end, to %s, is answered and cut off', async (_, line) => {
+    const { hostname, port } = new URL(held.api.url);
+    const most = 64 * 1024 * 1024;
+    const chunk = Buffer.alloc(65_536, 'x');
+    let heard = '';
+    let sent = 0;
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('data', (answer) => {
+        heard += answer.toString();
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve());
+      const go = () => {
+        while (!socket.destroyed && sent < most) {
+          sent += chunk.length;
+          if (!socket.write(chunk)) return void socket.once('drain', go);
+        }
+        socket.destroy();
+      };
+      socket.write(`${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * most}\r\n\r\n`, go);
+    });
+    expect(heard).toMatch(/^HTTP\/1\.1 (413|200|404) /);
+    expect(sent).toBeLessThan(most);
+  });
+
   test('a client that goes away in mid-body harms nobody, and is not counted as answered', async () => {
     answered.length = 0;
     const { hostname, port } = new URL(held.api.url);
