@@ -1,5 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { type StreamEndedError, saysUntrusted } from '../../stream/geyser/ended.ts';
+import {
+  type StreamEndedError,
+  saysExpired,
+  saysOfAnother,
+  saysUntrusted,
+} from '../../stream/geyser/ended.ts';
 
 export const ON_LIMIT = 'end other streams of this token, or take a larger plan';
 
@@ -31,15 +36,20 @@ export const ON_LAGGING =
 /** Of what ended it: what to do stands behind that in the same line. */
 const MOST_WORDS = 120;
 
-const ON_UNTRUSTED =
-  'name the host that its certificate is for, and have NODE_EXTRA_CA_CERTS name who signed it where that is your own';
-
+const ON_ANOTHER = 'name the host that its certificate is for';
 const ON_EXPIRED = 'have the provider renew it, or name another endpoint';
-/** The transport puts this behind its words, mostly with nothing after it. */
-const RESOLUTION = /\s*Resolution note:\s*$/;
+/** gRPC reads who may sign from a file of its own where one is named, and then from nowhere else. */
+const onUntrusted = (): string =>
+  process.env.GRPC_DEFAULT_SSL_ROOTS_FILE_PATH
+    ? 'the file that GRPC_DEFAULT_SSL_ROOTS_FILE_PATH names has to hold who signed it, for nobody else is trusted while that is set'
+    : 'have NODE_EXTRA_CA_CERTS name who signed it where that is your own';
+/** What is put behind their words: the transport's, mostly with nothing after it, and advice that ours takes the place of. */
+const BEHIND = /\s*Resolution note:\s*$|; if the root CA is installed locally.*$/;
 
-const onCertificate = ({ message }: StreamEndedError): string =>
-  /has expired/i.test(message) ? ON_EXPIRED : ON_UNTRUSTED;
+function onCertificate(ended: StreamEndedError): string {
+  if (saysOfAnother(ended)) return ON_ANOTHER;
+  return saysExpired(ended) ? ON_EXPIRED : onUntrusted();
+}
 
 /** Why no stream came about, and what to do. */
 export function noStream(ended: StreamEndedError): string {
@@ -48,6 +58,6 @@ export function noStream(ended: StreamEndedError): string {
     : saysUntrusted(ended)
       ? onCertificate(ended)
       : ADVICE[ended.code ?? -1];
-  const words = ended.message.replace(RESOLUTION, '');
+  const words = ended.message.replace(BEHIND, '');
   return advice === undefined ? words : `${words.slice(0, MOST_WORDS)}: ${advice}`;
 }

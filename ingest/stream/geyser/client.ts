@@ -5,6 +5,7 @@ import {
   SubscribeReplayInfoResponse,
   SubscribeRequest,
 } from '@triton-one/yellowstone-grpc';
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import { StreamEndedError } from './ended.ts';
 import { readUpdate, type Update } from './update.ts';
 
@@ -53,7 +54,7 @@ const ANSWER_AT_MOST_EVERY_MS = 1_000;
 export function createGeyserClient(endpoint: string, xToken: string | null): GeyserClient {
   const url = new URL(endpoint.includes('://') ? endpoint : `http://${endpoint}`);
   const secure = url.protocol === 'https:';
-  const credentials = secure ? grpc.credentials.createSsl() : grpc.credentials.createInsecure();
+  const credentials = secure ? overTls() : grpc.credentials.createInsecure();
   const connect = () =>
     new grpc.Client(`${url.hostname}:${url.port || (secure ? 443 : 80)}`, credentials, {
       // Others would share its connection.
@@ -96,6 +97,15 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
     },
     close: () => client.close(),
   };
+}
+
+/** @throws ConfigError where the file of who may sign, which gRPC alone reads, cannot be read */
+function overTls(): grpc.ChannelCredentials {
+  try {
+    return grpc.credentials.createSsl();
+  } catch (error) {
+    throw new ConfigError(`GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: ${messageOf(error)}`);
+  }
 }
 
 function metadataOf(xToken: string | null): grpc.Metadata {

@@ -33,10 +33,21 @@ const WORDS: Partial<Record<number, string>> = {
 export const saysUntrusted = ({ code, message }: StreamEndedError): boolean =>
   code === status.UNAVAILABLE && /certificate|altname/i.test(message);
 
+/** What is wrong with the certificate, in the words that the libraries have for it. */
+export const saysOfAnother = ({ message }: StreamEndedError): boolean => /altname/i.test(message);
+export const saysExpired = ({ message }: StreamEndedError): boolean => /has expired/i.test(message);
+
+function certificateWords(ended: StreamEndedError): string {
+  if (saysOfAnother(ended)) return "the provider's certificate is of another host";
+  return saysExpired(ended)
+    ? "the provider's certificate has expired"
+    : "the provider's certificate is not valid";
+}
+
 /** Why a stream ended, in words that hold nothing of the provider's own: they may be served. */
 export function endWords(ended: StreamEndedError): string {
   if (ended.cancelled) return ended.message;
-  if (saysUntrusted(ended)) return "the provider's certificate is not valid";
+  if (saysUntrusted(ended)) return certificateWords(ended);
   return WORDS[ended.code ?? -1] ?? 'the provider failed';
 }
 

@@ -1,11 +1,13 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
-import { CERTIFICATE } from '../../support/certificate.ts';
+import { trusting } from '../../support/certificate.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
+
+// gRPC reads it once, as it is loaded: of this machine's own nothing is to be trusted here.
+vi.hoisted(() => vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ''));
 
 let board: Switchboard;
 beforeAll(async () => {
@@ -40,8 +42,20 @@ test.each(Object.entries(ENDING))('%s: one line that says what to do', async (_,
 test('asked for TLS, a certificate that nobody trusts and a server without TLS have lines of their own', async () => {
   const of = async (name: string) => diagnose((INSECURE[name] as [Answers, RegExp])[0], 'https');
   expect(await of('a certificate that nobody trusts')).toEqual([
-    expect.stringMatching(/^failed.*self-signed certificate.*: name the host .*NODE_EXTRA_CA_CERTS/),
+    expect.stringMatching(/^failed.*self-signed certificate.*: have NODE_EXTRA_CA_CERTS name who signed it/),
   ]);
+  vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', '/of/our/own.pem');
+  expect(await of('a certificate that nobody trusts')).toEqual([
+    expect.stringMatching(
+      /^failed.*self-signed certificate.*: the file that GRPC_DEFAULT_SSL_ROOTS_FILE_PATH/,
+    ),
+  ]);
+  vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', '');
+  await trusting(async () =>
+    expect(await of('a certificate that nobody trusts')).toEqual([
+      expect.stringMatching(/^failed.*: name the host that its certificate is for$/),
+    ]),
+  );
   expect(await of('a certificate that has expired')).toEqual([
     expect.stringMatching(/^failed.*certificate has expired\.?: have the provider renew it/),
   ]);
@@ -69,10 +83,9 @@ test('the certificate of a node that is asked over TLS has lines of its own, and
     failed('its certificate has expired: .*renew it'),
   );
   expect(await of('no TLS')).toEqual(failed('no TLS answers: .*https:// only where'));
-  const trusted = tls.getCACertificates();
-  tls.setDefaultCACertificates([...trusted, CERTIFICATE.cert]);
-  expect(await of('a certificate that nobody trusts')).toEqual(
-    failed('its certificate is of another host: name the host'),
+  await trusting(async () =>
+    expect(await of('a certificate that nobody trusts')).toEqual(
+      failed('its certificate is of another host: name the host'),
+    ),
   );
-  tls.setDefaultCACertificates(trusted);
 });

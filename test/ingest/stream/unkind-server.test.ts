@@ -1,12 +1,16 @@
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import { streamMetrics } from '../../../ingest/stream/metrics.ts';
 import { streamWords } from '../../../ingest/stream/state.ts';
+import { trusting } from '../../support/certificate.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
-import { ENDING, INSECURE, SILENT } from '../support/unkind.ts';
+import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
+
+// gRPC reads it once, as it is loaded: of this machine's own nothing is to be trusted here.
+vi.hoisted(() => vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ''));
 
 const SILENCE_MS = 700;
 const PATIENT_MS = 30_000;
@@ -72,4 +76,9 @@ describe('it is told, and gone on once a kind server is there, whatever becomes 
 test.each(Object.entries(INSECURE))('asked for TLS: %s', async (_, [answers, words]) => {
   board.answer(answers);
   await expectTold(words, PATIENT_MS, 'https');
+});
+
+test('asked for TLS: a certificate that is trusted, of another host', async () => {
+  board.answer((INSECURE['a certificate that nobody trusts'] as [Answers, RegExp])[0]);
+  await trusting(() => expectTold(/certificate is of another host$/, PATIENT_MS, 'https'));
 });

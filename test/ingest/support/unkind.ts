@@ -132,6 +132,6 @@ export const ENDING: Record<string, [answers: Answers, words: RegExp]> = {
 /** Asked for TLS. */
 export const INSECURE: Record<string, [answers: Answers, words: RegExp]> = {
   'a certificate that nobody trusts': [overTls, /certificate is not valid$/],
-  'a certificate that has expired': [showing(EXPIRED), /certificate is not valid$/],
+  'a certificate that has expired': [showing(EXPIRED), /certificate has expired$/],
   'no TLS': [over2(() => {}), /is not reachable$/],
 };
