@@ -15,6 +15,7 @@ import { createDerived } from './derived.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { createNamed } from './named.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
+import { createResolved } from './resolved.ts';
 import { createLiveSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
@@ -60,6 +61,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const settleDerived = createDerived(options.store);
   const writeStates = createStates(store);
   const named = createNamed();
+  const resolvedBy = createResolved(store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const known = new Map<string, Progress>();
@@ -156,10 +158,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
     const now = Date.now();
     await insert('dead_letter_sources', letterSources(batch, letters));
-    await insert(
-      'dead_letters',
-      letters.map((letter) => deadLetterRow(letter, now)),
-    );
+    const letterRows = letters.map((letter) => deadLetterRow(letter, now));
+    await insert('dead_letters', letterRows);
+    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn });
+    await insert('resolved_letters', resolved);
+    if (resolved.length > 0) noteKeys(changes, 'dead_letters', ['']);
     // 4. Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
     if (changes.size > 0) {
       await announce?.(changes);

@@ -27,6 +27,27 @@ export async function openLetters(store: Store): Promise<OpenLetter[]> {
   );
 }
 
+export type TransactionLetter = Pick<OpenLetter, 'id' | 'at' | 'read_at'>;
+
+/** Of transactions that could not be read, by their signatures. */
+export async function openTransactionLetters(store: Store): Promise<TransactionLetter[]> {
+  return store.query<TransactionLetter>(
+    `SELECT d.id AS id, d.at AS at, toString(d.found) AS read_at
+     FROM (SELECT id, at, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at) AS d
+     LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
+     WHERE d.found > r.resolved`,
+  );
+}
+
+/** Those of the signatures whose transactions have a whole reading. */
+export async function readWell(store: Store, signatures: readonly string[]): Promise<string[]> {
+  const rows = await store.query<{ signature: string }>(
+    'SELECT DISTINCT signature FROM transactions WHERE signature IN {signatures:Array(String)}',
+    { signatures },
+  );
+  return rows.map(({ signature }) => signature);
+}
+
 /** These count no more, unless they are found again later. */
 export async function resolveLetters(
   store: Store,
