@@ -6,7 +6,7 @@ import { type Config, publicUrlOf, required } from '../runtime/config/config.ts'
 import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
 import { lockDataDir } from '../runtime/process/data-lock.ts';
-import { runMain } from '../runtime/process/lifecycle.ts';
+import { doneWithin, runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
 import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/process/metrics.ts';
 import { createReadiness, type Probe } from '../runtime/process/readiness.ts';
@@ -43,6 +43,9 @@ const COMMAND = {
   },
 } as const;
 
+/** For the stages to end once one has failed. */
+const STOP_FAILED_MS = 10_000;
+
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
@@ -54,6 +57,8 @@ await runMain(async (signal) => {
   let devnet: DevnetChild | null = null;
   let metrics: MetricsServer | null = null;
   let counters: Counters | null = null;
+  const failing = new AbortController();
+  const stages = AbortSignal.any([signal, failing.signal]);
   /** It serves what it has, whether or not the stream is there. */
   const notes = () => {
     const words = counters === null ? null : streamWords(counters.stream);
@@ -72,9 +77,16 @@ await runMain(async (signal) => {
       );
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const needs = (what: string, probe: Probe) => void probes.set(what, probe);
-    const system = await startSystem(settings, { api, logger, signal, registry, needs });
+    const system = await startSystem(settings, { api, logger, signal: stages, registry, needs });
     ({ counters } = system);
-    await showProgress(system, settings, signal, devnet);
+    try {
+      await showProgress(system, settings, signal, devnet);
+    } catch (error) {
+      // One stage failed, or the chain: an engine that others keep at work may never let the process end.
+      failing.abort();
+      await doneWithin(STOP_FAILED_MS, system.stop()).catch(() => undefined);
+      throw error;
+    }
     await system.stop();
   } finally {
     await metrics?.close();

@@ -31,6 +31,7 @@ export interface System {
   counters: Counters;
   /** Rejects where a stage ended though nobody asked it to. */
   failed: Promise<never>;
+  /** Ends all stages once the signal is given, what they work with behind them. @throws what the log's stage ended with */
   stop(): Promise<void>;
 }
 
@@ -139,9 +140,12 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
       await agents.close();
       await Promise.allSettled(stages.slice(1));
       stopLog.abort();
-      await stages[0];
-      await log.close();
-      await store.close();
+      try {
+        await stages[0];
+      } finally {
+        await log.close();
+        await store.close();
+      }
     },
   };
 }

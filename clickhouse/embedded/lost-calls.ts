@@ -1,25 +1,37 @@
 import type { Session } from 'chdb';
 
-/** Calls that were given up and have not come back. */
-let outside = 0;
+/** Engines that are open, and calls that were given up. */
+let open = 0;
+let lost = 0;
 
 /**
- * Gives a call of the engine up: its session is closed once it comes back. Node waits at its end for every call that
- * is outside, for ever where one never comes back, so that the process then ends as `kill -9` ends it: what the
- * engine has acknowledged is on disk.
+ * Notes that an engine is open; to be told once it is closed. While one is, Node waits at its end for what is asked of it,
+ * and it is taken apart under threads of its own, so that such an end may never come: a process that failed then ends
+ * as `kill -9` ends it. What the engine has acknowledged is on disk.
  */
+export function noteOpened(): () => void {
+  if (open === 0) process.on('exit', endWithout);
+  open += 1;
+  return () => {
+    open -= 1;
+    if (open + lost === 0) process.off('exit', endWithout);
+  };
+}
+
+/** Gives a call up: its session is closed once it comes back. It may never: whatever the process ends with, it ends. */
 export function abandonCall(session: Session, call: Promise<unknown>): void {
-  if (outside === 0) process.on('exit', endWithout);
-  outside += 1;
+  lost += 1;
   const back = () => {
-    outside -= 1;
-    if (outside === 0) process.off('exit', endWithout);
+    lost -= 1;
+    if (open + lost === 0) process.off('exit', endWithout);
     session.close();
   };
   call.then(back, back);
 }
 
-function endWithout(): void {
-  process.stderr.write('the embedded engine holds a question that it never answered: ending without it\n');
+function endWithout(code: number): void {
+  if (lost > 0)
+    process.stderr.write('the embedded engine holds a question that it never answered: ending without it\n');
+  else if (code === 0) return;
   process.kill(process.pid, 'SIGKILL');
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Session } from 'chdb';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
-import { abandonCall } from './lost-calls.ts';
+import { abandonCall, noteOpened } from './lost-calls.ts';
 import { createPlaces } from './places.ts';
 import { emptyStandardInput } from './standard-input.ts';
 
@@ -100,11 +100,13 @@ export async function openSessions(
     }
   };
 
+  const noteClosed = noteOpened();
   const all: Place[] = Array.from({ length: count }, () => ({ session: null }));
   try {
     for (const place of all) await open(place);
   } catch (error) {
     for (const { session } of all) session?.close();
+    noteClosed();
     throw error;
   }
   const lane = PLACES.lane();
@@ -137,6 +139,7 @@ export async function openSessions(
       // What was asked before is answered before.
       const mine = await Promise.all(all.map(async () => take()));
       for (const { session } of mine) session?.close();
+      noteClosed();
     },
   };
 }
