@@ -1,4 +1,5 @@
 import { messageOf } from '../../runtime/errors.ts';
+import { upstreamWords } from '../../runtime/outside/upstream.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
@@ -28,6 +29,8 @@ export interface GapCloserOptions {
   logger: Logger;
   signal: AbortSignal;
   onGap?: (gap: Gap, open: boolean) => void;
+  /** What it waits for, in words that may be served, where it failed twice in a row; null once it goes on. */
+  onStalled?: (reason: string | null) => void;
 }
 
 interface Task extends Due {
@@ -38,6 +41,8 @@ interface Task extends Due {
   /** The obstacle that the log was told of. */
   told: string;
 }
+
+const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
 
 const NOT_SETTLED_MS = 400;
 /** A node that lags does not know the place either, so it is not given up at once. */
@@ -50,8 +55,14 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   /** The next to close comes first. */
   const open: Task[] = [];
   let running: Promise<void> | null = null;
+  let isStalled = false;
   let wake = () => {};
 
+  const stalled = (reason: string | null) => {
+    if (reason === null && !isStalled) return;
+    isStalled = reason !== null;
+    options.onStalled?.(reason);
+  };
   const put = (gap: Gap) => {
     open.unshift({ gap: { ...gap }, attempt: 0, lost: 0, told: '', notBefore: 0 });
     running ??= run();
@@ -77,6 +88,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         }
       },
       onProgress: (rest) => {
+        stalled(null);
         if (rest.toSlot < task.gap.toSlot) task.attempt = 0;
         task.gap = rest;
         options.onGap?.(rest, true);
@@ -92,6 +104,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       return;
     }
     logger.warn({ ...slots, attempt, error: messageOf(error) }, 'the gap stays open; trying again');
+    if (attempt > 0) stalled(error instanceof HistoryUnavailableError ? error.message : ofNode(error));
     task.lost = error instanceof PlaceUnknownError ? task.lost + 1 : 0;
     if (task.lost === MOST_LOST) task.gap = { ...gap, before: null };
     task.attempt += 1;
@@ -111,6 +124,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       try {
         await close(task);
         if (signal.aborted) break;
+        stalled(null);
         open.splice(open.indexOf(task), 1);
         options.onGap?.(task.gap, false);
         logger.info({ fromSlot: task.gap.fromSlot.toString() }, 'history closed a gap');

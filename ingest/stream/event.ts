@@ -13,4 +13,6 @@ export type StreamEvent =
   | ({ type: 'verified' } & Verified)
   /** Whether no node lists the program's accounts. */
   | { type: 'listed'; isRefused: boolean }
-  | { type: 'gap'; gap: Gap; open: boolean };
+  | { type: 'gap'; gap: Gap; open: boolean }
+  /** What history waits for, again and again; null: it goes on. */
+  | { type: 'stalled'; reason: string | null };

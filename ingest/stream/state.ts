@@ -14,6 +14,8 @@ export interface Standing extends StreamState {
   untaken: string | null;
   /** Likewise, of the program's accounts. */
   unlisted: string | null;
+  /** Likewise, of what the stream has missed. */
+  stalled: string | null;
 }
 
 /** @param listed as it was when it was told last. */
@@ -26,15 +28,20 @@ export const unconnected = (now: number, listed = false): Standing => ({
   listed,
   untaken: null,
   unlisted: null,
+  stalled: null,
 });
 
 const UNLISTED =
   'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names';
 
 /** What is missing while the stream is connected. */
-function lacksOf({ untaken, unlisted }: Pick<Standing, 'untaken' | 'unlisted'>): string | null {
-  if (untaken === null || unlisted === null) return untaken ?? unlisted;
-  return `${unlisted}; ${untaken}`;
+function lacksOf({
+  untaken,
+  unlisted,
+  stalled,
+}: Pick<Standing, 'untaken' | 'unlisted' | 'stalled'>): string | null {
+  const lacks = [stalled, unlisted, untaken].filter((one) => one !== null);
+  return lacks.length === 0 ? null : lacks.join('; ');
 }
 
 /** What an event makes of the state; the same object where it changes nothing. */
@@ -61,6 +68,8 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
 function toldBy(event: StreamEvent): Partial<Standing> | null {
   if (event.type === 'listed')
     return { unlisted: event.isRefused ? UNLISTED : null, listed: !event.isRefused };
+  if (event.type === 'stalled')
+    return { stalled: event.reason === null ? null : `history stands still: ${event.reason}` };
   if (event.type !== 'followed') return null;
   const { addresses, overRpc } = event;
   return { addresses, overRpc, untaken: wordsOf(event) };
@@ -103,7 +112,7 @@ export function createStateTeller(options: {
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {
     const readAt = Date.now();
-    const { untaken: _, unlisted: __, ...told } = state;
+    const { untaken: _, unlisted: __, stalled: ___, ...told } = state;
     try {
       await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...told } }]);
     } catch (error) {

@@ -114,6 +114,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const gaps = createGapCloser({
     ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
+    onStalled: (reason) => report({ type: 'stalled', reason }),
   });
 
   const unreadable = createUnreadable({

@@ -1,26 +1,46 @@
 import { type Logger, pino, stdSerializers } from 'pino';
 import { hidden, withoutSecrets } from '../config/secrets.ts';
 import { printable } from './printable.ts';
+import { createRepeated, sameness } from './repeated.ts';
 
 export type { Logger };
 
+/** pino's number for it. */
+const WARN = 40;
+
 /**
  * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's, and without
- * what a terminal would obey.
+ * what a terminal would obey. A warning or an error that says the same again comes now and then, with how many were left
+ * out (`alike`).
  * @param secrets texts that no line may hold, beside those of the process's configuration.
  */
 export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
+  const repeated = createRepeated();
   return pino(
     {
       level,
       base: { process },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorFields },
-      hooks: { streamWrite: (line) => printable(withoutSecrets(hidden(line), secrets)) },
+      hooks: {
+        logMethod(args, method, level) {
+          const [fields, sentence] = args as unknown as [unknown, unknown];
+          if (level < WARN || typeof sentence !== 'string' || !saysAnew(fields))
+            return method.apply(this, args);
+          const alike = repeated(sameness(fields, sentence));
+          if (alike === null) return;
+          method.apply(this, alike === 0 ? args : [{ ...fields, alike }, sentence]);
+        },
+        streamWrite: (line) => printable(withoutSecrets(hidden(line), secrets)),
+      },
     },
     pino.destination({ dest: 2, sync: true }),
   );
 }
+
+/** Whoever counts what is alike leaves out enough. */
+const saysAnew = (fields: unknown): fields is object =>
+  typeof fields === 'object' && fields !== null && !('alike' in fields);
 
 /** What is logged of an error: databases hang the statement's parameters and the row that failed on theirs. */
 function errorFields(error: unknown): object {

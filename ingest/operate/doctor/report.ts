@@ -12,8 +12,6 @@ export async function runChecks(
 ): Promise<number> {
   const width = Math.max(...checks.map(({ variable }) => variable.length));
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  // While a stream that was refused is about to be tried again nothing else holds the process: it would end in silence.
-  const held = setInterval(() => {}, LIMIT_MS);
   const running = checks.map(async ({ run }) => {
     if (run === null) return [{ mark: 'unset', text: '' }];
     return run(limit).then(
@@ -28,7 +26,6 @@ export async function runChecks(
       print(`${mark.padEnd(7)} ${variable.padEnd(width)}  ${oneLine(text)}`.trimEnd());
     }
   }
-  clearInterval(held);
   return failed;
 }
 

@@ -100,9 +100,9 @@ async function outcome(
   kept: Kept | null = null,
 ): Promise<Update | StreamEndedError> {
   const tried = await once(client, subscription, signal, kept);
-  // The place of a stream that was just ended may not be free yet.
+  // The place of a stream that was just ended may not be free yet. Nothing else holds the process meanwhile.
   if (!(tried instanceof StreamEndedError) || tried.code !== status.RESOURCE_EXHAUSTED) return tried;
-  await delay(PLACE_FREE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  await delay(PLACE_FREE_MS, undefined, { signal }).catch(() => undefined);
   return once(client, subscription, signal, kept);
 }
 

@@ -36,6 +36,18 @@ test('accounts that no node lists are told while the stream is connected, beside
   });
 });
 
+test('history that stands still is told first, since when it does, and no more once it goes on', () => {
+  const still = after([{ type: 'connected' }, { type: 'stalled', reason: 'SOLANA_RPC_URL (timed out)' }]);
+  expect(streamWords(still)).toBe(
+    'since 1970-01-01T00:00:02.000Z: history stands still: SOLANA_RPC_URL (timed out)',
+  );
+  expect(stateAfter(still, refused, 3_000).reason).toMatch(/^history stands still: .*; 2 of 12 followed/);
+  expect(stateAfter(still, { type: 'stalled', reason: null }, 4_000)).toMatchObject({
+    reason: null,
+    since: 4_000,
+  });
+});
+
 test('the state says since when it is so, and not connected says why', () => {
   expect(after([{ type: 'connected' }, { type: 'connected' }])).toMatchObject({
     connected: true,

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createRepeated, sameness } from '../../runtime/process/repeated.ts';
+
+test('what is said again and again is told at once, then at growing intervals, with how many were left out', () => {
+  let now = 0;
+  const repeated = createRepeated(() => now);
+  const told: [number, number][] = [];
+  for (; now < 900_000; now += 1_000) {
+    const alike = repeated('away');
+    if (alike !== null) told.push([now / 1_000, alike]);
+  }
+  expect(told).toEqual([
+    [0, 0],
+    [10, 9],
+    [40, 29],
+    [130, 89],
+    [400, 269],
+    [700, 299],
+  ]);
+  expect(repeated('another')).toBe(0);
+  now += 301_000;
+  expect(repeated('away')).toBe(199);
+  now += 9_000;
+  expect(repeated('away')).toBeNull();
+});
+
+test('tries and numbers make no news, other words and other slots do', () => {
+  const said = (fields: object) => sameness(fields, 'not read');
+  expect(said({ attempt: 1, error: 'no answer within 500 ms' })).toBe(
+    said({ attempt: 2, error: 'no answer within 90 ms' }),
+  );
+  expect(said({ err: new Error('refused') })).not.toBe(said({ err: new Error('timed out') }));
+  expect(said({ slot: '5', error: 'x' })).not.toBe(said({ slot: '6', error: 'x' }));
+  expect(said({ of: { slot: 5n } })).not.toBe(said({ of: { slot: 6n } }));
+});
