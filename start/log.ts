@@ -5,9 +5,9 @@ import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
-import { ensureTopics, materialiserGroup, partitionsOf } from '../ingest/log/kafka/topics.ts';
+import { endsOf, ensureTopics, materialiserGroup, ownOf, partitionsOf } from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
-import type { LogReader, LogWriter } from '../ingest/log/port.ts';
+import { type LogReader, type LogWriter, TOPICS, type Topic } from '../ingest/log/port.ts';
 import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
 import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config/config.ts';
@@ -21,19 +21,27 @@ export type SharedLog = LogWriter &
   Pick<StreamStore, 'position' | 'applied'> & {
     /** Somebody waits for what is being gathered. */
     hurry?(): void;
+    /** The offset that the next record gets, by partition of a topic. */
+    ends(topic: Topic): Promise<ReadonlyMap<number, bigint>>;
   };
 
-/**
- * Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process.
- * @param gatherMs for how long that one gathers what comes behind a batch
- */
+export interface SharedLogOptions {
+  /** For how long a log in this process gathers what comes behind a batch. */
+  gatherMs?: () => number;
+  /** Told which partitions this process has. */
+  onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
+}
+
+/** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
 export async function openLog(
   config: Config,
   store: Store,
   logger: Logger,
-  gatherMs: () => number = () => 0,
+  { gatherMs = () => 0, onAssigned = () => {} }: SharedLogOptions = {},
 ): Promise<SharedLog> {
-  return config.kafkaBrokers === null ? inProcess(store, logger, gatherMs) : overKafka(config, store, logger);
+  if (config.kafkaBrokers !== null) return overKafka(config, store, logger, onAssigned);
+  onAssigned(new Map(TOPICS.map((topic) => [topic, [0]])));
+  return inProcess(store, logger, gatherMs);
 }
 
 async function inProcess(store: Store, logger: Logger, gatherMs: () => number): Promise<SharedLog> {
@@ -44,10 +52,19 @@ async function inProcess(store: Store, logger: Logger, gatherMs: () => number): 
     gatherMs,
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
   });
-  return { ...log, position: () => appliedPosition(store, 2) };
+  return {
+    ...log,
+    position: () => appliedPosition(store, 2),
+    ends: async (topic) => new Map([[0, log.end(topic)]]),
+  };
 }
 
-async function overKafka(config: Config, store: Store, logger: Logger): Promise<SharedLog> {
+async function overKafka(
+  config: Config,
+  store: Store,
+  logger: Logger,
+  onAssigned: NonNullable<SharedLogOptions['onAssigned']>,
+): Promise<SharedLog> {
   const client = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;
   await ensureTopics(client, {
@@ -63,12 +80,14 @@ async function overKafka(config: Config, store: Store, logger: Logger): Promise<
     prefix,
     group: materialiserGroup(prefix, store.database),
     logger,
+    onAssigned: (assignment) => onAssigned(ownOf(prefix, assignment)),
   });
   return {
     append: writer.append,
     run: reader.run,
     position: () => readLogPosition(client, prefix),
     applied: () => lowestMarker(store, accounts + transactions),
+    ends: (topic) => endsOf(client, prefix, topic),
     close: async () => {
       await writer.close();
       await client.close();

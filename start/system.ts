@@ -9,7 +9,9 @@ import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
 import { givingWay } from '../clickhouse/embedded/give-way.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
+import { letterMetrics } from '../ingest/materialise/dead-letter-metrics.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
+import { materialiseMetrics } from '../ingest/materialise/metrics.ts';
 import { keepQuoteHours } from '../ingest/materialise/quote-hours.ts';
 import { countingReadings } from '../ingest/poll/metrics.ts';
 import { runPollers } from '../ingest/poll/pollers.ts';
@@ -85,7 +87,9 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   let unasked = () => 0;
   const gatherMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
-  const log = await openLog(config, store, logger, gatherMs);
+  const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
+  letterMetrics(registry, () => store);
+  const log = await openLog(config, store, logger, { gatherMs, onAssigned: writing.assigned });
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,
@@ -94,10 +98,11 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
       handOver?.applied();
     },
     onChanged: (changes) => handOver?.note(changes),
+    onDeadLetter: ({ what }) => writing.deadLetter(what),
   });
   const stopLog = new AbortController();
   const stages = [
-    log.run(materialise, stopLog.signal),
+    log.run(writing.measured(materialise), stopLog.signal),
     runStream({
       endpoint,
       xToken: config.yellowstoneXToken,

@@ -10,9 +10,8 @@ import type { KafkaClient } from '../log/kafka/cluster.ts';
 import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
-import { materialiserGroup, partitionsOf, topicName, topicOf } from '../log/kafka/topics.ts';
+import { endsOf, materialiserGroup, ownOf, partitionsOf } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
-import type { Topic } from '../log/port.ts';
 import { letterMetrics } from '../materialise/dead-letter-metrics.ts';
 import { createMaterialiser } from '../materialise/materialiser.ts';
 import { type MaterialiseMetrics, materialiseMetrics } from '../materialise/metrics.ts';
@@ -29,10 +28,7 @@ await runService('materialise', COMMAND, async (service) => {
   const { config, logger, registry, signal, needs } = service;
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const metrics = materialiseMetrics(registry, async (topic) => {
-    const offsets = await kafka.offsets(topicName(config.kafkaTopicPrefix, topic));
-    return new Map(offsets.map(({ partition, high }) => [partition, high]));
-  });
+  const metrics = materialiseMetrics(registry, (topic) => endsOf(kafka, config.kafkaTopicPrefix, topic));
   let current: Store | null = null;
   letterMetrics(registry, () => current);
   needs('ClickHouse', notOpenedYet);
@@ -84,11 +80,9 @@ async function consume(
     group: materialiserGroup(prefix, store.database),
     onAssigned: (assignment) => {
       isMember = true;
-      const own = [...assignment].map(([name, list]) => [topicOf(prefix, name), list] as const);
-      isFirst = own.some(([topic, partitions]) => topic === 'accounts' && partitions.includes(0));
-      metrics.assigned(
-        new Map(own.filter((entry): entry is [Topic, readonly number[]] => entry[0] !== null)),
-      );
+      const own = ownOf(prefix, assignment);
+      isFirst = own.get('accounts')?.includes(0) ?? false;
+      metrics.assigned(own);
     },
   });
   // It ends by the signal and is not waited for: what it asks may take longer than a stop may.

@@ -25,6 +25,8 @@ export interface MemoryLogOptions {
 export type MemoryLog = LogWriter &
   LogReader & {
     waitingBytes(): number;
+    /** The offset that the next record of a topic gets. */
+    end(topic: Topic): bigint;
     /** Somebody waits for what is being gathered. */
     hurry(): void;
   };
@@ -108,6 +110,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   return {
     waitingBytes: () => waiting,
+    end: (topic) => (queues.get(topic) as Queue).next,
     hurry: gathering.hurry,
     append: async (records) => {
       while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));

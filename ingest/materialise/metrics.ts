@@ -74,13 +74,16 @@ export function materialiseMetrics(
   });
   return {
     measured: (apply) => async (batch) => {
-      const stop = seconds.startTimer({ topic: batch.topic });
+      const { topic, partition, entries } = batch;
+      const place = `${topic}/${partition}`;
+      // One that is never applied is behind from its first record on.
+      if (!next.has(place) && entries[0] !== undefined) next.set(place, entries[0].offset);
+      const stop = seconds.startTimer({ topic });
       await apply(batch);
       stop();
-      const { topic, partition } = batch;
       records.inc({ topic }, batch.entries.length);
       const last = batch.entries.at(-1);
-      if (last !== undefined) next.set(`${topic}/${partition}`, last.offset + 1n);
+      if (last !== undefined) next.set(place, last.offset + 1n);
       const marker = batch.entries.findLast(({ record }) => record.kind === 'marker')?.record;
       if (marker?.kind !== 'marker') return;
       slot.set({ topic, partition }, Number(marker.slot));

@@ -9,6 +9,7 @@ import { type AnsweringServer, deadUrl, serveAnswers } from '../support/answerin
 import { awaited } from '../support/awaited.ts';
 import { freePort } from '../support/free-port.ts';
 import { placeEmbedded } from '../support/pglite.ts';
+import { metricNames } from './support/metric-names.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -119,6 +120,9 @@ describe('what README says of agents', () => {
       ...['metrics', 'ready', 'live'].map((name) => read(`http://127.0.0.1:${metricsPort}/${name}`)),
     ]);
     expect(shown.at(-3)).toMatch(/^poll_readings_total\{.*result="failed"/m);
+    // Each stage's, though all are in one process.
+    for (const name of metricNames()) expect(shown.at(-3), name).toMatch(new RegExp(`^# TYPE ${name} `, 'm'));
+    expect(shown.at(-3)).toMatch(/^materialise_consumer_lag\{topic="transactions",partition="0"/m);
     for (const text of [...shown, screen, said]) expect(text).not.toContain(MARK);
     expect(said).not.toBe('');
   });

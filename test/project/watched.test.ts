@@ -1,15 +1,11 @@
-import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ROOT, readCompose, textOf } from './support/compose.ts';
+import { readCompose, textOf } from './support/compose.ts';
+import { metricNames } from './support/metric-names.ts';
 
 const compose = readCompose();
 
-const metrics = new Set(
-  globSync('{api,ingest,runtime}/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-    [...textOf(file).matchAll(/name: '([a-z_]+)',\s*help:/g)].map((match) => match[1] as string),
-  ),
-);
+const metrics = new Set(metricNames());
 /** Prometheus's own, and those of every process. */
 const GIVEN = new Set(['up', 'process_resident_memory_bytes']);
 const FUNCTIONS =

@@ -13,6 +13,29 @@ export function topicOf(prefix: string, name: string): Topic | null {
   return TOPICS.find((topic) => topicName(prefix, topic) === name) ?? null;
 }
 
+/** Partitions by the log's topic, of those that a consumer was given by the cluster's names. */
+export function ownOf(
+  prefix: string,
+  assignment: ReadonlyMap<string, readonly number[]>,
+): Map<Topic, readonly number[]> {
+  return new Map(
+    [...assignment].flatMap(([name, partitions]) => {
+      const topic = topicOf(prefix, name);
+      return topic === null ? [] : [[topic, partitions] as const];
+    }),
+  );
+}
+
+/** The offset that the next record gets, by partition of a topic. */
+export async function endsOf(
+  client: KafkaClient,
+  prefix: string,
+  topic: Topic,
+): Promise<ReadonlyMap<number, bigint>> {
+  const offsets = await client.offsets(topicName(prefix, topic));
+  return new Map(offsets.map(({ partition, high }) => [partition, high]));
+}
+
 /** The consumer group of those who write one database; another database is filled by another group. */
 export const materialiserGroup = (prefix: string, database: string): string =>
   `${prefix}-materialise-${database}`;
