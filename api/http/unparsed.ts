@@ -27,14 +27,18 @@ export function answerUnparsed(server: Server): void {
   });
 }
 
-/** HTTP/1.1 has each request name the host that it means. */
+/** HTTP/1.1 has each request name the host that it means; of two names a proxy may take the other. */
 export function namingHost(answer: RequestListener): RequestListener {
   return (request, response) => {
-    if (request.httpVersion === '1.1' && request.headers.host === undefined)
-      refuse(request.socket, MALFORMED);
+    const hosts = hostsNamed(request.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) refuse(request.socket, MALFORMED);
     else answer(request, response);
   };
 }
+
+/** Of names and values in turns. Node itself keeps the first. */
+const hostsNamed = (raw: readonly string[]): number =>
+  raw.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length;
 
 function refuse(socket: Duplex, { status, error }: typeof MALFORMED): void {
   // Who breaks the connection off meanwhile ends nothing but it.

@@ -85,6 +85,8 @@ describe('requests that are broken off, and floods', () => {
     ['another expectation', `${post}Expect: nonsense\r\nContent-Length: 2\r\n\r\n{}`, [417]],
     ['HTTP/1.0', 'GET /health HTTP/1.0\r\n\r\n', [200]],
     ['no host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', [400]],
+    ['two hosts', get('/health', 'Host: y\r\n'), [400]],
+    ['two hosts and an older HTTP', get('/health', 'Host: x\r\n').replace('1.1', '1.0'), [400]],
     ['another host in its target', get('http://evil.example/health'), [200]],
     ['a target that is no path', get('?x'), [400]],
     ['a star', get('*'), [404]],
