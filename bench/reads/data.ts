@@ -87,6 +87,7 @@ export function rowsOf(at: number): Record<string, Row[]> {
         token_account: key(`at ${name}`),
       },
     ],
+    venue_accounts_by_policy: [{ policy: address, address: key(`venue of ${name}`) }],
     policy_totals: [{ ...templates.totals, mint, routed: amount }],
   };
 }

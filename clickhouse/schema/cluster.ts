@@ -2,6 +2,7 @@ const INSERT = /^INSERT INTO \w+\s+SELECT\b/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
 const ADDED = /^ALTER TABLE (\w+)(?=\s+ADD COLUMN IF NOT EXISTS\b)/;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
+const DROPPED = /^DROP VIEW IF EXISTS (\w+)$/;
 const ENGINE = /ENGINE = (Replacing|Summing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
 
@@ -16,7 +17,7 @@ export function onClusterClause(cluster: string | null): string {
 /**
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
- * A view fills its table on the shard where the row came in. Rows made from rows go through the distributed tables.
+ * A view fills its table on the shard where the row came in, and is dropped on every node. Rows made from rows go through the distributed tables.
  * A column is added to the local tables first: a distributed one that has it asks them for it.
  * @throws Error for a statement that has no cluster form.
  */
@@ -29,6 +30,7 @@ export function forCluster(statement: string, cluster: string): string[] {
     const body = statement.slice(head.length).replace(/FROM (\w+)\s*$/, 'FROM $1_local');
     return [`CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} ${onCluster} TO ${target}_local${body}`];
   }
+  if (DROPPED.test(statement)) return [`${statement} ${onCluster}`];
   const added = ADDED.exec(statement);
   if (added !== null) {
     const [head, name] = added as unknown as [string, string];

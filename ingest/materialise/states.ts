@@ -1,6 +1,6 @@
 import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import type { CarriedRow } from '../../clickhouse/hour-tables.ts';
+import type { AccountHourRow, CarriedRow } from '../../clickhouse/hour-tables.ts';
 import type { LatestTable, StateRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
 import type { CarriedRecord, MarkerRecord, TimeRecord } from '../../schemas/records.ts';
@@ -13,6 +13,7 @@ import { latestRows } from './rows/latest.ts';
 import { createNewMarks } from './rows/marks.ts';
 import type { BatchStates } from './rows/read-states.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
+import { createVenuePlaces } from './rows/venue-places.ts';
 import { streamCover } from './stream-cover.ts';
 import { broughtRows } from './unseen/brought.ts';
 import { createHighestUnseen } from './unseen/highest.ts';
@@ -46,6 +47,7 @@ const NO_NEWS: string[] = [];
 export function createStates(store: Store): (states: States, insert: Insert) => Promise<void> {
   const first = createFirstStreamed();
   const marks = createNewMarks();
+  const places = createVenuePlaces();
   const unseen = createHighestUnseen(store);
   return async ({ states, times, carried, markers, before, goesOn }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
@@ -60,6 +62,12 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     const isBehind = streamed.some(({ slot }) => BigInt(slot) < highest);
     const brought = await broughtRows(store, states.seen, { highest, found: latest.unseen });
     const newMarks = marks.of(states.marks);
+    const newPlaces = places.rowsOf(latest.tables.get('venue_accounts') ?? []);
+    const insertHours = async (rows: readonly AccountHourRow[], news: readonly string[]) => {
+      await insert('account_hours', rows, news);
+      // Sums of hours are kept once these are passed; what was counted before its rows could be kept without them.
+      if (news === NEWS) await insert('hour_writes', hourWrites(rows), NO_NEWS);
+    };
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
@@ -70,13 +78,15 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
         carried.map(carriedRow),
         newsOf(carried.map(({ blockTime }) => ({ hour: hourOf(blockTime) }))),
       ),
-      insert('account_hours', closings, isBehind ? NEWS : newsOf(closings)),
+      insertHours(closings, isBehind ? NEWS : newsOf(closings)),
       insert('undated_hours', waiting, NO_NEWS),
       insert('first_streamed', streamed, NO_NEWS),
       insert('policy_marks', newMarks, NO_NEWS),
+      insert('venue_accounts_by_policy', newPlaces, NO_NEWS),
     ]);
     first.wrote(streamed);
     marks.wrote(newMarks);
+    places.wrote(newPlaces);
     await Promise.all([
       ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
       ...[...latest.closed].map(async ([table, rows]) =>
@@ -84,13 +94,17 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       ),
     ]);
     const dated = await datedHours(store, times);
-    await insert('account_hours', dated, newsOf(dated));
+    await insertHours(dated, newsOf(dated));
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = streamCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);
     await insert('stream_holes', holes, NEWS);
   };
 }
+
+/** One row for each hour: how many there were ever says whether something was written. */
+const hourWrites = (rows: readonly AccountHourRow[]): object[] =>
+  [...new Set(rows.map(({ hour }) => hour))].map((hour) => ({ hour, written: 1 }));
 
 const carriedRow = ({ address, slot, carried }: CarriedRecord): CarriedRow => ({
   address: encodeBase58(address),

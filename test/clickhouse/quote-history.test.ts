@@ -9,6 +9,7 @@ import { streamCover } from '../../clickhouse/queries/history/stream-cover.ts';
 import { sumsKept } from '../../clickhouse/queries/history/sums-kept.ts';
 import { HOUR_S } from '../../schemas/units.ts';
 import { freshDatabase } from '../support/database.ts';
+import { insertWritten } from '../support/written.ts';
 import { FIRST_HOUR, HOURS, type Past, randomPast, type StateRow } from './support/past.ts';
 
 const SEED = process.env.SEED ?? 'past-1';
@@ -18,7 +19,7 @@ let past: Past;
 beforeAll(async () => {
   store = await freshDatabase();
   past = randomPast(SEED);
-  for (const [table, rows] of past.inserts) await store.insert(table, rows);
+  for (const [table, rows] of past.inserts) await insertWritten(store, table, rows);
 });
 afterAll(() => store.close());
 
@@ -122,7 +123,8 @@ describe('where the stream carried every account and brought every change', () =
   let quiet: Store;
   beforeAll(async () => {
     quiet = await freshDatabase();
-    for (const [table, rows] of past.inserts) if (!lacking.includes(table)) await quiet.insert(table, rows);
+    for (const [table, rows] of past.inserts)
+      if (!lacking.includes(table)) await insertWritten(quiet, table, rows);
   });
   afterAll(() => quiet.close());
 
@@ -175,11 +177,11 @@ describe('sums that are kept', () => {
     ];
     // Half of each of these comes when the sums of what is there are kept already.
     for (const [table, rows] of past.inserts)
-      await early.insert(table, late.flat().includes(table) ? rows.slice(0, rows.length / 2) : rows);
+      await insertWritten(early, table, late.flat().includes(table) ? rows.slice(0, rows.length / 2) : rows);
     await keepSums(early, whole, AT_ONCE);
     for (const tables of late) {
       for (const [table, rows] of past.inserts)
-        if (tables.includes(table)) await early.insert(table, rows.slice(rows.length / 2));
+        if (tables.includes(table)) await insertWritten(early, table, rows.slice(rows.length / 2));
       const params = stepParams(whole, await streamCover(early, whole[0] as number, last)) as StepParams;
       const made = Map.groupBy(await madeSums(early, params), ({ step }) => step);
       for (const [at, kept] of (await sumsKept(early, params)).entries())
@@ -192,7 +194,7 @@ describe('sums that are kept', () => {
 
   test('are not made as long as a write is under way that was counted by then', async () => {
     const { slot: _, ...row } = past.states[0] as StateRow;
-    await store.insert('account_hours', [{ ...row, hour: whole[0] as number, version: '1' }]);
+    await insertWritten(store, 'account_hours', [{ ...row, hour: whole[0] as number, version: '1' }]);
     const order: string[] = [];
     let writes = 2;
     const query: Store['query'] = async <Row>(sql: string, params?: Params) => {
@@ -210,7 +212,7 @@ describe('sums that are kept', () => {
   test('of hours before that stand', async () => {
     const { slot: _, ...row } = past.states[0] as StateRow;
     const late = { ...row, hour: whole[9] as number, version: '1' };
-    await store.insert('account_hours', [late]);
+    await insertWritten(store, 'account_hours', [late]);
     const missing = whole.filter((end) => end > late.hour && end < FIRST_HOUR + HOURS);
     expect(await keepSums(store, whole, AT_ONCE)).toBe(missing.length);
   });

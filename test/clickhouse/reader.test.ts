@@ -17,6 +17,7 @@ import {
   venueAccountRow,
 } from '../api/support/rows.ts';
 import { type ClickHouseProcess, startClickHouse } from '../support/clickhouse-process.ts';
+import { insertWritten } from '../support/written.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const directory = mkdtempSync(path.join(tmpdir(), 'reader-test-'));
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await migrate(writer);
   await writer.insert('policies', [policyRow('coin', 'usd')]);
   await writer.insert('mints', [mintRow('coin', 6), mintRow('usd', 6)]);
-  await writer.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
+  await insertWritten(writer, 'venue_accounts', [venueAccountRow('coin', 'perp')]);
   await writer.insert('protocol_config', [configRow()]);
   await writer.insert('origins', [originRow(1, 'an origin')]);
   await writer.insert('events', [eventRow('coin', 'Routed', 1)]);

@@ -16,6 +16,7 @@ import { awaited } from '../support/awaited.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshPostgresUrl } from '../support/servers-of-run.ts';
+import { insertWritten } from '../support/written.ts';
 import { type BrokenUpstreams, breakUpstreams, MARK, MARKS } from './support/broken-upstreams.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -141,7 +142,7 @@ describe('the whole system amid broken upstreams', () => {
     store = await openServer(clickhouseUrl);
     await migrate(store);
     await store.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent', agent: key('agent') })]);
-    await store.insert('venue_accounts', [
+    await insertWritten(store, 'venue_accounts', [
       ...REMOTE_VENUE_NAMES.map((venue) =>
         venueAccountRow('coin', venue, { asset_class: classBitOf(venue) }),
       ),

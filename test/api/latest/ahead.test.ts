@@ -7,6 +7,7 @@ import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
+import { insertWritten } from '../../support/written.ts';
 import {
   appliedRow,
   key,
@@ -33,7 +34,8 @@ beforeAll(async () => {
     ...accounts.map((address) => tokenAccountRow(address as string, '7')),
     ...local.map((name) => tokenAccountRow(key(name), '8')),
   ]);
-  await store.insert(
+  await insertWritten(
+    store,
     'venue_accounts',
     NAMES.map((name) => venueAccountRow(name, `local of ${name}`, { kind: 'Local' })),
   );

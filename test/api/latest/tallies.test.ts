@@ -20,6 +20,7 @@ import { newestAttestations } from '../../../clickhouse/queries/status/venue-sta
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
+import { insertWritten } from '../../support/written.ts';
 import { countKinds } from '../support/api.ts';
 import {
   appliedRow,
@@ -61,7 +62,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
   const write = async (table: string, rows: object[]) => {
     const changes: Changes = new Map();
     noteRows(changes, table, rows);
-    await store.insert(table, rows);
+    await insertWritten(store, table, rows);
     if (table === 'events') await countKinds(store, rows as EventRow[]);
     handOver.note(changes);
   };
@@ -186,7 +187,7 @@ test('sums over many, and over more than memory adds up, are those of the engine
   await many.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
   const policy = policyRow('one', 'usd', { fees_claimed: '7' });
   await many.insert('policies', [policy]);
-  await many.insert('venue_accounts', [venueAccountRow('one', 'remote', { kind: 'Remote' })]);
+  await insertWritten(many, 'venue_accounts', [venueAccountRow('one', 'remote', { kind: 'Remote' })]);
   await many.command(MORE);
   await many.command(MORE_ACCOUNTS);
   const compare = async () => {

@@ -15,6 +15,7 @@ import { InternalError } from '../../../schemas/responses/parts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { idSetting, perVenue, REMOTE_VENUE_NAMES } from '../../../schemas/venues/remote.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
+import { insertWritten } from '../../support/written.ts';
 import { key, LAUNCHPAD, PROGRAM, TIME } from './rows.ts';
 
 export const SETTINGS: ReadSettings = {
@@ -113,7 +114,7 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
       handOver.advance();
     },
     insert: async (table, rows) => {
-      await store.insert(table, rows);
+      await insertWritten(store, table, rows);
       if (table === 'events') await countKinds(store, rows as EventRow[]);
       handOver.advance();
     },

@@ -115,6 +115,37 @@ test('an hour keeps the last state that was seen in it, whatever came later of i
   ]);
 });
 
+test('what is written to hours that were passed is counted, behind its rows, and nothing else is', async () => {
+  const into = await fresh();
+  const order: string[] = [];
+  const noting: Store = {
+    ...into,
+    insert: async (table, rows) => {
+      await into.insert(table, rows);
+      order.push(table);
+    },
+  };
+  const counts = () =>
+    into.query(
+      `SELECT toInt32(hour - 497300) AS hour, toString(sum(written)) AS written FROM hour_writes GROUP BY hour ORDER BY hour`,
+    );
+  const records = [state('a', 13n, 1n), marker(14n, 13n), state('a', 15n, 2n), state('a', 11n, 3n)];
+  const write = createMaterialiser({ store: noting, programId: PROGRAM });
+  // How far the first batch's partition is, nobody knows.
+  const [first, ...rest] = logOf(records);
+  await write(batchOf('accounts', [first as (typeof rest)[number]]));
+  expect(await counts()).toEqual([{ hour: 1, written: '1' }]);
+  for (const entry of rest) await write(batchOf('accounts', [entry]));
+  expect(await counts()).toEqual([
+    { hour: 0, written: '1' },
+    { hour: 1, written: '1' },
+  ]);
+  expect(order.filter((table) => /hour(s|_writes)$/.test(table))).toEqual([
+    ...['account_hours', 'hour_writes'],
+    ...['account_hours', 'account_hours', 'hour_writes'],
+  ]);
+});
+
 test('a marker that says followed addresses are not as far is where they are, and what they missed is a hole', async () => {
   const into = await fresh();
   const behind = (slot: bigint, followed: bigint): LogRecord => ({

@@ -29,10 +29,14 @@ beforeAll(async () => {
     const apply = createMaterialiser({ store, programId });
     for (const topic of ['accounts', 'transactions'] as const) await apply(batchOf(topic, logs[topic]));
     expected = await readTables(store);
+    expect(expected.venuePlaces).toEqual(
+      await store.query('SELECT policy, address FROM venue_accounts FINAL ORDER BY policy, address'),
+    );
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
   });
   expect(expected.events?.length).toBeGreaterThan(100);
   expect(expected.quoteDays?.length).toBeGreaterThan(1);
+  expect(expected.venuePlaces?.length).toBeGreaterThan(1);
 });
 
 async function withStore(use: (store: Store) => Promise<void>): Promise<void> {

@@ -28,6 +28,7 @@ export async function readTables(store: Store): Promise<Tables> {
     quoteDays: await totals('quote_days', 'day, quote_mint', DAY_SUMS, ['last_event']),
     policies: await read('policies', 'address', ''),
     venueAccounts: await read('venue_accounts', 'address', ''),
+    venuePlaces: await read('venue_accounts_by_policy', 'policy, address', ''),
     tokenAccounts: await read('token_accounts', 'address', ''),
     mints: await read('mints', 'address', ''),
     pools: await read('pools', 'address', ''),
