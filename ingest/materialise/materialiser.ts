@@ -16,7 +16,7 @@ import { gapAfter, gapRows } from './gap-rows.ts';
 import { createNamed } from './named.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createResolved } from './resolved.ts';
-import { createLiveSums } from './rollups/live.ts';
+import { createSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { type Facts, undatedRows } from './rows/facts.ts';
@@ -56,8 +56,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const { programId, recomputeByOwner: reread } = options;
   // Partitions are written side by side.
   const store = coalescing(options.store);
-  const recompute = createRollups(options.store);
-  const live = createLiveSums(options.store);
+  const writeSums = createSums(options.store, createRollups(options.store));
   const settleDerived = createDerived(options.store);
   const writeStates = createStates(store);
   const named = createNamed();
@@ -137,14 +136,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
       const { owned } = batch;
       const { offset } = last;
-      const own = [...facts.events, ...derived.events];
+      const ownFacts = [...facts.events, ...derived.events];
       // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
       // what is struck out.
-      const anew = records.recomputes.length + struck.events.length > 0;
-      if (!goesOn || anew) live.forget(partition);
+      const anew = !goesOn || records.recomputes.length + struck.events.length > 0;
+      const applied = before.offset;
       if (reread !== undefined) await reread(partition, touched);
-      else if (anew || !(await live.write({ partition, offset, facts: own, touched }, insert)))
-        await recompute({ ...touched, partition, offset, owned });
+      else await writeSums({ partition, offset, facts: ownFacts, touched, applied, anew, owned }, insert);
     }
     // 3. Latest states and readings.
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];

@@ -12,53 +12,77 @@ export interface Surroundings {
   days: ReadonlyMap<string, DayRests>;
 }
 
-export interface LiveRows {
-  policy_spans: object[];
+/** What readers add up. */
+export interface TotalRows {
   policy_totals: object[];
-  quote_spans: object[];
   quote_days: object[];
   kind_spans: object[];
 }
 
-/** The rows of these keys, as the engine would make them from its tables. @param at their version: up to which offset they hold every fact. */
-export function liveRows(
-  { interval, facts, policies, days }: Surroundings,
-  keys: Keys,
-  at: { partition: number; offset: bigint },
-): LiveRows {
-  const rows: LiveRows = {
-    ...{ policy_spans: [], policy_totals: [], quote_spans: [], quote_days: [], kind_spans: [] },
-  };
-  const version = { log_partition: at.partition, log_offset: at.offset.toString() };
+/** What totals are made of again where something else than the interval is touched. */
+export interface SpanRows {
+  policy_spans: object[];
+  quote_spans: object[];
+}
+
+/** Their version: up to which offset they hold every fact. */
+interface At {
+  partition: number;
+  offset: bigint;
+}
+
+const versionOf = ({ partition, offset }: At) => ({
+  log_partition: partition,
+  log_offset: offset.toString(),
+});
+
+/** The rows of these keys, as the engine would make them from its tables. */
+export function totalRows({ interval, facts, policies, days }: Surroundings, keys: Keys, at: At): TotalRows {
+  const rows: TotalRows = { policy_totals: [], quote_days: [], kind_spans: [] };
+  const version = versionOf(at);
   const span = interval.toString();
   for (const mint of keys.mint) {
-    let sums = facts.sums('mint', mint);
-    const rests = policies.get(mint) as Rests;
-    for (const [level, width] of WIDTHS.entries()) {
-      const place = (interval / BigInt(width / NARROWEST)).toString();
-      const row = { mint, width, span: place, ...version, ...columnsOf(POLICY_COLUMNS, sums) };
-      rows.policy_spans.push(row);
-      sums = sumOf(POLICY_COLUMNS, sums, rests[level] as Rests[number]);
-    }
+    const sums = (policies.get(mint) as Rests).reduce(
+      (sum, rest) => sumOf(POLICY_COLUMNS, sum, rest),
+      facts.sums('mint', mint),
+    );
     rows.policy_totals.push({ mint, ...version, ...columnsOf(POLICY_COLUMNS, sums) });
   }
   for (const key of keys.quote) {
     const [day = '', quote_mint = ''] = partsOf(key);
-    const sums = facts.sums('quote', key);
     const rest = days.get(day)?.get(quote_mint) ?? noSums(QUOTE_COLUMNS);
-    rows.quote_spans.push({ day, span, quote_mint, ...version, ...columnsOf(QUOTE_COLUMNS, sums) });
-    const whole = columnsOf(QUOTE_COLUMNS, sumOf(QUOTE_COLUMNS, sums, rest));
+    const whole = columnsOf(QUOTE_COLUMNS, sumOf(QUOTE_COLUMNS, facts.sums('quote', key), rest));
     rows.quote_days.push({ day, quote_mint, ...version, ...whole });
   }
   for (const key of keys.kind) {
     const [kind, actor] = partsOf(key);
-    rows.kind_spans.push({
-      span,
-      kind,
-      actor,
-      ...version,
-      ...columnsOf(KIND_COLUMNS, facts.sums('kind', key)),
-    });
+    const sums = columnsOf(KIND_COLUMNS, facts.sums('kind', key));
+    rows.kind_spans.push({ span, kind, actor, ...version, ...sums });
+  }
+  return rows;
+}
+
+/** Likewise. */
+export function spanRows(
+  { interval, facts, policies }: Surroundings,
+  keys: Pick<Keys, 'mint' | 'quote'>,
+  at: At,
+): SpanRows {
+  const rows: SpanRows = { policy_spans: [], quote_spans: [] };
+  const version = versionOf(at);
+  for (const mint of keys.mint) {
+    let sums = facts.sums('mint', mint);
+    const rests = policies.get(mint) as Rests;
+    for (const [level, width] of WIDTHS.entries()) {
+      const span = (interval / BigInt(width / NARROWEST)).toString();
+      rows.policy_spans.push({ mint, width, span, ...version, ...columnsOf(POLICY_COLUMNS, sums) });
+      sums = sumOf(POLICY_COLUMNS, sums, rests[level] as Rests[number]);
+    }
+  }
+  for (const key of keys.quote) {
+    const [day = '', quote_mint = ''] = partsOf(key);
+    const sums = columnsOf(QUOTE_COLUMNS, facts.sums('quote', key));
+    rows.quote_spans.push({ day, span: interval.toString(), quote_mint, ...version, ...sums });
   }
   return rows;
 }

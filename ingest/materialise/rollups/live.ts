@@ -7,7 +7,7 @@ import {
   noKeys,
   partsOf,
 } from './interval-facts.ts';
-import { liveRows } from './live-rows.ts';
+import { spanRows, totalRows } from './live-rows.ts';
 import {
   type DayRests,
   dayRests,
@@ -17,20 +17,31 @@ import {
   quoteKeysIn,
   type Rests,
 } from './outside-interval.ts';
+import type { Recompute } from './recompute.ts';
 import type { Touched } from './slot-intervals.ts';
 import type { Fact, Sums } from './sums.ts';
+import { unwrittenSpans } from './unwritten.ts';
 
 /** What a batch of a partition of the log brought; its facts are written. */
-export interface LiveBatch {
+export interface SummedBatch {
   partition: number;
   offset: bigint;
   facts: readonly Fact[];
   touched: Touched;
+  /** Up to where the partition is applied. */
+  applied: bigint;
+  /** Whatever is kept of the partition may be old. */
+  anew: boolean;
+  /** Nothing is written for a partition that was taken away. */
+  owned(): boolean;
 }
+
+type Insert = (table: string, rows: readonly object[]) => Promise<void>;
 
 /** Facts of one interval that are kept; of more the engine makes the sums. */
 const MOST_FACTS = 200_000;
 const MOST_POLICIES = 50_000;
+const NOTHING: Touched = { mints: new Set(), intervals: new Set() };
 
 /** Where a partition is: the facts of one interval, and the sums over all that lies outside of it. */
 interface Place {
@@ -38,30 +49,30 @@ interface Place {
   facts: IntervalFacts;
   policies: Map<string, Rests>;
   days: Map<string, DayRests>;
-}
-
-export interface LiveSums {
-  /**
-   * Writes the sums that a batch touched, where it touched the interval that the batch before it touched, and no other.
-   * @returns false where that is not so: the engine has to work them out from what it holds.
-   */
-  write(
-    batch: LiveBatch,
-    insert: (table: string, rows: readonly object[]) => Promise<void>,
-  ): Promise<boolean>;
-  /** Whatever is kept of the partition may be old. */
-  forget(partition: number): void;
+  /** Those whose spans are not written yet. */
+  unwritten: Keys;
+  /** Up to where they hold every fact. */
+  offset: bigint;
 }
 
 /**
  * Sums of the newest interval, worked out in this process: the chain's tip brings a few facts several times a second,
  * and to have the engine read them back costs more than all else that is done with them. They are made from the facts
  * by their identity and from sums over all other intervals, as the engine makes them, so that a batch may come again.
+ * Nobody reads the interval's own rows of spans before another is touched: they are written then, or by the engine where
+ * this process has lost what it kept.
+ * @param recompute has the engine make the sums from what it holds
+ * @returns writes the sums that a batch touched
  */
-export function createLiveSums(store: Store): LiveSums {
+export function createSums(
+  store: Store,
+  recompute: (one: Recompute) => Promise<void>,
+): (batch: SummedBatch, insert: Insert) => Promise<void> {
   const places = new Map<number, Place>();
   /** The interval that the last batch of a partition touched alone. */
   const last = new Map<number, bigint>();
+  /** Partitions of which no spans lack but those of their place. */
+  const settled = new Set<number>();
 
   const open = async (
     partition: number,
@@ -69,7 +80,10 @@ export function createLiveSums(store: Store): LiveSums {
   ): Promise<{ place: Place; touched: Keys } | null> => {
     const stored = await factsIn(store, partition, interval, MOST_FACTS + 1);
     if (stored.length > MOST_FACTS) return null;
-    const place: Place = { interval, facts: createIntervalFacts(), policies: new Map(), days: new Map() };
+    const place: Place = {
+      ...{ interval, facts: createIntervalFacts(), policies: new Map(), days: new Map() },
+      ...{ unwritten: noKeys(), offset: -1n },
+    };
     place.facts.put(stored);
     // What has lost its last fact of the interval is written again too.
     const touched = noKeys();
@@ -95,22 +109,57 @@ export function createLiveSums(store: Store): LiveSums {
     for (const day of unknown) place.days.set(day, ofDays.get(day) ?? new Map<string, Sums>());
   };
 
-  const work = async ({ partition, offset, facts, touched }: LiveBatch, interval: bigint) => {
+  /** @returns whether they are made here: of more facts the engine makes them. */
+  const writeHere = async (
+    { partition, offset, facts, touched }: SummedBatch,
+    interval: bigint,
+    insert: Insert,
+  ): Promise<boolean> => {
     let place = places.get(partition);
     const keys = noKeys();
     if (place === undefined) {
       const opened = await open(partition, interval);
-      if (opened === null) return null;
+      if (opened === null) return false;
       place = opened.place;
       add(keys, opened.touched);
     }
     const put = place.facts.put(facts);
-    if (place.facts.size > MOST_FACTS) return null;
     add(keys, put);
     for (const mint of touched.mints) keys.mint.add(mint);
     await complete(place, partition, keys);
+    // A day is summed up again where an interval has a row of it: though its last event there may go to another.
+    const { unwritten } = place;
+    const quote = new Set([...keys.quote].filter((key) => !unwritten.quote.has(key)));
+    add(place.unwritten, keys);
+    place.offset = offset;
     places.set(partition, place);
-    return liveRows(place, keys, { partition, offset });
+    if (place.facts.size > MOST_FACTS) return false;
+    const at = { partition, offset };
+    const rows = { ...totalRows(place, keys, at), ...spanRows(place, { mint: new Set(), quote }, at) };
+    await Promise.all(Object.entries(rows).map(([table, all]) => insert(table, all)));
+    return true;
+  };
+  /** Writes what was kept back. */
+  const leave = async (partition: number, insert: Insert) => {
+    const place = places.get(partition);
+    if (place === undefined) return;
+    await complete(place, partition, place.unwritten);
+    const rows = spanRows(place, place.unwritten, { partition, offset: place.offset });
+    await Promise.all(Object.entries(rows).map(([table, all]) => insert(table, all)));
+    places.delete(partition);
+  };
+  const writeInEngine = async ({ partition, offset, touched, applied, owned }: SummedBatch) => {
+    const of = { partition, offset, owned };
+    const lacking = settled.has(partition) ? NOTHING : await unwrittenSpans(store, partition, applied);
+    if ([...lacking.intervals].every((one) => touched.intervals.has(one))) {
+      const mints = new Set([...touched.mints, ...lacking.mints]);
+      await recompute({ ...of, mints, intervals: touched.intervals });
+    } else {
+      // First: what is told of the others would have it forgotten that these are lacking.
+      await recompute({ ...of, ...lacking });
+      await recompute({ ...of, ...touched });
+    }
+    settled.add(partition);
   };
 
   const add = (to: Keys, more: Keys) => {
@@ -119,33 +168,25 @@ export function createLiveSums(store: Store): LiveSums {
   const forget = (partition: number) => {
     places.delete(partition);
     last.delete(partition);
+    settled.delete(partition);
   };
 
-  return {
-    forget,
-    write: async (batch, insert) => {
-      const { partition, touched } = batch;
-      const [interval] = touched.intervals;
-      const known = last.get(partition);
-      if (interval === undefined || touched.intervals.size > 1) {
-        forget(partition);
-        return false;
-      }
-      if (known !== interval) {
-        forget(partition);
-        last.set(partition, interval);
-        return false;
-      }
-      try {
-        const rows = await work(batch, interval);
-        if (rows === null) forget(partition);
-        else await Promise.all(Object.entries(rows).map(([table, all]) => insert(table, all)));
-        return rows !== null;
-      } catch (error) {
-        // What was written and what was not is not known here: read again.
-        forget(partition);
-        throw error;
-      }
-    },
+  return async (batch, insert) => {
+    const { partition, touched, anew } = batch;
+    if (anew) forget(partition);
+    const [interval] = touched.intervals;
+    const isAlone = interval !== undefined && touched.intervals.size === 1;
+    const isSame = isAlone && last.get(partition) === interval;
+    try {
+      if (isSame && (await writeHere(batch, interval, insert))) return;
+      await leave(partition, insert);
+      last.delete(partition);
+      await writeInEngine(batch);
+      if (isAlone && !isSame) last.set(partition, interval);
+    } catch (error) {
+      // What was written and what was not is not known here: read again.
+      forget(partition);
+      throw error;
+    }
   };
 }

@@ -1,0 +1,30 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { NARROWEST, type Touched } from './slot-intervals.ts';
+
+/**
+ * What the spans of a partition may lack of what was written before: who writes it keeps those of one interval back, the
+ * last that it touched alone. The kinds of events are written with each batch, and tell which that is. What stands of
+ * batches that are not applied comes again, and may have taken the place of the row that told it.
+ * @param applied the offset up to which the partition is.
+ */
+export async function unwrittenSpans(store: Store, partition: number, applied: bigint): Promise<Touched> {
+  const of = { partition, applied };
+  const runs = await store.query<{ span: string; ahead: 0 | 1 }>(
+    `SELECT DISTINCT k.span AS span, k.log_offset > {applied:Int64} AS ahead FROM kind_spans AS k
+     WHERE k.log_partition = {partition:UInt32} AND (k.log_offset > {applied:Int64} OR k.log_offset = (
+       SELECT max(log_offset) FROM kind_spans
+       WHERE log_partition = {partition:UInt32} AND log_offset <= {applied:Int64}))`,
+    of,
+  );
+  const last = runs.filter(({ ahead }) => ahead === 0);
+  // Several that were touched together were made by the engine, with all that they are made of.
+  const lacking = runs.filter(({ ahead }) => ahead === 1 || last.length === 1);
+  const intervals = new Set(lacking.map(({ span }) => BigInt(span)));
+  if (intervals.size === 0) return { mints: new Set(), intervals };
+  const mints = await store.query<{ mint: string }>(
+    `SELECT DISTINCT mint FROM events_by_slot
+     WHERE intDiv(slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND log_partition = {partition:UInt32} AND mint != ''`,
+    { spans: [...intervals], partition },
+  );
+  return { mints: new Set(mints.map(({ mint }) => mint)), intervals };
+}
