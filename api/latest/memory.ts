@@ -108,9 +108,8 @@ export function createMemory(options: MemoryOptions): Memory {
       if (error === undefined) failures.delete(kind);
       else failures.set(kind, error);
       for (const key of keys) {
-        const { value, until } = foundFor(kind, key, values);
         if (error !== undefined) cells.drop(kind, key);
-        else cells.set(kind, key, value, until, memory.clock);
+        else cells.set(kind, key, foundFor(kind, key, values), memory.clock);
       }
     }
     slow.published(carried, again);

@@ -76,10 +76,8 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
     const at = sums ? await missingMark(store) : null;
     const one = loaded.get(kind);
     const isOld = (touchedIn.get(kind) ?? 0) > begun || (sums && at !== mark());
-    if (one !== undefined && one.error === undefined && !isOld) {
-      const { value, until } = foundFor(kind, key, one.values);
-      cells.set(kind, key, value, until, 0);
-    }
+    if (one !== undefined && one.error === undefined && !isOld)
+      cells.set(kind, key, foundFor(kind, key, one.values), 0);
     return { loaded, mark: at };
   };
   const load = (kind: KindName, key: string, store = storeOf(kind)): Promise<Answered> => {

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createFolded, type Folded, type Known } from '../folded/folded.ts';
 import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
+import type { WithText } from './texts.ts';
 
 /** What something can be made of. Who did keeps the stamp: it is another where this has changed or is gone. */
 export interface Source {
@@ -34,7 +36,7 @@ export interface Cells {
   peek(kind: KindName, key: string): Cell | undefined;
   /** Whether it has to be told what becomes of a key. */
   has(kind: KindName, key: string): boolean;
-  set(kind: KindName, key: string, value: unknown, until: number, now: number): void;
+  set(kind: KindName, key: string, loaded: WithText, now: number): void;
   drop(kind: KindName, key: string): void;
   /** Those that stand unfolded. */
   keys(kind: KindName): Iterable<string>;
@@ -83,13 +85,12 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
     peek: (kind, key) => tables[kind].peek(key),
     has: (kind, key) => tables[kind].has(key) || folded.get(kind)?.has(key) === true,
     folded: (kind) => folded.get(kind),
-    set: (kind, key, value, until, now) => {
+    set: (kind, key, { value, until, text }, now) => {
       const table = tables[kind];
-      const text = JSON.stringify(value) ?? '';
       const known = table.peek(key);
       const all = folded.get(kind);
       if (all?.has(key)) all.told(key, text, until);
-      if (known !== undefined && (JSON.stringify(known.value) ?? '') === text) {
+      if (known !== undefined && isDeepStrictEqual(known.value, value)) {
         // The newer of two that say the same: what it was made of may be another.
         Object.assign(known, { value, until });
         return;

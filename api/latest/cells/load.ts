@@ -5,11 +5,12 @@ import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
 import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 import type { Cells, Keys } from './cells.ts';
+import { type WithText, withText, withTexts } from './texts.ts';
 
 /** The keys of a kind that were asked for, and what was found or why nothing could be. */
 interface LoadedKind {
   keys: ReadonlySet<string>;
-  values: ReadonlyMap<string, Loaded<unknown>>;
+  values: ReadonlyMap<string, WithText>;
   error?: unknown;
 }
 
@@ -44,7 +45,8 @@ export function startLoads(store: Store, keys: Keys, now: number, known?: Known)
   async function load(kind: KindName, wanted: ReadonlySet<string>, others: AlreadyRead): Promise<LoadedKind> {
     try {
       const refreshed = await refreshedOf(store, kind, known, others);
-      return { keys: wanted, values: refreshed ?? (await valuesOf(store, kind, [...wanted], now, known)) };
+      const values = refreshed ?? (await valuesOf(store, kind, [...wanted], now, known));
+      return { keys: wanted, values: await withTexts(values) };
     } catch (error) {
       return { keys: wanted, values: new Map(), error };
     }
@@ -55,12 +57,8 @@ export const loadKeys = (store: Store, keys: Keys, now: number): Promise<LoadedK
   startLoads(store, keys, now).all;
 
 /** What was found for a key: null may be that, and is not the same as nothing. */
-export function foundFor(
-  kind: KindName,
-  key: string,
-  values: ReadonlyMap<string, Loaded<unknown>>,
-): Loaded<unknown> {
-  return values.get(key) ?? { value: KINDS[kind].none, until: Number.POSITIVE_INFINITY };
+export function foundFor(kind: KindName, key: string, values: ReadonlyMap<string, WithText>): WithText {
+  return values.get(key) ?? withText({ value: KINDS[kind].none, until: Number.POSITIVE_INFINITY });
 }
 
 const isMade = (kind: KindName): boolean => (KINDS[kind] as Kind<unknown>).refresh !== undefined;

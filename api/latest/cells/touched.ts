@@ -3,6 +3,8 @@ import { KINDS, type KindName } from '../kinds/kinds.ts';
 import { addKey, type Cells, type Keys } from './cells.ts';
 
 const NAMES = Object.keys(KINDS) as KindName[];
+const SLOW = NAMES.filter((kind) => KINDS[kind].slow);
+const OTHERS = NAMES.filter((kind) => !KINDS[kind].slow);
 
 /** What nobody wanted for so long is dropped where it has changed, not read again. */
 const WARM_MS = 10_000;
@@ -21,8 +23,7 @@ export function planOf(
 ): { load: Keys; drop: Keys } {
   const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
   const drop: Keys = new Map();
-  for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells)) {
-    if (KINDS[kind].slow) continue;
+  for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells, OTHERS)) {
     const all = KINDS[kind].steady && keys.size <= MOST_STEADY && cells.isInUse(kind, clock);
     for (const key of keys) {
       const used = cells.peek(kind, key)?.usedAt ?? 0;
@@ -47,8 +48,7 @@ export function forgetTouched(changes: Changes, cells: Cells): void {
  */
 export function dropSlow(changes: Changes, cells: Cells, clock: number): Keys {
   const again: Keys = new Map();
-  for (const [kind, keys] of touchedBy(changes, cells)) {
-    if (!KINDS[kind].slow) continue;
+  for (const [kind, keys] of touchedBy(changes, cells, SLOW)) {
     for (const key of keys) {
       const isRead = clock - (cells.peek(kind, key)?.usedAt ?? Number.NEGATIVE_INFINITY) <= AGAIN_MS;
       const room = (again.get(kind)?.size ?? 0) < MOST_AGAIN;
@@ -59,10 +59,10 @@ export function dropSlow(changes: Changes, cells: Cells, clock: number): Keys {
   return again;
 }
 
-/** The keys in memory that these changes have made old. */
-function touchedBy(changes: Changes, cells: Cells): Keys {
+/** The keys in memory of these kinds that the changes have made old. */
+function touchedBy(changes: Changes, cells: Cells, kinds: readonly KindName[]): Keys {
   const touched: Keys = new Map();
-  for (const kind of NAMES)
+  for (const kind of kinds)
     for (const [table, how] of Object.entries(KINDS[kind].touchedBy)) {
       const keys = changes.get(table as ChangedTable);
       if (keys !== undefined) addTouched(touched, kind, how === 'any' || keys.has(ANY) ? null : keys, cells);

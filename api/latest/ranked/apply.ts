@@ -54,7 +54,7 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   applyPools(rows, load.pools, touched);
   put(load.accounts, byBankroll, ({ address }) => address, touched, ['bankroll'], setAccount);
   put(load.fees, byMint, ({ mint }) => mint, touched, ['fees'], setFees);
-  put(load.tokens, byMint, ({ address }) => address, touched, [], setToken);
+  put(load.tokens, byMint, ({ address }) => address, touched, [], setToken, changeFiltered);
   put(
     load.events,
     byMint,
@@ -66,13 +66,18 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   return { touched, members };
 }
 
-/** @param set says whether it is another than before */
-function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
-  const before = attributesOf(row);
-  if (!set()) return;
+/** What of a row filters do not look at. @param set says whether it is another than before */
+function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): boolean {
+  if (!set()) return false;
   row.stamp += 1;
   for (const sort of sorts) touched[sort].add(row);
-  if (attributesOf(row) !== before) touched.attributes.add(row);
+  return true;
+}
+
+/** What filters look at, beside other things. */
+function changeFiltered(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
+  const before = attributesOf(row);
+  if (change(row, touched, sorts, set) && attributesOf(row) !== before) touched.attributes.add(row);
 }
 
 /** @param set what a row has of it; undefined where nothing was found */
@@ -83,10 +88,11 @@ function put<Found>(
   touched: Touched,
   sorts: readonly Sort[],
   set: (row: RankedRow, one: Found | undefined) => boolean,
+  changed: typeof changeFiltered | typeof change = change,
 ): void {
   const changeAt = (key: string, one: Found | undefined) => {
     const row = rows.get(key);
-    if (row !== undefined) change(row, touched, sorts, () => set(row, one));
+    if (row !== undefined) changed(row, touched, sorts, () => set(row, one));
   };
   if (keys === null || keys.length > 0) {
     const there = new Set(found.map(keyOf));
@@ -148,7 +154,7 @@ function applyPolicies(rows: Rows, { keys, found }: RankedLoad['policies'], touc
   for (const policy of found) {
     const known = rows.byAddress.get(policy.address);
     if (known !== undefined) {
-      change(known, touched, OWN_SORTS, () => setPolicy(known, policy, rows.texts));
+      changeFiltered(known, touched, OWN_SORTS, () => setPolicy(known, policy, rows.texts));
       continue;
     }
     members = true;

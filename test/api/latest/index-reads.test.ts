@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
+import { withText } from '../../../api/latest/cells/texts.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createParts } from '../../../api/latest/made/parts.ts';
 import { createRowParts } from '../../../api/latest/made/row-parts.ts';
@@ -179,7 +180,7 @@ test('what a reader asked before a change, and was answered while memory took it
 
 test('what memory has meanwhile goes before what a reader has loaded for itself: an answer is kept for what it says', () => {
   const cells = createCells(1_000_000);
-  cells.set('days', '', ['newer'], Number.POSITIVE_INFINITY, 0);
+  cells.set('days', '', withText({ value: ['newer'], until: Number.POSITIVE_INFINITY }), 0);
   const parts = createParts(1_000_000);
   const states = { state: null as never, ranked: null as never };
   const { view } = openView(

@@ -50,12 +50,12 @@ async function write(amounts: readonly string[] | undefined): Promise<Changes> {
 }
 
 /** @param query all that is asked of the store: slow questions have no connections of their own here */
-function memoryOf(query: Store['query'], mostRanked?: number) {
+function memoryOf(query: Store['query'], mostRanked?: number, monotonic = () => performance.now()) {
   const handOver = createHandOver();
   const { aside: _, ...store } = stored;
   const memory = createMemory({
     ...{ store: { ...store, query }, feed: handOver, maxBytes: 10_000_000, mostRanked },
-    ...{ clock: Date.now, monotonic: () => performance.now() },
+    ...{ clock: Date.now, monotonic },
   });
   return { memory, handOver };
 }
@@ -125,7 +125,8 @@ test('sums wait for a batch that moved what is missing and is not applied yet', 
     if (sql.includes('AS mark')) marks += 1;
     return stored.query(sql, params);
   };
-  const { memory, handOver } = memoryOf(query);
+  // However long it takes here: that a reader's patience ends is another promise.
+  const { memory, handOver } = memoryOf(query, undefined, () => 0);
   handOver.applied();
   await memory.turn();
   await stored.insert('gaps', [gapRow('1990')]);

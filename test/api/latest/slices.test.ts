@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { attempt, createSlices } from '../../../api/latest/attempt.ts';
 import { createCells } from '../../../api/latest/cells/cells.ts';
+import { withText } from '../../../api/latest/cells/texts.ts';
 import { createParts } from '../../../api/latest/made/parts.ts';
 import { createRowParts } from '../../../api/latest/made/row-parts.ts';
 import { openView } from '../../../api/latest/view.ts';
@@ -12,7 +13,7 @@ function longAnswer({ partsBytes = 1_000_000 } = {}) {
   let now = 0;
   let made = 0;
   const cells = createCells(1_000_000);
-  cells.set('prices', 'q', [], FOR_EVER, 0);
+  cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
   const parts = createParts(partsBytes);
   const states = { state: null as never, ranked: null as never };
   const memory = { cells, parts, rowParts: createRowParts(1_000), ...states, clock: 0 };
@@ -54,7 +55,7 @@ test.each([
 
 test('a part whose inputs changed meanwhile is made again; where they change with each turn all is made at once', () => {
   const { turn, cells } = longAnswer();
-  const change = (n: number) => cells.set('prices', 'q', [n], FOR_EVER, 0);
+  const change = (n: number) => cells.set('prices', 'q', withText({ value: [n], until: FOR_EVER }), 0);
   turn();
   change(1);
   // Nothing of the first turn holds, and nothing more came of the second.

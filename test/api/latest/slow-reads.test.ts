@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
+import { withText } from '../../../api/latest/cells/texts.ts';
 import { dropSlow } from '../../../api/latest/cells/touched.ts';
 import { pageKey } from '../../../api/latest/kinds/kind.ts';
 import type { KindName } from '../../../api/latest/kinds/kinds.ts';
@@ -48,7 +49,8 @@ test('where the events of a policy have changed, first pages that somebody reads
     further: pageKey('mint', 50, 50),
     other: pageKey('another', 50, 0),
   };
-  for (const key of Object.values(pages)) cells.set('activity', key, [], Number.POSITIVE_INFINITY, 9_500);
+  for (const key of Object.values(pages))
+    cells.set('activity', key, withText({ value: [], until: Number.POSITIVE_INFINITY }), 9_500);
   (cells.peek('activity', pages.left) as { usedAt: number }).usedAt = 8_000;
   const again = dropSlow(new Map([['events', new Set(['mint'])]]), cells, 10_000);
   expect(again).toEqual(new Map([['activity', new Set([pages.read])]]));

@@ -72,12 +72,12 @@ export async function refreshPolicySums(
   const known = accounts.filter(tally.isEscrow);
   const fresh = policies.map(({ quote_escrow: escrow }) => escrow).filter((one) => !tally.isEscrow(one));
   const escrows = [...(await escrowsAt(store, known, read)), ...(await escrowsAt(store, fresh, null))];
-  // All of it is put without waiting: what is read once more, because this turn failed, is put once more.
+  // Nobody sees the tally but through sums of it: what is read once more, because this turn failed, is put once more.
   const there = new Set(policies.map(({ address }) => address));
-  for (const policy of policies) tally.putPolicy(policy);
+  await eachBetween(policies, tally.putPolicy);
   for (const address of changed) if (!there.has(address)) tally.dropPolicy(address);
-  for (const address of [...known, ...fresh]) tally.putEscrow(address, undefined);
-  for (const escrow of escrows) tally.putEscrow(escrow.address, escrow);
+  const held = new Map(escrows.map((escrow) => [escrow.address, escrow]));
+  await eachBetween([...known, ...fresh], (address) => tally.putEscrow(address, held.get(address)));
   return summed(tally, most);
 }
 
