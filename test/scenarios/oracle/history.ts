@@ -52,6 +52,8 @@ interface Truth {
   attested: bigint | null;
   /** Oldest; null where there is none. */
   attestedAt: number | null;
+  /** The time of what is deployed is no later: an attestor's clock may be ahead of the chain's. */
+  deployedBy: number;
   cap: bigint | null;
   /** Whether the index must know of all states that it was told of by then; of those of the venues; of the pool. */
   told: { policy: boolean; venues: boolean; pool: boolean };
@@ -76,6 +78,7 @@ function truthOf(
   const isAttested = remote.every(({ remoteAsof }) => remoteAsof !== 0n);
   const attested = isAttested ? remote.reduce((sum, { remoteEquity }) => sum + remoteEquity, 0n) : null;
   const asofs = remote.map(({ remoteAsof }) => Number(remoteAsof));
+  const attestedAt = asofs.length === 0 || !isAttested ? null : Math.min(...asofs);
   const pool = view.chain.addresses.pool(policy.mint, policy.quoteMint);
   const bankroll = view.chain.addresses.ofPolicy(policy.mint).bankroll;
   const watched = view.watchedSince(end);
@@ -92,7 +95,8 @@ function truthOf(
       attested === null || local.includes(null)
         ? null
         : (local as bigint[]).reduce((sum, amount) => sum + amount, attested),
-    attestedAt: asofs.length === 0 || !isAttested ? null : Math.min(...asofs),
+    attestedAt,
+    deployedBy: local.length > 0 ? end : Math.max(end, attestedAt ?? 0),
     cap: capOf(past.at('pools', pool, end), (config) => past.at('curves', config, end)?.curveType),
     told: {
       policy: isTold('policies', policy.address),
@@ -113,7 +117,7 @@ function figures(truth: Truth, end: number, isNow: boolean): object {
   const counter = (value: bigint) => figure(value, text, upTo(end));
   return {
     bankroll: state(told.policy, truth.bankroll, BALANCE),
-    deployed: state(told.venues, truth.deployed, 'computed'),
+    deployed: state(told.venues, truth.deployed, 'computed', upTo(truth.deployedBy)),
     attestedEquity: state(
       told.venues,
       truth.attested,
@@ -174,14 +178,14 @@ export function protocolHistory(view: View, step: Step): { query: string; answer
           quoteSymbol: anything,
           decimals: decimalsOf(view, quoteMint),
           policyCount: policies.length,
-          ...figures(summed(truths), end, isNow),
+          ...figures(summed(truths, end), end, isNow),
         };
       }),
     };
   });
 }
 
-function summed(truths: readonly Truth[]): Truth {
+function summed(truths: readonly Truth[], end: number): Truth {
   const sum = (of: (truth: Truth) => bigint | null): bigint | null =>
     truths.reduce<bigint | null>((total, truth) => {
       const part = of(truth);
@@ -197,6 +201,7 @@ function summed(truths: readonly Truth[]): Truth {
     deployed: sum(({ deployed }) => deployed),
     attested: sum(({ attested }) => attested),
     attestedAt: times.length === 0 ? null : Math.min(...times),
+    deployedBy: truths.length === 0 ? end : Math.min(...truths.map(({ deployedBy }) => deployedBy)),
     cap: null,
     told: {
       policy: truths.every(({ told }) => told.policy),
