@@ -5,6 +5,7 @@ import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import { readSettings } from '../../api/settings.ts';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
+import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
 import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { HISTORY_TOPICS, type Topic } from '../../ingest/log/port.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
@@ -29,6 +30,8 @@ export interface Product {
   applied(): bigint | null;
   /** Whether a gap is open that it has told of since it started. */
   knowsOfGap(): boolean;
+  /** The addresses that no stream carries, as far as it has told. */
+  uncarried(): Promise<string[]>;
   /** Keeps the sums of the hours that are passed. */
   keepHours(): Promise<void>;
 }
@@ -151,6 +154,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       return one < other ? one : other;
     },
     knowsOfGap: () => gaps.size > 0,
+    uncarried: async () => (await uncarriedNow(database)).map(({ address }) => address),
     keepHours: async () => void (await keepPassed(database, stopStream.signal, async () => {})),
   };
 }

@@ -52,8 +52,8 @@ interface Truth {
   attested: bigint | null;
   /** Oldest; null where there is none. */
   attestedAt: number | null;
-  /** The time of what is deployed is no later: an attestor's clock may be ahead of the chain's. */
-  deployedBy: number;
+  /** The time of what is deployed is no later: an attestor's clock may be ahead of the chain's. Null: nothing can be. */
+  deployedBy: number | null;
   cap: bigint | null;
   /** Whether the index must know of all states that it was told of by then; of those of the venues; of the pool. */
   told: { policy: boolean; venues: boolean; pool: boolean };
@@ -96,7 +96,7 @@ function truthOf(
         ? null
         : (local as bigint[]).reduce((sum, amount) => sum + amount, attested),
     attestedAt,
-    deployedBy: local.length > 0 ? end : Math.max(end, attestedAt ?? 0),
+    deployedBy: local.length > 0 ? end : attestedAt,
     cap: capOf(past.at('pools', pool, end), (config) => past.at('curves', config, end)?.curveType),
     told: {
       policy: isTold('policies', policy.address),
@@ -117,7 +117,7 @@ function figures(truth: Truth, end: number, isNow: boolean): object {
   const counter = (value: bigint) => figure(value, text, upTo(end));
   return {
     bankroll: state(told.policy, truth.bankroll, BALANCE),
-    deployed: state(told.venues, truth.deployed, 'computed', upTo(truth.deployedBy)),
+    deployed: state(told.venues, truth.deployed, 'computed', upTo(Math.max(end, truth.deployedBy ?? 0))),
     attestedEquity: state(
       told.venues,
       truth.attested,
@@ -178,20 +178,21 @@ export function protocolHistory(view: View, step: Step): { query: string; answer
           quoteSymbol: anything,
           decimals: decimalsOf(view, quoteMint),
           policyCount: policies.length,
-          ...figures(summed(truths, end), end, isNow),
+          ...figures(summed(truths), end, isNow),
         };
       }),
     };
   });
 }
 
-function summed(truths: readonly Truth[], end: number): Truth {
+function summed(truths: readonly Truth[]): Truth {
   const sum = (of: (truth: Truth) => bigint | null): bigint | null =>
     truths.reduce<bigint | null>((total, truth) => {
       const part = of(truth);
       return total === null || part === null ? null : total + part;
     }, 0n);
   const times = truths.map(({ attestedAt }) => attestedAt).filter((time) => time !== null);
+  const deployed = truths.map(({ deployedBy }) => deployedBy).filter((time) => time !== null);
   return {
     hwm: sum(({ hwm }) => hwm) ?? 0n,
     feesClaimed: sum(({ feesClaimed }) => feesClaimed) ?? 0n,
@@ -201,7 +202,7 @@ function summed(truths: readonly Truth[], end: number): Truth {
     deployed: sum(({ deployed }) => deployed),
     attested: sum(({ attested }) => attested),
     attestedAt: times.length === 0 ? null : Math.min(...times),
-    deployedBy: truths.length === 0 ? end : Math.min(...truths.map(({ deployedBy }) => deployedBy)),
+    deployedBy: deployed.length === 0 ? null : Math.min(...deployed),
     cap: null,
     told: {
       policy: truths.every(({ told }) => told.policy),
