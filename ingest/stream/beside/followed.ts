@@ -82,8 +82,8 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       await options.send(records);
     },
     onJoined: (addresses) => carried.lost(addresses, beside.cover.brought() ?? 0n),
-    onLeft: (addresses) => {
-      turned.left(addresses);
+    onLeft: (addresses, read) => {
+      turned.left(read);
       carried.left(addresses);
     },
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),

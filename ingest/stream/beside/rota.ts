@@ -19,8 +19,8 @@ export interface RotaOptions {
   onRead(records: readonly AccountRecord[]): Promise<void>;
   /** They are read in turns from now on. */
   onJoined(addresses: readonly string[]): void;
-  /** They were read, and are not any more. */
-  onLeft(addresses: readonly string[]): void;
+  /** They are not any more; some of them never were. */
+  onLeft(addresses: readonly string[], read: readonly string[]): void;
   everyMs?: number;
   logger: Logger;
   signal: AbortSignal;
@@ -118,9 +118,9 @@ export function createRota(options: RotaOptions): Rota {
       const fresh = addresses.filter((address) => !states.has(address));
       const before = states;
       states = new Map(addresses.map((address) => [address, before.get(address) ?? null]));
-      onLeft(
-        [...before].flatMap(([address, told]) => (told === null || states.has(address) ? [] : [address])),
-      );
+      const left = [...before].filter(([address]) => !states.has(address));
+      const addressesOf = (some: typeof left) => some.map(([address]) => address);
+      onLeft(addressesOf(left), addressesOf(left.filter(([, told]) => told !== null)));
       if (fresh.length > 0) onJoined(fresh);
       queue = [...fresh, ...queue.filter((address) => states.has(address))];
       for (const address of round?.unread ?? []) if (!states.has(address)) round?.unread.delete(address);

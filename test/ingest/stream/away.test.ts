@@ -4,6 +4,7 @@ import { createAway } from '../../../ingest/stream/beside/away.ts';
 import { createRivals, type Who } from '../../../ingest/stream/beside/rivals.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
 import { watchedLog } from '../support/watched-log.ts';
@@ -74,6 +75,30 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
       for (const { after } of missedIn(records.slice(before))) expect(after).toBeGreaterThanOrEqual(from);
     },
   );
+
+  test('those that were not read by then are told to be carried again with the others', async () => {
+    stage = await openStreamStage({ seed: SEED, policies: 10 });
+    await stage.live(30);
+    const records: LogRecord[] = [];
+    const { events } = stage.start({ ...LIMITS, log: watchedLog(records) });
+    await stage.settled();
+    stage.rpc.faults.down('busy');
+    stage.geyser.become({ beside: 'unavailable' });
+    await stage.liveUntil('it is away', () => isAway(events));
+    stage.geyser.become({ beside: 'taken' });
+    await stage.liveUntil('it is here again', () => followedIn(events)?.overRpc === 0);
+    stage.rpc.faults.down(null);
+    const lost = () => {
+      const last = new Map(
+        records.flatMap((record) =>
+          record.kind === 'carried' ? [[encodeBase58(record.address), record.carried] as const] : [],
+        ),
+      );
+      return [...last.values()].filter((isCarried) => !isCarried).length;
+    };
+    expect(lost()).toBeGreaterThan(0);
+    await stage.liveUntil('none is lost', () => lost() === 0);
+  });
 
   test('from the first address on', async () => {
     stage = await openStreamStage({ seed: SEED, policies: 10, modes: { beside: 'unavailable' } });

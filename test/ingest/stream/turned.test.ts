@@ -37,8 +37,8 @@ test('so it is where the stream was known to have them before they left the turn
   for (const name of ['a', 'b', 'c']) expect(isFirst(turned, name), name).toBe(name === 'b');
 });
 
-test('those leave the turns that were read in them, and join them that were not', async () => {
-  const left: string[][] = [];
+test('whatever leaves the turns is told to, with what was read in them, and whatever joins them', async () => {
+  const left: string[][][] = [];
   const joined: string[][] = [];
   const stop = new AbortController();
   const read = Promise.withResolvers<void>();
@@ -55,14 +55,17 @@ test('those leave the turns that were read in them, and join them that were not'
     notBefore: () => 0n,
     onRead: async () => read.resolve(),
     onJoined: (addresses) => joined.push([...addresses].sort()),
-    onLeft: (addresses) => left.push([...addresses].sort()),
+    onLeft: (addresses, read) => left.push([[...addresses].sort(), [...read]]),
     ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
   });
   rota.set(['silent', 'a', 'b'].map(key));
   await read.promise;
   rota.set([key('b')]);
   stop.abort();
-  expect(left).toEqual([[], [key('a')]]);
+  expect(left).toEqual([
+    [[], []],
+    [['a', 'silent'].map(key).sort(), [key('a')]],
+  ]);
   expect(joined).toEqual([['silent', 'a', 'b'].map(key).sort()]);
 });
 
