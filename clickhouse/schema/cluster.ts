@@ -17,8 +17,9 @@ export function onClusterClause(cluster: string | null): string {
 /**
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
- * A view fills its table on the shard where the row came in, and is dropped on every node. Rows made from rows go through the distributed tables.
- * A column is added to the local tables first: a distributed one that has it asks them for it.
+ * A view fills its table on the shard where the row came in, and is dropped on every node. Rows made from rows go
+ * through the distributed tables. A column is added to the local tables first: a distributed one that has it asks them
+ * for it.
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
