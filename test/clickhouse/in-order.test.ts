@@ -20,6 +20,7 @@ import {
   venueAccountRow,
 } from '../api/support/rows.ts';
 import { embeddedDatabase } from '../support/embedded.ts';
+import { insertWritten } from '../support/written.ts';
 
 const NAMES = Array.from({ length: 9 }, (_, at) => `coin ${at}`);
 const policies = NAMES.map((name) => policyRow(name, 'quote'));
@@ -41,7 +42,7 @@ beforeAll(async () => {
   const venues = NAMES.flatMap((name, at) =>
     Array.from({ length: at % 4 }, (_, of) => venueAccountRow(name, `account ${of} of ${name}`)),
   );
-  await store.insert('venue_accounts', venues);
+  await insertWritten(store, 'venue_accounts', venues);
   await store.insert('venue_accounts', [{ ...venues[0], ...later, revoked: 1 }]);
   await store.insert('curve_configs', [curveRow()]);
   await store.insert(
