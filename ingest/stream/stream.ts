@@ -244,9 +244,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
       for (const output of outputs) handle(output);
     },
     onBegin: beside.onCoreBegin,
-    onEnd: (reason, brought) => {
+    onEnd: (reason, brought, isOurs) => {
       report({ type: 'disconnected', reason });
-      beside.onCoreEnd(brought);
+      beside.onCoreEnd(brought, isOurs);
     },
   });
   await Promise.all([streamingBeside, telling]);

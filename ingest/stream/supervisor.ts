@@ -41,7 +41,7 @@ export interface SupervisorOptions {
   /** It is subscribed to. */
   onBegin(): void;
   /** With words that may be served, and whether anything but pings came. */
-  onEnd(words: string, brought: boolean): void;
+  onEnd(words: string, brought: boolean, isOurs: boolean): void;
 }
 
 interface Ended {
@@ -68,7 +68,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     reached = before ?? reached;
     const { error, brought } = await oneStream(options, before, reached);
     if (signal.aborted) return;
-    options.onEnd(endWords(error), brought);
+    options.onEnd(endWords(error), brought, error.cancelled);
     const { code, message: reason } = error;
     if (!brought) client.renew();
     failures = slots.last === before ? failures + 1 : 0;

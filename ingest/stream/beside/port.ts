@@ -50,7 +50,7 @@ export interface Beside {
   onCore(): void;
   onCoreBegin(): void;
   /** Where it brought nothing, or ends for this one, a provider may give one stream and no more: then that is the core's. */
-  onCoreEnd(brought: boolean): void;
+  onCoreEnd(brought: boolean, isOurs: boolean): void;
   cover: FollowedCover;
   /** Unix seconds of a slot that this stream has told of. */
   timeOf(slot: bigint): number | null;

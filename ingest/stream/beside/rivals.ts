@@ -6,8 +6,11 @@ export type Who = 'core' | 'beside';
  */
 export interface Rivals {
   began(who: Who): void;
-  /** Answers whether it was the beginning of the other that ended it, as far as times tell. */
-  ended(who: Who): boolean;
+  /**
+   * Answers whether it was the beginning of the other that ended it, as far as times tell. Where it was cancelled here,
+   * for its silence or the other's sake, that says nothing of the provider.
+   */
+  ended(who: Who, isOurs?: boolean): boolean;
   /** Once they do they do until they are tried again. */
   are(): boolean;
   /** They are tried beside each other once more: one end of that kind tells by now. */
@@ -31,12 +34,13 @@ export function createRivals(now = () => performance.now()): Rivals {
       begun += 1;
       open[who] = { begun, at: now() };
     },
-    ended: (who) => {
+    ended: (who, isOurs = false) => {
       const [own, other] = [open[who], open[who === 'core' ? 'beside' : 'core']];
       open[who] = null;
       const isFor = own !== null && other !== null && other.begun > own.begun;
       const isSoon = isFor && now() - other.at < SOON_MS;
       if (isFor && !isSoon) known = false;
+      if (isOurs) return isSoon;
       row = !isSoon ? 0 : last === who ? 1 : row + 1;
       last = isSoon ? who : null;
       are ||= row >= (known ? 1 : TOLD_AFTER);

@@ -163,7 +163,7 @@ export function createBeside(options: BesideOptions): Beside {
       const begunAt = slots.reached();
       const ended = await oneStream(before.replay && !away.isAway() ? slots.reached() : null);
       if (signal.aborted) return;
-      const isForCore = rivals.ended('beside');
+      const isForCore = rivals.ended('beside', ended.cancelled);
       if (rivals.are()) {
         logger.warn({ reason: ended.message, code: ended.code }, RIVALS);
         standing.down(RIVALS);
@@ -224,8 +224,8 @@ export function createBeside(options: BesideOptions): Beside {
       hold.onCore();
     },
     onCoreBegin: () => rivals.began('core'),
-    onCoreEnd: (brought) => {
-      rivals.ended('core');
+    onCoreEnd: (brought, isOurs) => {
+      rivals.ended('core', isOurs);
       if (!brought) hasCore = false;
       if (!brought || rivals.are()) live?.cancel('the core comes first');
     },

@@ -150,14 +150,14 @@ test("a provider that keeps the newest stream alone: it is the core's, it is tol
 describe('two streams end one another', () => {
   let now = 0;
   const rivals = () => createRivals(() => now);
-  const inTurns = (ends: number, apartMs: number) => {
+  const inTurns = (ends: number, apartMs: number, isOurs = false) => {
     const two = rivals();
     const order = ['core', 'beside'] as const;
     two.began('core');
     for (let at = 0; at < ends; at += 1) {
       two.began(order[(at + 1) % 2] as Who);
       now += apartMs;
-      two.ended(order[at % 2] as Who);
+      two.ended(order[at % 2] as Who, isOurs);
     }
     return two.are();
   };
@@ -168,7 +168,11 @@ describe('two streams end one another', () => {
     expect(inTurns(50, 6_000)).toBe(false);
   });
 
-  test('and not where both end at once, or one of them again and again', () => {
+  test('and not where they were cancelled here, as on a chain that rests', () => {
+    expect(inTurns(50, 200, true)).toBe(false);
+  });
+
+  test('nor where both end at once, or one of them again and again', () => {
     const both = rivals();
     for (let at = 0; at < 20; at += 1) {
       both.began('core');
