@@ -5,7 +5,6 @@ import { secretsOf } from '../runtime/config/secrets.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
-import { logFailedRequests } from './http/failed-requests.ts';
 import type { Bound } from './http/listen.ts';
 import type { Latest } from './latest/latest.ts';
 import { readAhead } from './rankings/ahead.ts';
@@ -57,7 +56,7 @@ export function serveApi(parts: ApiParts): void {
     numberedPosts: parts.agents.numberedPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
-    onError: logFailedRequests(logger),
+    onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);

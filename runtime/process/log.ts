@@ -25,7 +25,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
       hooks: {
         logMethod(args, method, level) {
           const [fields, sentence] = args as unknown as [unknown, unknown];
-          if (level < WARN || typeof sentence !== 'string' || !saysAnew(fields))
+          if (level < WARN || typeof sentence !== 'string' || !isObject(fields))
             return method.apply(this, args);
           const alike = repeated(sameness(fields, sentence));
           if (alike === null) return;
@@ -38,9 +38,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
   );
 }
 
-/** Whoever counts what is alike leaves out enough. */
-const saysAnew = (fields: unknown): fields is object =>
-  typeof fields === 'object' && fields !== null && !('alike' in fields);
+const isObject = (fields: unknown): fields is object => typeof fields === 'object' && fields !== null;
 
 /** What is logged of an error: databases hang the statement's parameters and the row that failed on theirs. */
 function errorFields(error: unknown): object {

@@ -40,10 +40,10 @@ export function createRepeated(monotonic = () => performance.now()): Repeated {
 const SENTENCES: ReadonlySet<string> = new Set(['error', 'reason', 'err']);
 const MOST_LETTERS = 500;
 
-/** What a line says, without what counts tries and without the numbers in its sentences. */
+/** What a line says, without what counts tries, without the numbers in its sentences, and whoever's request met it. */
 export function sameness(fields: object, sentence: string): string {
   const kept = Object.entries(fields).flatMap(([name, value]) => {
-    if (typeof value === 'number') return [];
+    if (typeof value === 'number' || name === 'path') return [];
     const text = textOf(value);
     return [[name, SENTENCES.has(name) ? text.replaceAll(/\d+/g, '#') : text]];
   });

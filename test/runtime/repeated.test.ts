@@ -24,10 +24,13 @@ test('what is said again and again is told at once, then at growing intervals, w
   expect(repeated('away')).toBeNull();
 });
 
-test('tries and numbers make no news, other words and other slots do', () => {
+test('tries, numbers and the paths of requests make no news, other words and other slots do', () => {
   const said = (fields: object) => sameness(fields, 'not read');
   expect(said({ attempt: 1, error: 'no answer within 500 ms' })).toBe(
     said({ attempt: 2, error: 'no answer within 90 ms' }),
+  );
+  expect(said({ err: new Error('refused'), path: '/a' })).toBe(
+    said({ err: new Error('refused'), path: '/b' }),
   );
   expect(said({ err: new Error('refused') })).not.toBe(said({ err: new Error('timed out') }));
   expect(said({ slot: '5', error: 'x' })).not.toBe(said({ slot: '6', error: 'x' }));

@@ -1,29 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { priceOf, rateOf } from '../../../api/figures/price.ts';
-import { logFailedRequests } from '../../../api/http/failed-requests.ts';
 import { publicDetail } from '../../../api/http/public-detail.ts';
 import { usdValue } from '../../../schemas/units.ts';
-
-describe('the log of failed requests', () => {
-  test('has one line a second of those that say the same, with the number of those left out', () => {
-    let now = 0;
-    const lines: Record<string, unknown>[] = [];
-    const failed = logFailedRequests({ error: (line: object) => void lines.push({ ...line }) }, () => now);
-    const down = new Error('the store is down');
-    const other = new Error('something else');
-    for (now = 0; now < 2_500; now += 10) failed(down, `/${now}`);
-    failed(other, '/other');
-    expect(lines).toEqual([
-      { err: down, path: '/0', alike: 0 },
-      { err: down, path: '/1000', alike: 99 },
-      { err: down, path: '/2000', alike: 99 },
-      { err: other, path: '/other', alike: 0 },
-    ]);
-    now = 60_000;
-    failed(down, '/later');
-    expect(lines.at(-1)).toEqual({ err: down, path: '/later', alike: 49 });
-  });
-});
 
 describe('the detail of a 500', () => {
   test('keeps what went wrong and drops what is secret', () => {
