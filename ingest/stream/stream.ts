@@ -7,11 +7,9 @@ import { createAccountReader } from '../history/accounts/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import { createLateSlots } from '../history/late-slots.ts';
-import { settleProfitsForever } from '../history/settle-profits.ts';
-import { tellTimesForever } from '../history/tell-times.ts';
-import { verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import { createFollowed, lateOutput } from './beside/followed.ts';
+import { checkForever } from './checks.ts';
 import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
@@ -186,19 +184,9 @@ export async function runStream(options: StreamOptions): Promise<void> {
         gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
       },
     });
-    const { verification, sweeps, undated, openGaps } = store;
-    const every = options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs };
-    if (undated !== undefined) void tellTimesForever({ rpc, log, store: undated, logger, signal, ...every });
-    if (verification === undefined) return;
-    if (sweeps !== undefined) {
-      const { verifiedSlot } = verification;
-      const common = { rpc, log, startSlot, logger, signal };
-      void settleProfitsForever({ ...common, ...every, store: sweeps, verifiedSlot, openGaps });
-    }
-    void verifyForever({
-      ...{ rpc, log, programId, startSlot, store: verification, late, logger, signal, ...every },
-      applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
-      openGaps: store.openGaps,
+    checkForever({
+      ...{ store, rpc, log, programId, startSlot, late, logger, signal },
+      ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
       onVerified: (found) => report({ type: 'verified', ...found }),
     });
   };

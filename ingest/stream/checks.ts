@@ -1,0 +1,40 @@
+import type { Logger } from '../../runtime/process/log.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { LateSlots } from '../history/late-slots.ts';
+import { settleProfitsForever } from '../history/settle-profits.ts';
+import { tellTimesForever } from '../history/tell-times.ts';
+import { type VerifyOptions, verifyForever } from '../history/verify.ts';
+import type { LogWriter } from '../log/port.ts';
+import type { StreamStore } from './stored-state.ts';
+
+export interface ChecksOptions {
+  store: StreamStore;
+  rpc: Rpc;
+  log: LogWriter;
+  programId: string;
+  startSlot: bigint;
+  /** Slots that the stream brought something of behind their release. */
+  late: LateSlots;
+  /** How far apart each of them looks. */
+  everyMs?: number;
+  onVerified: NonNullable<VerifyOptions['onVerified']>;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Compares what is stored with the chain over RPC, until the signal is given: times that no stream told, profits that
+ * sweeps left open, transactions that were left out or that the chain does not have. As far as anything is stored.
+ */
+export function checkForever({ store, programId, late, onVerified, ...common }: ChecksOptions): void {
+  const { verification, sweeps, undated, openGaps } = store;
+  if (undated !== undefined) void tellTimesForever({ ...common, store: undated });
+  if (verification === undefined) return;
+  const { verifiedSlot } = verification;
+  if (sweeps !== undefined) void settleProfitsForever({ ...common, store: sweeps, verifiedSlot, openGaps });
+  void verifyForever({
+    ...common,
+    ...{ programId, late, openGaps, onVerified, store: verification },
+    applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
+  });
+}
