@@ -9,7 +9,7 @@ import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
 import { givingWay } from '../clickhouse/embedded/give-way.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
-import { letterMetrics } from '../ingest/materialise/dead-letter-metrics.ts';
+import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
 import { materialiseMetrics } from '../ingest/materialise/metrics.ts';
 import { keepQuoteHours } from '../ingest/materialise/quote-hours.ts';

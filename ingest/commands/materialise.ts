@@ -12,7 +12,7 @@ import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
 import { endsOf, materialiserGroup, ownOf, partitionsOf } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
-import { letterMetrics } from '../materialise/dead-letter-metrics.ts';
+import { letterMetrics } from '../materialise/letters/metrics.ts';
 import { createMaterialiser } from '../materialise/materialiser.ts';
 import { type MaterialiseMetrics, materialiseMetrics } from '../materialise/metrics.ts';
 import { keepQuoteHours } from '../materialise/quote-hours.ts';

@@ -11,7 +11,7 @@ import type {
   VerifiedRecord,
 } from '../../schemas/records.ts';
 import type { LogBatch } from '../log/port.ts';
-import { hasNoSourceRecord } from './dead-letters.ts';
+import { hasNoSourceRecord } from './letters/dead-letters.ts';
 import { readingRow } from './rows/reading.ts';
 
 /** The records of a batch, by what they are. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetterRow } from '../../clickhouse/progress-tables.ts';
-import type { DeadLetterRecord, LogRecord } from '../../schemas/records.ts';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import type { LogBatch, Topic } from '../log/port.ts';
+import type { DeadLetterRow } from '../../../clickhouse/progress-tables.ts';
+import type { DeadLetterRecord, LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { LogBatch, Topic } from '../../log/port.ts';
 
 /** Bytes over this are kept as their hash and length only. */
 const MAX_DEAD_BYTES = 900_000;

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Store } from '../../clickhouse/client.ts';
-import { deadLetterCount } from '../../clickhouse/queries/status/status-counts.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 
 /** Tells Prometheus how many dead letters are unresolved, as `/status` does. @param current null before there is a database */
 export function letterMetrics(registry: Registry, current: () => Store | null): void {

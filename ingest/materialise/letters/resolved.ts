@@ -1,11 +1,11 @@
-import type { Store } from '../../clickhouse/client.ts';
-import type { DeadLetterRow } from '../../clickhouse/progress-tables.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import type { DeadLetterRow } from '../../../clickhouse/progress-tables.ts';
 import {
   openTransactionLetters,
   readWell,
   type TransactionLetter,
-} from '../../clickhouse/queries/progress/dead-letters.ts';
-import type { Facts } from './rows/facts.ts';
+} from '../../../clickhouse/queries/progress/dead-letters.ts';
+import type { Facts } from '../rows/facts.ts';
 
 export interface ResolvedRow {
   id: string;

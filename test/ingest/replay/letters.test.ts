@@ -5,7 +5,7 @@ import { openLetters } from '../../../clickhouse/queries/progress/dead-letters.t
 import { unresolvedTransactions } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
-import { letterMetrics } from '../../../ingest/materialise/dead-letter-metrics.ts';
+import { letterMetrics } from '../../../ingest/materialise/letters/metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
