@@ -1,3 +1,4 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 
 /** A dead letter that nothing has resolved, and the record of the log that it was found in. */
@@ -27,25 +28,33 @@ export async function openLetters(store: Store): Promise<OpenLetter[]> {
   );
 }
 
-export type TransactionLetter = Pick<OpenLetter, 'id' | 'at' | 'read_at'>;
+/** So many stand in the address of a question. */
+const SIGNATURES_PER_QUESTION = 1_000;
 
-/** Of transactions that could not be read, by their signatures. */
-export async function openTransactionLetters(store: Store): Promise<TransactionLetter[]> {
-  return store.query<TransactionLetter>(
-    `SELECT d.id AS id, d.at AS at, toString(d.found) AS read_at
-     FROM (SELECT id, at, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at) AS d
+const OPEN_OF_TRANSACTIONS = `(SELECT id, at, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at) AS d
      LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
-     WHERE d.found > r.resolved`,
-  );
+     WHERE d.found > r.resolved`;
+
+/** Whether a transaction waits that could not be read. */
+export async function waitsForTransaction(store: Store): Promise<boolean> {
+  const rows = await store.query(`SELECT d.id AS id FROM ${OPEN_OF_TRANSACTIONS} LIMIT 1`);
+  return rows.length > 0;
 }
 
-/** Those of the signatures whose transactions have a whole reading. */
-export async function readWell(store: Store, signatures: readonly string[]): Promise<string[]> {
-  const rows = await store.query<{ signature: string }>(
-    'SELECT DISTINCT signature FROM transactions WHERE signature IN {signatures:Array(String)}',
-    { signatures },
-  );
-  return rows.map(({ signature }) => signature);
+/** The open letters of these transactions. */
+export async function lettersOf(
+  store: Store,
+  signatures: readonly string[],
+): Promise<Pick<OpenLetter, 'id' | 'read_at'>[]> {
+  const letters: Pick<OpenLetter, 'id' | 'read_at'>[] = [];
+  for (const some of chunks(signatures, SIGNATURES_PER_QUESTION))
+    letters.push(
+      ...(await store.query<Pick<OpenLetter, 'id' | 'read_at'>>(
+        `SELECT d.id AS id, toString(d.found) AS read_at FROM ${OPEN_OF_TRANSACTIONS} AND d.at IN {some:Array(String)}`,
+        { some },
+      )),
+    );
+  return letters;
 }
 
 /** These count no more, unless they are found again later. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
+import { deadLetterRow } from '../../../ingest/materialise/letters/dead-letters.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { TransactionRecord } from '../../../schemas/records.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -56,4 +57,39 @@ test('a batch that is handed in again leaves the same count', async () => {
     await materialise(batchOf('transactions', entries));
   }
   expect(await deadLetterCount(store)).toBe('0');
+});
+
+/** The store, and how many rows about letters each question brought. */
+function watched(): { store: Store; rows: number[] } {
+  const rows: number[] = [];
+  const query = async <Row>(sql: string, params?: Parameters<Store['query']>[1]): Promise<Row[]> => {
+    const found = await store.query<Row>(sql, params);
+    if (sql.includes('dead_letters')) rows.push(found.length);
+    return found;
+  };
+  return { store: { ...store, query }, rows };
+}
+
+test('of many letters that wait none is kept in memory: the store is asked for those of a batch, and for none where none waits', async () => {
+  const others = Array.from({ length: 3_000 }, (_, at) => ({
+    ...({ kind: 'dead-letter', source: 'stream', what: 'transaction', where: `other ${at}` } as const),
+    ...{ reason: 'spoilt', slot: 1n, bytes: new Uint8Array(0) },
+  }));
+  const log = logOf(Array(6).fill(READ).with(0, SPOILT));
+  await createMaterialiser({ store, programId: PROGRAM })(batchOf('transactions', log.slice(0, 1)));
+  await store.insert(
+    'dead_letters',
+    others.map((letter) => deadLetterRow(letter, 1)),
+  );
+  const { store: own, rows } = watched();
+  const materialise = createMaterialiser({ store: own, programId: PROGRAM });
+  for (const entry of log.slice(1, 4)) await materialise(batchOf('transactions', [entry]));
+  expect(await deadLetterCount(store)).toBe('3000');
+  expect(Math.max(...rows)).toBe(1);
+
+  await store.command('TRUNCATE TABLE dead_letters');
+  const later = createMaterialiser({ store: own, programId: PROGRAM });
+  rows.length = 0;
+  for (const entry of log.slice(4)) await later(batchOf('transactions', [entry]));
+  expect(rows).toEqual([0]);
 });
