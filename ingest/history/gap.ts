@@ -21,6 +21,16 @@ export class HistoryUnavailableError extends Error {
   }
 }
 
+/** No node keeps history that far back. */
+export class PrunedError extends HistoryUnavailableError {
+  override name = 'PrunedError';
+
+  constructor(firstSlot: bigint, fromSlot: bigint) {
+    const message = `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: PROGRAM_START_SLOT says where history begins`;
+    super(message, { type: 'pruned', firstSlot });
+  }
+}
+
 /** The node does not know where the list is to go on: it may have to begin anew. */
 export class PlaceUnknownError extends HistoryUnavailableError {
   override name = 'PlaceUnknownError';

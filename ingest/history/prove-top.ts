@@ -1,6 +1,6 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { type Gap, HistoryUnavailableError, NotSettledError } from './gap.ts';
+import { type Gap, HistoryUnavailableError, NotSettledError, PrunedError } from './gap.ts';
 import { signaturePages } from './signature-pages.ts';
 
 /** The address index of a node is written after its slots are visible: so far behind a gap it holds all of it. */
@@ -33,16 +33,27 @@ export async function proveTop(
 ): Promise<void> {
   const lowest = whole ? gap.fromSlot : (listed.at(-1)?.slot ?? gap.fromSlot);
   const first = new Set(listed.map(({ signature }) => signature));
-  const options = { rpc, address: programId, before: null, minContextSlot: gap.toSlot, signal };
-  for await (const page of signaturePages({ ...options, commitment: 'finalized' })) {
-    for (const { signature, slot } of page.signatures) {
-      if (slot > gap.toSlot || slot < lowest || first.delete(signature)) continue;
-      if (whole || slot > lowest)
-        throw new HistoryUnavailableError(`the first list lacked ${signature} of slot ${slot}`);
+  const found = new Set<string>();
+  const pages = signaturePages({
+    ...{ rpc, address: programId, before: null, minContextSlot: gap.toSlot, downTo: lowest, signal },
+    commitment: 'finalized',
+  });
+  try {
+    for await (const page of pages) {
+      for (const { signature, slot } of page.signatures) {
+        if (slot > gap.toSlot || slot < lowest) continue;
+        found.add(signature);
+        if (!first.has(signature) && (whole || slot > lowest))
+          throw new HistoryUnavailableError(`the first list lacked ${signature} of slot ${slot}`);
+      }
+      const deepest = page.signatures.at(-1)?.slot;
+      if (page.isLast || (deepest !== undefined && deepest < lowest)) break;
     }
-    const deepest = page.signatures.at(-1)?.slot;
-    if (page.isLast || (deepest !== undefined && deepest < lowest)) break;
+  } catch (error) {
+    // How far back it reaches is the first list's to prove.
+    if (!(error instanceof PrunedError)) throw error;
   }
-  const [missing] = first;
-  if (missing !== undefined) throw new HistoryUnavailableError(`the list of what is final lacks ${missing}`);
+  const missing = listed.find(({ signature }) => !found.has(signature));
+  if (missing !== undefined)
+    throw new HistoryUnavailableError(`the list of what is final lacks ${missing.signature}`);
 }

@@ -25,9 +25,16 @@ export async function readTransaction(
 ): Promise<TransactionRecord> {
   const result = await rpc.getTransaction(info.signature);
   if (result === null) throw new HistoryUnavailableError(`the node has no transaction ${info.signature}`);
-  const { blockTime, transactionIndex, meta, transaction } = result;
+  const { blockTime, transactionIndex, meta, transaction, slot } = result;
   if (!isObject(meta) || !isObject(transaction))
     throw new HistoryUnavailableError(`the node tells half of transaction ${info.signature}`);
+  // A cache may hand out another one, and an index name a slot that it was in on a fork.
+  const { signatures } = transaction;
+  const isIt = Array.isArray(signatures) && signatures[0] === info.signature;
+  if (!isIt || (slot !== undefined && slot !== Number(info.slot)))
+    throw new HistoryUnavailableError(
+      `the node tells of ${info.signature} in slot ${info.slot} what is none`,
+    );
   const record: TransactionRecord = {
     kind: 'transaction',
     source: 'rpc',
@@ -67,4 +74,5 @@ export async function readListed(
   return null;
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
-import { RpcError } from '../../runtime/rpc/error.ts';
+import { NotKeptError, RpcError } from '../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
-import { PlaceUnknownError } from './gap.ts';
+import { PlaceUnknownError, PrunedError } from './gap.ts';
 
 /** One step down the list of an address. */
 export interface SignaturePage {
@@ -9,7 +9,7 @@ export interface SignaturePage {
   signatures: SignatureInfo[];
   /** Where the list goes on behind this page. */
   place: string | null;
-  /** The node has nothing older. */
+  /** There is nothing older, says a node that keeps what is. */
   isLast: boolean;
 }
 
@@ -21,51 +21,102 @@ export interface PagesOptions {
   commitment?: Commitment;
   /** A node that has not come there is not asked. */
   minContextSlot: bigint;
+  /** Down to where the list is read: that it ends is believed of a node alone that keeps history from there on. */
+  downTo: bigint;
   signal: AbortSignal;
 }
 
 const PAGE = 1000;
 
-/** Some nodes refuse a place that they do not know: one that lists from the newest refuses nothing else. */
-async function refusedAt(place: string | null, error: unknown, ask: () => Promise<unknown>): Promise<never> {
-  if (place === null || !(error instanceof RpcError) || error.kind !== 'refused') throw error;
-  await ask();
-  throw new PlaceUnknownError(`the node refuses ${place}, from which the list goes on: ${error.message}`);
+/** Where a list goes on: asked for from `place`, it must begin with `last`. */
+interface From {
+  place: string | null;
+  last: string | null;
 }
+
+type Listed = { signatures: SignatureInfo[]; from: From } | { unknown: string };
 
 /**
  * Lists an address downwards. Each page is asked for from the last signature but one, so that it must begin with the
- * last one: a node that does not know the place, which answers with nothing as if history ended there, is told from one
- * that has no more. A page that is short, as some providers' all are, is not taken for the last.
- * @throws RpcError, PlaceUnknownError
+ * last one: a node that does not know the place, which answers with nothing as if history ended there, or with the
+ * newest, is told from one that has no more. A page that is short, as some providers' all are, is not taken for the
+ * last. Nothing is taken for the end, and no place for unknown, before a node was asked that keeps all that is wanted.
+ * @throws RpcError, PlaceUnknownError, PrunedError
  */
 export async function* signaturePages(options: PagesOptions): AsyncGenerator<SignaturePage> {
-  const { rpc, address, commitment, minContextSlot, signal } = options;
-  const read = { minContextSlot, ...(commitment === undefined ? {} : { commitment }) };
-  let place = options.before;
-  let last: string | null = null;
-  while (!signal.aborted) {
-    const page = await rpc
-      .getSignaturesForAddress(address, place, PAGE, read)
-      .catch((error) => refusedAt(place, error, () => rpc.getSignaturesForAddress(address, null, 1, read)));
-    const known = last === null ? -1 : page.findIndex(({ signature }) => signature === last);
-    if (place !== null && page.length === 0)
-      throw new PlaceUnknownError(`the node does not know ${place}, from which the list goes on`);
-    if (last !== null && known === -1)
-      throw new PlaceUnknownError(`the node's list does not go on with ${last}`);
-    const signatures = page.slice(known + 1);
-    // Of a page that is one signature long there is no last but one: what is behind it is asked for from itself.
-    if (known === 0 && page.length === 1 && last !== null && place !== last) {
-      const behind = await rpc.getSignaturesForAddress(address, last, 1, read);
-      if (behind.length > 0) {
-        place = last;
-        last = null;
-        continue;
-      }
+  let from: From = { place: options.before, last: null };
+  let keptFrom: bigint | null = null;
+  while (!options.signal.aborted) {
+    const listed = await listFrom(options, from, keptFrom);
+    const goesOn = 'signatures' in listed && listed.signatures.length > 0;
+    if (!goesOn && keptFrom === null) {
+      keptFrom = options.downTo;
+      continue;
     }
-    place = page.at(-2)?.signature ?? place;
-    last = page.at(-1)?.signature ?? null;
-    yield { signatures, place, isLast: signatures.length === 0 };
-    if (signatures.length === 0) return;
+    if ('unknown' in listed) throw new PlaceUnknownError(listed.unknown);
+    from = listed.from;
+    yield { signatures: listed.signatures, place: from.place, isLast: !goesOn };
+    if (!goesOn) return;
   }
+}
+
+async function listFrom(
+  options: PagesOptions,
+  { place, last }: From,
+  keptFrom: bigint | null,
+): Promise<Listed> {
+  const ask = (before: string | null, limit: number) => askFor(options, keptFrom, before, limit);
+  const given = await ask(place, PAGE).catch((error) => refusalAt(place, error, () => ask(null, 1)));
+  if ('unknown' in given) return given;
+  const page = withoutRepeats(given);
+  const at = page.findIndex(({ signature }) => signature === last);
+  if (place !== null && page.length === 0)
+    return { unknown: `the node does not know ${place}, from which the list goes on` };
+  // One that takes no heed of the place lists it again, and may end with what is known.
+  const isElsewhere = at === -1 || page.slice(0, at).some(({ signature }) => signature === place);
+  if (last !== null && isElsewhere) return { unknown: `the node's list does not go on with ${last}` };
+  // Of a page that is one signature long there is no last but one: what is behind it is asked for from itself.
+  if (last !== null && place !== last && page.length === 1 && (await ask(last, 1)).length > 0)
+    return listFrom(options, { place: last, last: null }, keptFrom);
+  const end = page.at(-1)?.signature ?? null;
+  return {
+    // What came in front of it meanwhile is not left out.
+    signatures: page.filter((_, index) => index !== at),
+    from: { place: page.findLast(({ signature }) => signature !== end)?.signature ?? place, last: end },
+  };
+}
+
+async function askFor(
+  { rpc, address, commitment, minContextSlot }: PagesOptions,
+  keptFrom: bigint | null,
+  before: string | null,
+  limit: number,
+): Promise<SignatureInfo[]> {
+  const read = {
+    minContextSlot,
+    ...(commitment === undefined ? {} : { commitment }),
+    ...(keptFrom === null ? {} : { keptFrom }),
+  };
+  try {
+    return await rpc.getSignaturesForAddress(address, before, limit, read);
+  } catch (error) {
+    if (!(error instanceof NotKeptError) || keptFrom === null) throw error;
+    throw new PrunedError(error.firstSlot, keptFrom);
+  }
+}
+
+/** Some nodes refuse a place that they do not know: one that lists from the newest refuses nothing else. */
+async function refusalAt(
+  place: string | null,
+  error: unknown,
+  ask: () => Promise<unknown>,
+): Promise<{ unknown: string }> {
+  if (place === null || !(error instanceof RpcError) || error.kind !== 'refused') throw error;
+  await ask();
+  return { unknown: `the node refuses ${place}, from which the list goes on (error ${error.code})` };
+}
+
+/** An index that was put together of two may list one twice. */
+function withoutRepeats(page: readonly SignatureInfo[]): SignatureInfo[] {
+  return [...new Map(page.map((info) => [`${info.slot} ${info.signature}`, info])).values()];
 }

@@ -1,6 +1,6 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { type Gap, HistoryUnavailableError } from './gap.ts';
+import type { Gap } from './gap.ts';
 import { proveTop, settledSlot } from './prove-top.ts';
 import { signaturePages } from './signature-pages.ts';
 
@@ -45,11 +45,13 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   let held: SignatureInfo[] = [];
   let place = before;
   let proved = before !== null;
-  for await (const page of signaturePages({ rpc, address: programId, before, minContextSlot, signal })) {
+  for await (const page of signaturePages({
+    ...{ rpc, address: programId, before, minContextSlot, signal },
+    downTo: fromSlot,
+  })) {
     const listed = page.signatures.filter(inside);
     const lowest = page.signatures.at(-1)?.slot;
     const ended = page.isLast || (lowest !== undefined && lowest < fromSlot);
-    if (page.isLast) await reachesBack(fromSlot, rpc);
     if (!proved && (listed.length > 0 || ended)) {
       await proveTop({ ...gap, fromSlot }, listed, ended, options);
       proved = true;
@@ -60,16 +62,6 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
     if (ended) return;
     place = page.place ?? place;
   }
-}
-
-/** A list that ends proves that history ends there only where the node has history that far. */
-async function reachesBack(fromSlot: bigint, rpc: Rpc): Promise<void> {
-  const firstSlot = await rpc.getFirstAvailableBlock();
-  if (firstSlot <= fromSlot || firstSlot <= 1n) return;
-  throw new HistoryUnavailableError(
-    `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: PROGRAM_START_SLOT says where history begins`,
-    { type: 'pruned', firstSlot },
-  );
 }
 
 /** @param before a place that is above all of them */

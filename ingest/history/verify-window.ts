@@ -61,6 +61,7 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
   const pages = signaturePages({
     ...{ rpc, address: programId, before, minContextSlot: toSlot, signal },
     commitment: 'finalized',
+    downTo: fromSlot,
   });
   const listed: SignatureInfo[] = [];
   for await (const { signatures, isLast } of pages) {

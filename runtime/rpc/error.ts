@@ -28,3 +28,14 @@ export class RpcError extends Error {
     this.again = again ?? (kind === 'behind' ? 'now' : kind === 'refused' ? 'no' : 'elsewhere');
   }
 }
+
+/** The node does not keep history that far back; another may. */
+export class NotKeptError extends RpcError {
+  override name = 'NotKeptError';
+  readonly firstSlot: bigint;
+
+  constructor(firstSlot: bigint) {
+    super('refused', `its first block is ${firstSlot}`, { again: 'elsewhere' });
+    this.firstSlot = firstSlot;
+  }
+}

@@ -1,7 +1,7 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { createAmount } from './amount.ts';
-import { RpcError } from './error.ts';
+import { NotKeptError, RpcError } from './error.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool } from './pool.ts';
 import {
@@ -22,6 +22,8 @@ export interface ReadOptions {
   commitment?: Commitment;
   /** The answer must be of this slot or a later one. */
   minContextSlot?: bigint;
+  /** Of signatures: a node answers that keeps history from this slot on. */
+  keptFrom?: bigint;
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
   /** Of a program's accounts those that begin so. */
@@ -117,6 +119,13 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
     return config(read, { encoding: 'base64', ...dataSlice, ...filters, ...more });
   };
 
+  /** @throws NotKeptError where the node has forgotten that slot */
+  const mustKeep = async (node: RpcNode, slot: bigint) => {
+    const result = await ask(node, 'getFirstAvailableBlock', []);
+    const first = sound('getFirstAvailableBlock', () => slotOf(result));
+    if (first > slot && first > 1n) throw new NotKeptError(first);
+  };
+
   /** Asks for the newest version that the node is known to take, and learns from its refusals. */
   const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
     const version = versions.get(node) ?? NEWEST_VERSION;
@@ -156,11 +165,12 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {
       const list = (limit: number) =>
-        call(
-          'getSignaturesForAddress',
-          [address, config(read, before === null ? { limit } : { limit, before })],
-          (result) => signaturePage(result, limit),
-        );
+        pool.ask(async (node) => {
+          if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
+          const more = before === null ? { limit } : { limit, before };
+          const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
+          return sound('getSignaturesForAddress', () => signaturePage(result, limit));
+        });
       return listed.ask(wanted, list);
     },
     getTransaction: async (signature, read) => {

@@ -80,7 +80,7 @@ test('a place of a list that a node refuses is one that it does not know', async
           return rpc.getSignaturesForAddress(address, before, ...rest);
         },
       },
-      ...{ address: stage.chain.programId, before: 'a place', minContextSlot: 0n },
+      ...{ address: stage.chain.programId, before: 'a place', minContextSlot: 0n, downTo: 0n },
       signal: new AbortController().signal,
     });
   await expect(pages(false).next()).rejects.toBeInstanceOf(PlaceUnknownError);

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serveRpc } from '../../../devnet/rpc/server.ts';
+import { type Gap, PlaceUnknownError, PrunedError } from '../../../ingest/history/gap.ts';
+import { readTransaction } from '../../../ingest/history/read-transaction.ts';
+import { historySlices } from '../../../ingest/history/signature-slices.ts';
+import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import { ledgerTransactions } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+const PAGE = 10;
+
+let stage: StreamStage;
+let rpc: Rpc;
+let gap: Gap;
+
+beforeAll(async () => {
+  stage = await openStreamStage({ seed: 'unkind-lists', policies: 5 });
+  await stage.live(120);
+  gap = { fromSlot: 0n, toSlot: stage.chain.tip().slot, toTime: null };
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+});
+afterAll(() => stage.close());
+
+type List = (before: string | null, page: SignatureInfo[]) => SignatureInfo[] | Promise<SignatureInfo[]>;
+
+/** What is listed of the gap where a node makes this of its pages. */
+async function listed(made: List = (_, page) => page, of = rpc, limit = PAGE): Promise<string[]> {
+  const changed: Rpc = {
+    ...of,
+    getSignaturesForAddress: async (address, before, wanted, options) =>
+      made(before, await of.getSignaturesForAddress(address, before, Math.min(wanted, limit), options)),
+  };
+  const { signal } = new AbortController();
+  const found: string[] = [];
+  for await (const slice of historySlices(gap, { rpc: changed, programId: stage.chain.programId, signal }))
+    found.push(...slice.signatures.map(({ signature }) => signature));
+  return found;
+}
+
+describe('a list that', () => {
+  test('names a signature twice, at the end of a page or inside, is read as if it named it once', async () => {
+    const twice: List = (_, page) => page.flatMap((info, at) => (at % 3 === 0 ? [info, info] : [info]));
+    expect(await listed(twice)).toEqual(await listed());
+  });
+
+  test('begins anew whatever place it is asked from is not taken for one that ends', async () => {
+    const { programId } = stage.chain;
+    const deaf =
+      (limit: number): List =>
+      () =>
+        rpc.getSignaturesForAddress(programId, null, limit);
+    await expect(listed(deaf(PAGE))).rejects.toThrow(PlaceUnknownError);
+    await expect(listed(deaf(1_000), rpc, 1_000)).rejects.toThrow(PlaceUnknownError);
+  });
+
+  test('has by then what it lacked just below a place brings that too', async () => {
+    const all = await rpc.getSignaturesForAddress(stage.chain.programId, null, 1_000);
+    // Pages overlap by one: the last but one of the third page, or of a later one.
+    const missing = all.find(({ failed }, at) => at > 2 * PAGE && at % (PAGE - 1) === PAGE - 2 && !failed);
+    const isIt = ({ signature }: SignatureInfo) => signature === missing?.signature;
+    const late: List = (_, page) => page.filter((info, at) => at === 0 || !isIt(info));
+    expect(new Set(await listed(late))).toEqual(new Set(await listed()));
+  });
+});
+
+describe('of several nodes', () => {
+  test('one that has forgotten what is old ends no list, and one that keeps it goes on with it', async () => {
+    const forgetful = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 60n } });
+    const both = createRpc([forgetful.url, stage.rpc.url], { commitment: 'confirmed' });
+    expect(await listed(undefined, both)).toEqual(await listed());
+    const alone = createRpc([forgetful.url], { commitment: 'confirmed' });
+    await expect(listed(undefined, alone)).rejects.toThrow(PrunedError);
+    await forgetful.close();
+  });
+});
+
+describe('a transaction', () => {
+  const [one, other] = [3, 4];
+  const infoOf = (at: number) => {
+    const { signature, slot } = ledgerTransactions(stage.chain)[at] as { signature: string; slot: bigint };
+    return { signature, slot, blockTime: null };
+  };
+
+  test('is read where it is the one that was listed, of the slot that it was listed in', async () => {
+    const info = infoOf(one);
+    expect(await readTransaction(rpc, info, 0, null)).toMatchObject({ slot: info.slot });
+    const another = { getTransaction: () => rpc.getTransaction(infoOf(other).signature) };
+    await expect(readTransaction(another, info, 0, null)).rejects.toThrow(info.signature);
+    const elsewhere = { ...info, slot: info.slot + 1n };
+    await expect(readTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
+  });
+});
