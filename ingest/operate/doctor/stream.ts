@@ -141,15 +141,31 @@ async function replay(
   const back = tip > SLOTS_BACK ? SLOTS_BACK : tip - 1n;
   const first = await client.firstReplayed().catch(() => null);
   const since = first === null ? '' : `, kept from slot ${first}`;
-  const tried = await outcome(client, { ...core, fromSlot: tip - back }, signal);
+  const replayed = { ...core, fromSlot: tip - back };
+  const tried = await outcome(client, replayed, signal);
   const untried = triedInVain('replay', tried);
-  if (untried !== null) return untried;
+  if (untried !== null && !(await isRefusedAlone(client, core, replayed, signal))) return untried;
   if (tried instanceof StreamEndedError)
     return { mark: 'note', text: `replay: none (${tried.message}): ${NO_REPLAY}` };
   const isReplayed = 'slot' in tried && tried.slot < tip;
   if (!isReplayed)
     return { mark: 'note', text: `replay: taken, and nothing of the past comes: ${NO_REPLAY}` };
   return { mark: 'ok', text: `replay: ${back} slots back${since}` };
+}
+
+/** Whether a server that serves a request does not serve another: whatever it says, it is what is asked for. */
+async function isRefusedAlone(
+  client: GeyserClient,
+  served: Subscription,
+  other: Subscription,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const plain = await outcome(client, served, signal);
+  if (plain instanceof StreamEndedError) return false;
+  const tried = await outcome(client, other, signal);
+  return (
+    tried instanceof StreamEndedError && !saysLagging(tried) && !limitsStreams(tried) && !tried.cancelled
+  );
 }
 
 /** Where the stream ended for what has nothing to do with what was asked for. */

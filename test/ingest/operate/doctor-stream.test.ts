@@ -61,6 +61,7 @@ test.each([
   ['off', /^note.*replay: none \(from_slot is not supported\): .*SOLANA_RPC_URL/],
   ['failed', /^note.*replay: none \(failed to get replay response\)/],
   ['silent', /^note.*replay: none \(the server ended the stream\)/],
+  ['unavailable', /^note.*replay: none \(no server for slot \d+\): .*SOLANA_RPC_URL/],
   ['data-loss', /^note.*replay: none .*SOLANA_RPC_URL/],
   ['out-of-range', /^note.*replay: none .*SOLANA_RPC_URL/],
   ['invalid', /^note.*replay: none .*SOLANA_RPC_URL/],
