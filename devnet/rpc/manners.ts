@@ -14,6 +14,8 @@ export interface RpcManners {
   bare: Spell | null;
   /** What was before this slot is not kept. */
   firstBlock: bigint | null;
+  /** Nor what is further behind the tip than so many slots. */
+  keeps: bigint | null;
   /** Some transactions are of version 1: told to those who take it, refused to others. */
   versionOne: boolean;
   /** The highest maxSupportedTransactionVersion that is taken. */
@@ -25,6 +27,12 @@ export interface RpcManners {
   /** Most accounts that it reads at once, and most signatures that it lists. */
   mostAccounts: number;
   mostSignatures: number;
+}
+
+/** The first slot that is kept; null where all are. */
+export function firstKept({ firstBlock, keeps }: RpcManners, tip: bigint): bigint | null {
+  if (keeps === null || tip <= keeps) return firstBlock;
+  return firstBlock !== null && firstBlock > tip - keeps ? firstBlock : tip - keeps;
 }
 
 /** What befalls some transactions, each so often. */
@@ -41,6 +49,7 @@ export const POLITE: RpcManners = {
   withheld: null,
   bare: null,
   firstBlock: null,
+  keeps: null,
   versionOne: false,
   mostVersion: 1,
   withoutTimes: false,
@@ -60,6 +69,7 @@ export const RPC_MANNERS = {
   pool: { pool: [0, 17, 40] },
   'late-index': { indexBehind: 12 },
   limits: { limited: { everyMs: 20_000, forMs: 2_000 } },
+  'long-limits': { limited: { everyMs: 240_000, forMs: 120_000 } },
   cut: { cutOneIn: 7 },
   withheld: { withheld: oneIn(11, 2) },
   bare: { bare: oneIn(13, 2) },
@@ -68,6 +78,7 @@ export const RPC_MANNERS = {
   'no-times': { withoutTimes: true },
   frugal: { scans: 'filtered', mostAccounts: 5, mostSignatures: 100 },
   unlisted: { scans: 'none' },
+  pruned: { keeps: 100n },
 } as const satisfies Record<string, Partial<RpcManners>>;
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;
@@ -75,8 +86,8 @@ export type RpcMannersName = keyof typeof RPC_MANNERS;
 /** Of transactions of version 1 such a node tells nothing: the two never come together. */
 const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
 
-/** What they take from who asks is not to be had in any other way, but for history. */
-const ALONE: ReadonlySet<RpcMannersName> = new Set(['unlisted']);
+/** What they take from who asks is not to be had in any other way as long as they last, but by history where it is there. */
+export const ALONE: ReadonlySet<RpcMannersName> = new Set(['unlisted', 'pruned', 'long-limits']);
 
 /** Some of them by lot, such as a node may have together. */
 export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {

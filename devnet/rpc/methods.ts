@@ -126,19 +126,21 @@ export const METHODS: Record<string, Method> = {
   getSignaturesForAddress: ([address, config], context) => {
     const { limit = 1000, before } = (config ?? {}) as Config;
     const { ledger, manners } = context;
+    const oldest = manners.firstBlock ?? 0n;
     if (limit > manners.mostSignatures)
       throw new RpcFault(-32602, `Invalid limit; max ${manners.mostSignatures}`);
     const indexed = contextSlot(context, config as Config) - BigInt(manners.indexBehind);
     const from = before === undefined ? null : decodeBase58(before);
     // A node that has not seen where the list is to go on says that there is nothing more.
     const place = from === null ? null : ledger.transaction(from);
-    if (from !== null && (place === null || place.block.slot > indexed)) return [];
+    if (from !== null && (place === null || place.block.slot > indexed || place.block.slot < oldest))
+      return [];
     const most = Math.min(limit, 1000);
     const listed = (): SignatureEntry[] => {
       const found: SignatureEntry[] = [];
       for (let next = from; found.length < most; ) {
         const page = ledger.signaturesFor(key(address), next, most);
-        found.push(...page.filter(({ slot }) => slot <= indexed && slot >= (manners.firstBlock ?? 0n)));
+        found.push(...page.filter(({ slot }) => slot <= indexed && slot >= oldest));
         if (page.length < most) break;
         next = page.at(-1)?.signature ?? null;
       }

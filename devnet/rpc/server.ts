@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { Ledger } from '../chain/ledger.ts';
 import { answering } from '../http/answering.ts';
-import { POLITE, type RpcManners, type Spell } from './manners.ts';
+import { firstKept, POLITE, type RpcManners, type Spell } from './manners.ts';
 import { METHODS, type MethodContext, RpcFault } from './methods.ts';
 import { createPast } from './past.ts';
 
@@ -67,7 +67,8 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
   const nextNode = (): MethodContext => {
     const behind = BigInt(manners.pool[turn % manners.pool.length] ?? 0);
     turn += 1;
-    return { ledger, past, manners, behind, struck, withIndex };
+    const firstBlock = firstKept(manners, ledger.tip().slot);
+    return { ledger, past, manners: { ...manners, firstBlock }, behind, struck, withIndex };
   };
   /** Milliseconds for which requests are refused still. */
   const refusedFor = (): number => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { BESIDES, REPLAYS, readModes, WHOLE } from '../../devnet/geyser/modes.ts';
+import { RPC_MANNERS } from '../../devnet/rpc/manners.ts';
 import { planFaults, wordsOf } from './plan.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
@@ -27,20 +29,47 @@ test(`every kind of fault is in ten minutes of any seed, and each is healed befo
   );
 });
 
-test('with providers every one of their manners is in ten minutes of any seed, and one at a time', () => {
-  const plan = planFaults('four', { ...NIGHT, providers: true });
-  const changes = plan.filter(({ fault }) => fault.kind === 'provider');
-  expect(new Set(changes.map(({ fault }) => wordsOf({ fault, atMs: 0, forMs: 0 }))).size).toBeGreaterThan(14);
+/** What of the stream's manners is another than a kind provider's. */
+function changedBy(modes: string): string[] {
+  const { replay, beside, ...others } = readModes(modes);
+  const kind: Record<string, unknown> = { ...WHOLE };
+  const changed = Object.entries(others).flatMap(([name, value]) => (value === kind[name] ? [] : [name]));
+  return [...changed, `replay=${replay}`, `beside=${beside}`];
+}
+
+test(`with providers every manner of stream and node is in ten minutes of any seed (seed ${SEED})`, () => {
+  const { replay, beside, ...others } = WHOLE;
+  const manners = [
+    ...Object.keys(others),
+    ...REPLAYS.map((one) => `replay=${one}`),
+    ...BESIDES.map((one) => `beside=${one}`),
+    ...Object.keys(RPC_MANNERS),
+    ...['oddities', 'spoilt'],
+  ];
+  fc.assert(
+    fc.property(fc.string(), (seed) => {
+      const faults = planFaults(seed, { ...NIGHT, providers: true }).map(({ fault }) => fault);
+      const planned = faults.flatMap((fault) => {
+        if (fault.kind === 'provider') return changedBy(fault.modes);
+        if (fault.kind === 'node') return fault.manners.includes(',') ? [] : [fault.manners];
+        return fault.kind === 'stream' ? [fault.brings] : [];
+      });
+      expect(manners.filter((one) => !planned.includes(one))).toEqual([]);
+    }),
+    { seed: SEED, numRuns: 100 },
+  );
+});
+
+test('with providers one changes its manners at a time, and none does without', () => {
+  const changes = planFaults('four', { ...NIGHT, providers: true }).filter(
+    ({ fault }) => fault.kind === 'provider',
+  );
   changes.slice(1).forEach(({ atMs }, at) => {
     const before = changes[at] as (typeof changes)[0];
     expect(atMs).toBeGreaterThan(before.atMs + before.forMs);
   });
-  const kinds = new Set(plan.map(({ fault }) => fault.kind));
-  for (const kind of ['node', 'stream'] as const) {
-    expect(kinds).toContain(kind);
-    expect(planFaults('four', NIGHT).some(({ fault }) => fault.kind === kind)).toBe(false);
-  }
-  expect(planFaults('four', NIGHT).some(({ fault }) => fault.kind === 'provider')).toBe(false);
+  const without = planFaults('four', NIGHT).map(({ fault }) => fault.kind);
+  for (const kind of ['provider', 'node', 'stream'] as const) expect(without).not.toContain(kind);
 });
 
 test('never are two brokers away at once', () => {

@@ -1,4 +1,4 @@
-import { REPLAYS } from '../../devnet/geyser/modes.ts';
+import { BESIDES, REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/state/random.ts';
 import { drawnManners, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 
@@ -69,27 +69,23 @@ const OUTSIDE: readonly Choice[] = [
   },
 ];
 
-/** What a provider may do to the streams, one at a time; each comes with streams that are cut, so that it matters. */
+const provider =
+  (lasts: Choice['lasts']) =>
+  (modes: string): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts });
+
+/** What a provider may do to the streams, one at a time; most come with streams that are cut, so that it matters. */
 const PROVIDERS: readonly Choice[] = [
-  ...REPLAYS.filter((replay) => replay !== 'kept').map((replay) => `replay=${replay},lag=3000`),
   ...[
-    'pings',
-    'late,lag=2000',
-    'servers=3,lag=1500',
-    'named=1,addresses=40,lag=3000',
-    'addresses=0,lag=3000',
-  ],
-  ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
-  ...[
-    'beside=unavailable',
-    'beside=ended',
-    'beside=limited',
-    'beside=pings',
-    'streams=1,lag=3000',
-    'streams=1,newest',
-    'parentless',
-  ],
-].map((modes): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts: [10, 30] }));
+    ...REPLAYS.filter((replay) => replay !== 'kept').map((replay) => `replay=${replay},lag=3000`),
+    ...['late,lag=2000', 'servers=3,lag=1500', 'named=1,addresses=40,lag=3000', 'addresses=0,lag=3000'],
+    ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
+    ...['streams=1,lag=3000', 'streams=1,newest', 'parentless'],
+  ].map(provider([6, 12])),
+  // A stream that is silent is given up after half a minute.
+  ...['pings', ...BESIDES.filter((beside) => beside !== 'taken').map((beside) => `beside=${beside}`)].map(
+    provider([32, 42]),
+  ),
+];
 
 const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];
 const BRINGS = ['oddities', 'spoilt'] as const;

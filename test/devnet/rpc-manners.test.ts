@@ -102,13 +102,18 @@ test('a transaction is withheld, or comes without its meta, as often as it was s
   ]);
 });
 
-test('what was pruned is in no answer', async () => {
-  const firstBlock = chain.tip().slot - 20n;
+test.each([
+  ['before a slot', (tip: bigint) => ({ firstBlock: tip - 20n })],
+  ['far behind the tip', () => ({ keeps: 20n })],
+])('what was pruned is in no answer: %s', async (_, manners) => {
+  const { slot: tip } = chain.tip();
+  const firstBlock = tip - 20n;
   const before = await listed();
-  server.faults.behave({ firstBlock });
+  server.faults.behave(manners(tip));
   const after = await listed();
   expect(after).toEqual(before.filter(({ slot }) => slot >= firstBlock));
   expect(await transaction(before.at(-1)?.signature as string)).toBeNull();
+  expect(await listed({ before: before.at(-2)?.signature })).toEqual([]);
   expect(await ask('getFirstAvailableBlock')).toBe(Number(firstBlock));
   expect(await ask('getBlockTime', 1)).toMatchObject({ code: -32001 });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { POLITE, RPC_MANNERS } from '../../../devnet/rpc/manners.ts';
+import { ALONE, POLITE, RPC_MANNERS, type RpcMannersName } from '../../../devnet/rpc/manners.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError } from '../../../ingest/history/gap.ts';
 import { closeGap, type HistoryOptions, type UnreadGap } from '../../../ingest/history/read-history.ts';
 import { historySlices } from '../../../ingest/history/signature-slices.ts';
@@ -180,7 +180,9 @@ describe('history', () => {
     expect(kept.filter(({ signature }) => !found.includes(signature))).toEqual([]);
   });
 
-  test.each(Object.entries(RPC_MANNERS))(
+  const READABLE = Object.entries(RPC_MANNERS).filter(([name]) => !ALONE.has(name as RpcMannersName));
+
+  test.each([...READABLE, ['unlisted', RPC_MANNERS.unlisted] as const])(
     'brings everything of nodes with bad manners: %s',
     async (_, manners) => {
       stage.rpc.faults.behave(manners);
