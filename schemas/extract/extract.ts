@@ -72,7 +72,7 @@ export function extractEvents(
     own.map(({ call }) => call),
     (account) => account.writable,
   );
-  if (logsCut(tx.logs) && isSilent(own, read))
+  if (isSilent(own, read) && logsCut(tx.logs, own.length, encodeBase58(programId)))
     return { status: 'derived', ...derive(tx, own, read, programId, profits), badEvents, writable };
   const events = read.flatMap(({ event }, position) => (event === null ? [] : [{ position, event }]));
   return { status: 'whole', events, badEvents, writable };

@@ -56,9 +56,9 @@ const NEVER_TOLD = ['ProfitSwept.profit'];
 describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () => {
   test('are derived as the ledger has them, or say what they do not decide', () => {
     const kinds = new Set<string>();
-    for (const { tx, told, emitting } of ran) {
+    for (const [at, { tx, told, emitting }] of ran.entries()) {
       const ledger = ledgerAmounts(tx);
-      for (const logs of cutAtEveryLine(told.logs ?? [])) {
+      for (const logs of cutAtEveryLine(told.logs ?? [], at % 2 === 0)) {
         const extract = extracted(chain, { ...told, logs });
         if (extract.status === 'undecoded') throw new Error(extract.reason);
         if (extract.status === 'whole') {

@@ -39,6 +39,15 @@ describe('a transaction is not whole', () => {
       });
   });
 
+  test('where its logs end before its calls do, though nobody says that they were cut', () => {
+    const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
+    const logs = tx.logs as string[];
+    const half = logs.length / 2;
+    expect(logs[half]).toContain('invoke');
+    for (const kept of [half, half + 1]) undecided({ ...tx, logs: logs.slice(0, kept) });
+    expect(amounts({ ...tx, logs: logs.slice(0, -1) })).toEqual([1n, 2n]);
+  });
+
   test('where it has no logs at all, and an instruction of ours prints its events', () => {
     for (const logs of [null, []]) undecided({ ...run([ours({ emit: credit(1) })]), logs });
   });
