@@ -16,6 +16,7 @@ import { openKafka } from '../log/kafka/open.ts';
 import { partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { createCursorFile, endsOf } from '../operate/backfill/cursor.ts';
+import { outcome, unreadLines } from '../operate/backfill/outcome.ts';
 import { runBackfill } from '../operate/backfill/run.ts';
 import { storedState } from '../stream/stored-state.ts';
 
@@ -61,9 +62,9 @@ await runMain(async (signal) => {
     });
     await store.close();
     if (done === null) throw new ConfigError('stopped before the end: run it again to go on');
-    const { accounts, transactions, closed } = done;
-    const gaps = closed.map((gap) => `${gap.fromSlot} to ${gap.toSlot}`).join(', ') || 'none';
-    process.stdout.write(`${accounts} accounts, ${transactions} transactions; gaps closed: ${gaps}\n`);
+    process.stdout.write(`${outcome(done, fromSlot).join('\n')}\n`);
+    const unread = unreadLines(done);
+    if (unread.length > 0) throw new ConfigError(unread.join('\n'));
   } finally {
     await log.close();
     await kafka.close();

@@ -1,6 +1,7 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -28,11 +29,14 @@ export interface BackfillAccountsOptions {
   onProgress(done: number, total: number): void;
 }
 
-/**
- * Reads the program's accounts and everything they lead to into the log.
- * @returns how many. @throws RpcError
- */
-export async function backfillAccounts(options: BackfillAccountsOptions): Promise<number> {
+export interface BackfilledAccounts {
+  accounts: number;
+  /** Why the program's accounts were not listed, in the node's words: those are read that are known. Null where they were. */
+  unlisted: string | null;
+}
+
+/** Reads the program's accounts and everything they lead to into the log. @throws RpcError */
+export async function backfillAccounts(options: BackfillAccountsOptions): Promise<BackfilledAccounts> {
   const { rpc, log, programId, notBefore, signal } = options;
   const following = createFollowedAddresses(
     decodeKey(programId) as Uint8Array,
@@ -61,7 +65,12 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     pageReader((addresses, at) => reader.readOfStrangers(addresses, at, expected)),
   ) as [typeof readPage, typeof readPage];
 
-  const owned = await reader.readProgram(programId, notBefore);
+  let unlisted: string | null = null;
+  const owned = await reader.readProgram(programId, notBefore).catch((error) => {
+    if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
+    unlisted = error.message;
+    return [];
+  });
   for (const some of chunks(owned, RECORDS_AT_ONCE)) {
     if (signal.aborted) break;
     await keep(some);
@@ -75,7 +84,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   }
   for (const addresses of pagesOf(following.mints())) await readMints(addresses);
   for (const addresses of pagesOf(following.metadata())) await readMetadata(addresses);
-  return done.size;
+  return { accounts: done.size, unlisted };
 }
 
 const pagesOf = (addresses: readonly string[]) => chunks(addresses, ADDRESSES_PER_READ);

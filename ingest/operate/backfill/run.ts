@@ -6,10 +6,10 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';
-import { readHistory, unreadRecord } from '../../history/read-history.ts';
+import { readHistory, type UnreadGap, unreadRecord } from '../../history/read-history.ts';
 import type { LogWriter } from '../../log/port.ts';
 import type { StreamStore } from '../../stream/stored-state.ts';
-import { backfillAccounts } from './accounts.ts';
+import { type BackfilledAccounts, backfillAccounts } from './accounts.ts';
 import type { CursorFile } from './cursor.ts';
 
 /** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
@@ -31,11 +31,17 @@ export interface BackfillOptions {
   signal: AbortSignal;
 }
 
-export interface Backfilled {
-  accounts: number;
+export interface Backfilled extends BackfilledAccounts, Closing {
   transactions: number;
+  /** Those that could not be read: each keeps a gap of its slot. */
+  unread: readonly Pick<UnreadGap, 'signature' | 'fromSlot'>[];
+}
+
+interface Closing {
   /** Gaps that are closed by what was read. */
   closed: Gap[];
+  /** Those that stay open, but for slots of which a transaction could not be read. */
+  left: Gap[];
 }
 
 /**
@@ -47,17 +53,20 @@ export interface Backfilled {
 export async function runBackfill(options: BackfillOptions): Promise<Backfilled | null> {
   const { rpc, store, fromSlot, cursor, signal } = options;
   const retry = <T>(what: string, task: () => Promise<T>) => retryUntilDone(what, task, options);
-  const begun = await retry('reading where to begin', async () => ({
+  const begun = await retry('asking SOLANA_RPC_URL where to begin', async () => ({
     tip: await rpc.getSlot(),
-    earlier: cursor.read(await options.logEnds()),
-    known: await store.knownAccounts(),
     lowest: await rpc.getFirstAvailableBlock(),
   }));
-  if (begun === null) return null;
-  const { tip, earlier, known, lowest } = begun;
+  const kept = await retry('reading what is there', async () => ({
+    earlier: cursor.read(await options.logEnds()),
+    known: await store.knownAccounts(),
+  }));
+  if (begun === null || kept === null) return null;
+  const { tip, lowest } = begun;
+  const { earlier, known } = kept;
 
   const shown = options.progress('accounts', 'accounts');
-  const accounts = await retry('reading accounts', () =>
+  const accounts = await retry('reading accounts over SOLANA_RPC_URL', () =>
     backfillAccounts({ ...options, known, notBefore: tip, onProgress: shown.update }),
   );
   shown.end();
@@ -65,7 +74,7 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
 
   // What is newer is the stream's to bring, and no list of it counts yet.
   const topSlot = earlier?.topSlot ?? (tip > SETTLED_AFTER ? tip - SETTLED_AFTER : 0n);
-  const unreadSlots = new Set<bigint>();
+  const unreadOnes = new Map<bigint, UnreadGap>();
   const gap: Gap = { fromSlot, toSlot: earlier?.toSlot ?? topSlot, toTime: null };
   const total = Number(topSlot) - Math.max(Number(fromSlot), Number(lowest)) + 1;
   const slots = options.progress('transactions', 'slots');
@@ -75,7 +84,7 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
     slots.update(Math.min(total, Number(topSlot - gap.toSlot)), total, `${before + read} read`);
   show();
   let refusals = 0;
-  const done = await retry('reading transactions', async () => {
+  const done = await retry('reading transactions over SOLANA_RPC_URL', async () => {
     before += read;
     read = 0;
     try {
@@ -83,10 +92,7 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
         refusals = 0;
         read = transactions;
         if (unread.length > 0) await options.log.append(unread.map(unreadRecord));
-        for (const { fromSlot, signature } of unread) {
-          unreadSlots.add(fromSlot);
-          options.logger.error({ signature }, 'a transaction cannot be read; its slot stays open');
-        }
+        for (const one of unread) unreadOnes.set(one.fromSlot, one);
         gap.toSlot = left.toSlot;
         gap.before = left.before ?? null;
         cursor.write({ topSlot, toSlot: left.toSlot, ends: await options.logEnds() });
@@ -99,17 +105,18 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
         `${messageOf(error)}: name a node in SOLANA_RPC_URL that has it, or begin later with --from-slot`,
       );
     }
-  });
-  if (done === null || signal.aborted) {
-    slots.end();
-    return null;
-  }
-  slots.update(total, total);
-  slots.end();
-  const closed = await retry('closing gaps', () => closeGaps(options, topSlot, unreadSlots));
-  if (closed === null) return null;
+  })
+    .then((count) => {
+      if (count !== null && !signal.aborted) slots.update(total, total);
+      return count;
+    })
+    // Whatever ends it, how far it came is shown.
+    .finally(slots.end);
+  if (done === null || signal.aborted) return null;
+  const closing = await retry('closing gaps', () => closeGaps(options, topSlot, unreadOnes));
+  if (closing === null) return null;
   cursor.remove();
-  return { accounts, transactions: before + read, closed };
+  return { ...accounts, ...closing, transactions: before + read, unread: [...unreadOnes.values()] };
 }
 
 /**
@@ -119,11 +126,10 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
 async function closeGaps(
   { store, log, fromSlot }: BackfillOptions,
   topSlot: bigint,
-  unread: ReadonlySet<bigint>,
-): Promise<Gap[]> {
-  const inside = (await store.openGaps()).filter(
-    (gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot && !unread.has(gap.fromSlot),
-  );
+  unread: ReadonlyMap<bigint, unknown>,
+): Promise<Closing> {
+  const open = (await store.openGaps()).filter((gap) => !unread.has(gap.fromSlot));
+  const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
   // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
   const closable = inside.filter((gap) => gap.fromSlot < topSlot);
   await log.append(
@@ -131,5 +137,5 @@ async function closeGaps(
       ...{ kind: 'gap', fromSlot: from, toSlot: topSlot, toTime: null, closed: true },
     })),
   );
-  return closable;
+  return { closed: closable, left: open.filter((gap) => !closable.includes(gap)) };
 }

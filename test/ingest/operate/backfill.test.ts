@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     ]);
     await applied();
     const { out } = await backfill(env, ['--from-slot', String(tip - 70n)]).ended;
-    expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\n$`));
+    expect(out).toMatch(new RegExp(`gaps closed: ${tip - 50n} to ${tip - 45n}\ngap ${tip - 100n} to .+\n$`));
     await applied();
     expect((await openGaps(store)).map(({ fromSlot }) => fromSlot)).toEqual([tip - 100n]);
   });

@@ -1,0 +1,33 @@
+import type { Gap } from '../../history/gap.ts';
+import type { Backfilled } from './run.ts';
+
+const slotsOf = ({ fromSlot, toSlot }: Gap): string => `${fromSlot} to ${toSlot}`;
+
+/** What was read and what it closed, and what stays open with what is to be done: a line each. */
+export function outcome({ accounts, transactions, closed, left }: Backfilled, begin: bigint): string[] {
+  const gaps = closed.map(slotsOf).join(', ') || 'none';
+  return [
+    `${accounts} accounts, ${transactions} transactions; gaps closed: ${gaps}`,
+    ...left.map((gap) => `gap ${slotsOf(gap)} stays open: ${whyOpen(gap, begin)}`),
+  ];
+}
+
+const whyOpen = ({ fromSlot }: Gap, begin: bigint): string =>
+  fromSlot < begin
+    ? `it begins before slot ${begin}; run it again with --from-slot ${fromSlot}`
+    : 'it ends behind what was final as this began; ingest reads it, or run it again later';
+
+/** What was to be read and was not, with what is to be done, a line each; none where all was. */
+export function unreadLines({ unlisted, unread }: Backfilled): string[] {
+  return [
+    ...(unlisted === null
+      ? []
+      : [
+          `no node lists the accounts of the program (${unlisted}): only those that were known are read; name one in SOLANA_RPC_URL that has getProgramAccounts, and run it again`,
+        ]),
+    ...unread.map(
+      ({ signature, fromSlot }) =>
+        `transaction ${signature} cannot be read, and slot ${fromSlot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,
+    ),
+  ];
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import type { Gap } from '../../../ingest/history/gap.ts';
+import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
+import { runBackfill } from '../../../ingest/operate/backfill/run.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { createProgress } from '../../../runtime/process/progress.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { ledgerTransactions } from '../support/ledger-facts.ts';
+
+let chain: Chain;
+let rpc: RpcServer;
+let tip: bigint;
+let shown: string;
+
+beforeAll(async () => {
+  chain = createChain({ dir: null, seed: 'outcome', genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: 'outcome', policies: 3 });
+  for (let made = 0; made < 60; made += 1) await chain.produce(life.next());
+  for (let made = 0; made < 80; made += 1) await chain.produce([]);
+  tip = chain.tip().slot;
+  rpc = await serveRpc({ ledger: chain, port: 0 });
+});
+beforeEach(() => {
+  shown = '';
+});
+afterAll(async () => {
+  await rpc.close();
+  chain.close();
+});
+
+const show = (text: string) => {
+  shown += text;
+};
+
+const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
+
+/** What an operator reads in the end, on standard output and on standard error. */
+async function backfilled(fromSlot: bigint, gaps: Gap[], manners: Partial<RpcManners> = {}) {
+  rpc.faults.behave({ ...POLITE, ...manners });
+  const records: LogRecord[] = [];
+  const done = await runBackfill({
+    ...{ fromSlot, programId: chain.programId, launchpadProgramId: chain.programId },
+    rpc: createRpc(rpc.url, { commitment: 'confirmed' }),
+    log: { append: async (added) => void records.push(...added), close: async () => {} },
+    store: { knownAccounts: async () => [], openGaps: async () => gaps },
+    cursor: { read: () => null, write: () => {}, remove: () => {} },
+    logEnds: async () => new Map(),
+    progress: (what, unit) => createProgress({ what, unit, out: { write: show } }),
+    logger: createLogger('silent', 'test'),
+    signal: new AbortController().signal,
+  });
+  if (done === null) throw new Error('it was not stopped');
+  return { out: outcome(done, fromSlot), err: unreadLines(done), records };
+}
+
+test('of what is whole there is one line; of each gap that stays open one with what to do', async () => {
+  const [below, inside, above] = [open(1n, 30n), open(40n, 50n), open(tip - 20n, tip - 10n)];
+  const { out, err } = await backfilled(0n, [inside]);
+  expect(out).toEqual([expect.stringMatching(/^\d+ accounts, \d+ transactions; gaps closed: 40 to 50$/)]);
+  expect(err).toEqual([]);
+  expect((await backfilled(10n, [below, inside, above])).out).toEqual([
+    expect.stringMatching(/; gaps closed: 40 to 50$/),
+    'gap 1 to 30 stays open: it begins before slot 10; run it again with --from-slot 1',
+    expect.stringMatching(/^gap \d+ to \d+ stays open: it ends behind what was final .* run it again later$/),
+  ]);
+});
+
+test('a transaction that cannot be read is named, with its slot, and its gap is not called closed', async () => {
+  const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
+  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const { out, err, records } = await backfilled(0n, [open(slot, slot)], { withheld });
+  expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+  expect(err).toEqual([
+    `transaction ${signature} cannot be read, and slot ${slot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,
+  ]);
+  expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([{ fromSlot: slot, closed: false }]);
+});
+
+test('where no node lists the accounts of the program transactions are read all the same, and it is told', async () => {
+  const { out, err } = await backfilled(0n, [], { scans: 'none' });
+  expect(out).toEqual([expect.stringMatching(/^0 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
+  expect(err).toEqual([
+    expect.stringMatching(/^no node lists the accounts .* getProgramAccounts, and run it again$/),
+  ]);
+});
+
+test('where history was pruned it ends with what to do, behind how far it came', async () => {
+  const ended = backfilled(0n, [], { firstBlock: 30n });
+  await expect(ended).rejects.toThrow(
+    /first block is 30.*: name a node in SOLANA_RPC_URL that has it, or begin later/,
+  );
+  expect(shown).toMatch(/transactions \d\d %, \d+ of \d+ slots, (.+, )?[1-9]\d* read\n$/);
+});
