@@ -29,8 +29,12 @@ export function sound<T>(method: string, read: () => T): T {
   }
 }
 
+/** Of a slot every 400 ms a chain has so many in twelve thousand years: a state of a later one would stand for ever. */
+const MOST_SLOT = 1e12;
+
 export function slotOf(value: unknown): bigint {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new TypeError('no slot');
+  if (!Number.isSafeInteger(value) || (value as number) < 0 || (value as number) > MOST_SLOT)
+    throw new TypeError('no slot');
   return BigInt(value as number);
 }
 
@@ -49,7 +53,15 @@ export function account(value: unknown): RpcAccount | null {
   if (key === null || data[1] !== 'base64') throw new TypeError('an account without owner or base64 data');
   const held = BigInt(lamports);
   if (held < 0n || held >= 1n << 64n) throw new TypeError('lamports out of range');
-  return { owner: key, lamports: held, data: Buffer.from(data[0], 'base64') };
+  return { owner: key, lamports: held, data: base64(data[0]) };
+}
+
+/** The decoder passes over what is no base64, and takes what was cut for whole: the length shows it. */
+function base64(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  if (bytes.length !== (text.length / 4) * 3 - padding) throw new TypeError('data that is no base64');
+  return bytes;
 }
 
 export function ownedAccount(value: unknown): { address: string; account: RpcAccount } {

@@ -105,6 +105,9 @@ test.each<[string, unknown]>([
   ['with an owner that is no key', { context: { slot: 1 }, value: { ...ACCOUNT, owner: 'x' } }],
   ['in another encoding', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['x', 'base58'] } }],
   ['with broken lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: 1.5 } }],
+  ['with data that is no base64', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['YW*j', 'base64'] } }],
+  ['with data that was cut', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['YWJ', 'base64'] } }],
+  ['of a slot that no chain has', { context: { slot: Number.MAX_SAFE_INTEGER }, value: ACCOUNT }],
   ['with lamports that nobody can owe', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: -5 } }],
   ['that is a number', 7],
 ])('an account reply %s is no answer', async (_, value) => {
