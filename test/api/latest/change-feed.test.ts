@@ -157,8 +157,11 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
     for (const memory of told) {
       await memory.turn();
       const answers = await answersOf(memory);
-      for (const [address, text] of fresh)
-        expect(JSON.parse(answers.get(address) ?? 'null'), address).toEqual(JSON.parse(text));
+      for (const [address, text] of fresh) {
+        const answer = answers.get(address) ?? 'null';
+        // What is the same letter for letter need not be read: that is an eighth of what this test costs.
+        if (answer !== text) expect(JSON.parse(answer), address).toEqual(JSON.parse(text));
+      }
     }
     const looks = [...broken].map(async ([table, memory]) => {
       await memory.turn();
