@@ -16,6 +16,7 @@ test('a stage that fails while the others work ends the process, with its senten
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATA_DIR: dataDir,
       PORT: '0',
       YELLOWSTONE_ENDPOINT: `https://${nobody}`,

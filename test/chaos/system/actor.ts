@@ -8,7 +8,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const PRELOAD = path.join(import.meta.dirname, 'preload.ts');
 const TAIL_LINES = 15;
 /** Of this process's environment. */
-const KEPT = Object.fromEntries(
+export const KEPT = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
 );
 

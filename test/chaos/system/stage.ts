@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../support/free-port.ts';
-import { type Actor, createActor } from './actor.ts';
+import { type Actor, createActor, KEPT } from './actor.ts';
 import type { Servers } from './servers.ts';
 import type { World } from './world.ts';
 
@@ -53,7 +53,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
   await run(process.execPath, [path.join(ROOT, 'start/migrate.ts')], {
     cwd: directory,
-    env: { PATH: process.env.PATH ?? '', ...common },
+    env: { ...KEPT, ...common },
   });
   const actors = new Map<string, Actor>();
   const add: Stage['add'] = async (actorName, file, own = {}) => {

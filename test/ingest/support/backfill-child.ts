@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 export interface Ended {
   code: number | null;
@@ -20,7 +21,7 @@ export function startBackfill(
     ['--disable-warning=TimeoutNegativeWarning', 'ingest/commands/backfill.ts', ...args],
     {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, LOG_LEVEL: 'error', ...env },
+      env: { PATH, NODE_COMPILE_CACHE, LOG_LEVEL: 'error', ...env },
     },
   );
   let out = '';
