@@ -42,7 +42,10 @@ export interface GeyserClient {
   firstReplayed(): Promise<bigint | null>;
   /** What the server calls itself. @throws StreamEndedError */
   version(): Promise<string>;
-  /** Has what is asked from now on go over another connection: one that answers nothing may stay as it is for ever. */
+  /**
+   * Has what is asked from now on go over another connection: one that answers nothing may stay as it is for ever. Streams
+   * that are open go on over theirs.
+   */
   renew(): void;
   close(): void;
 }
@@ -69,6 +72,17 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
       'grpc.max_reconnect_backoff_ms': 5_000,
     });
   let client = connect();
+  /** Streams by their connection: to close one ends what goes over it, a little later. */
+  const streams = new Map<grpc.Client, number>([[client, 0]]);
+  const left = (own: grpc.Client) => {
+    const open = (streams.get(own) ?? 0) - 1;
+    streams.set(own, open);
+    if (open === 0 && own !== client) leave(own);
+  };
+  const leave = (own: grpc.Client) => {
+    own.close();
+    streams.delete(own);
+  };
   const ask = (name: string) =>
     new Promise<Buffer>((resolve, reject) => {
       const same = (bytes: Buffer) => bytes;
@@ -84,18 +98,29 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
       );
     });
   return {
-    subscribe: (subscription, handlers) => openStream(client, xToken, subscription, handlers),
+    subscribe: (subscription, handlers) => {
+      const own = client;
+      streams.set(own, (streams.get(own) ?? 0) + 1);
+      const onEnd = (error: StreamEndedError) => {
+        handlers.onEnd(error);
+        left(own);
+      };
+      return openStream(own, xToken, subscription, { ...handlers, onEnd });
+    },
     firstReplayed: async () => {
       const { firstAvailable } = SubscribeReplayInfoResponse.decode(await ask('SubscribeReplayInfo'));
       return firstAvailable === undefined ? null : BigInt(firstAvailable);
     },
     version: async () => GetVersionResponse.decode(await ask('GetVersion')).version,
     renew: () => {
-      // Streams that are open end by themselves.
-      client.close();
+      const old = client;
       client = connect();
+      streams.set(client, 0);
+      if (streams.get(old) === 0) leave(old);
     },
-    close: () => client.close(),
+    close: () => {
+      for (const own of streams.keys()) own.close();
+    },
   };
 }
 
