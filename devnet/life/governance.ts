@@ -1,8 +1,9 @@
 import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import { venueOfClass } from '../../schemas/venues/remote.ts';
+import type { SingleAction } from '../program/actions.ts';
 import { keyOf, seededKey, ZERO_KEY } from '../program/state/keys.ts';
 import { seededBytes } from '../program/state/random.ts';
-import { AGENT, LOCAL, REMOTE, type VenueAccount } from '../program/state/state.ts';
+import { AGENT, type Key, LOCAL, REMOTE, type VenueAccount } from '../program/state/state.ts';
 import { AGENT_GENERATIONS, agentKeypair } from './agent-keys.ts';
 import { CAST_CLASSES, isCast } from './cast.ts';
 import { type Choice, deploy, type Weighted } from './money.ts';
@@ -41,19 +42,24 @@ function registerVenue(world: World, subject: Subject): Choice {
         : random.pick(allowed.length > 0 ? allowed : CLASSES);
   const remote = random.chance(isRemoteClass(assetClass) ? 0.93 : 0.05) || own !== undefined;
   const tokenAccount = seededKey(`venue:${policy.mint}:${venues.length}:${random.int(1, 99)}`);
-  return [
-    {
-      kind: 'register_venue_account',
-      mint: policy.mint,
-      by: policy.authority,
-      tokenAccount,
-      assetMint: !remote && random.chance(0.03) ? policy.mint : policy.quoteMint,
-      venueKind: remote ? REMOTE : LOCAL,
-      assetClass,
-      remoteAccount: remote ? evmAddress(tokenAccount) : ZERO_KEY,
-    },
-  ];
+  const registered: SingleAction = {
+    kind: 'register_venue_account',
+    mint: policy.mint,
+    by: policy.authority,
+    tokenAccount,
+    assetMint: !remote && random.chance(0.03) ? policy.mint : policy.quoteMint,
+    venueKind: remote ? REMOTE : LOCAL,
+    assetClass,
+    remoteAccount: remote ? evmAddress(tokenAccount) : ZERO_KEY,
+  };
+  // What visitors look at has an equity from the first moment on.
+  return own === undefined ? [registered] : [registered, firstReport(world, policy.mint, tokenAccount)];
 }
+
+const firstReport = (world: World, mint: Key, tokenAccount: Key): SingleAction => ({
+  ...{ kind: 'report_remote_equity', mint, by: world.who.reporter, tokenAccount },
+  ...{ equity: 0n, notional: 0n, asof: world.now },
+});
 
 function revokeVenue(world: World, subject: Subject): Choice {
   const { policy } = subject;

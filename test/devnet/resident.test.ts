@@ -4,9 +4,10 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { writeKeyFile } from '../../devnet/key-file.ts';
+import { CAST_CLASSES } from '../../devnet/life/cast.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { residentOf } from '../../devnet/life/resident.ts';
-import { AGENT } from '../../devnet/program/state/state.ts';
+import { AGENT, REMOTE } from '../../devnet/program/state/state.ts';
 
 const SEED = process.env.SEED ?? 'resident';
 
@@ -28,6 +29,23 @@ test(`the agent whose key is given away stays, while others are rotated (SEED=${
   expect(policyOf(mint)).toMatchObject({ mode: AGENT, agent: keypair.key });
   expect(rotated.size).toBeGreaterThan(0);
   expect(rotated).not.toContain(mint);
+});
+
+test(`the accounts that the first two have at venues are attested from their first block on (SEED=${SEED})`, async () => {
+  const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: SEED, policies: 2, rate: 4 });
+  const classes = new Map<string, Set<number>>();
+  for (let block = 0; block < 200; block += 1) {
+    await chain.produce(life.next());
+    for (const { policy, kind, assetClass, remoteAsof } of chain.state().venues.values()) {
+      const own = classes.get(policy) ?? new Set();
+      // Further accounts of a class are attested whenever somebody does.
+      if (kind !== REMOTE || own.has(assetClass)) continue;
+      classes.set(policy, own.add(assetClass));
+      if (CAST_CLASSES.includes(assetClass)) expect(remoteAsof).toBeGreaterThan(0n);
+    }
+  }
+  expect([...classes.values()].map((own) => CAST_CLASSES.every((bit) => own.has(bit)))).toEqual([true, true]);
 });
 
 test('its key file is for its owner alone, also where another was there before', () => {
