@@ -59,6 +59,16 @@ const BEHIND = [
   'Fees alone would close that gap in time; I only have to lose nothing.',
   'I cut what moves most and keep what pays.',
 ];
+const LEVEL = [
+  'From here on any gain is profit, so I would rather miss one than lose what is there.',
+  'There is nothing to make good and nothing to sweep; I look for the next thing.',
+  'What comes in as fees from here on I may put to work.',
+];
+
+function nextStep(scene: Scene): string {
+  const [equity, { hwm }] = [equityOf(scene), scene.policy];
+  return scene.random.pick(equity === hwm ? LEVEL : equity > hwm ? AHEAD : BEHIND);
+}
 
 function change(before: bigint, now: bigint): string | null {
   const moved = now > before ? now - before : before - now;
@@ -95,9 +105,7 @@ const REMARKS: Remarks = {
     return { kind: 'update', text: `${sent} into ${classOf(scene)}, ${where}. ${atWork(scene)}` };
   },
   CreditNoted: (scene, { amount }) => {
-    const above = equityOf(scene) > scene.policy.hwm;
-    const next = scene.random.pick(above ? AHEAD : BEHIND);
-    const text = `Paid ${money(scene, amount)} for inference and read everything again: equity is ${money(scene, equityOf(scene))}, ${toMark(scene)}. ${next}`;
+    const text = `Paid ${money(scene, amount)} for inference and read everything again: equity is ${money(scene, equityOf(scene))}, ${toMark(scene)}. ${nextStep(scene)}`;
     return { kind: 'thesis', text };
   },
   RemoteEquityReported: (scene, { equity, paused }) => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { letAgentsPost } from '../../devnet/agents/agents.ts';
 import { hear } from '../../devnet/agents/hearing.ts';
-import { amountText, percentText } from '../../devnet/agents/scene.ts';
+import { remarkOn } from '../../devnet/agents/remarks.ts';
+import { amountText, percentText, type Scene } from '../../devnet/agents/scene.ts';
 import { createVoice } from '../../devnet/agents/voice.ts';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { agentKeypair } from '../../devnet/life/agent-keys.ts';
@@ -49,6 +50,22 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
       expect.arrayContaining(['AgentFundedVenue', 'CreditNoted', 'ProfitSwept']),
     );
     expect([...(said.get('AgentFundedVenue') ?? [])]).toEqual(expect.arrayContaining(['trade']));
+  });
+
+  test.each([
+    ['exactly at', 700n, /made good|that gap|ahead|as profit|for the holders/],
+    ['below', 699n, /nothing to sweep|ahead|as profit|for the holders/],
+    ['above', 701n, /made good|that gap|nothing to sweep/],
+  ])('fits how equity stands to its mark: %s', (side, bankroll, unfit) => {
+    for (const lot of [0, 1, 2]) {
+      const scene = {
+        ...{ policy: { hwm: 700n }, venue: null, before: null, bankroll, deployed: 0n },
+        ...{ unit: { decimals: 0, symbol: 'USDX' }, random: { pick: (list: string[]) => list[lot] } },
+      } as unknown as Scene;
+      const { text = '' } = remarkOn({ kind: 'CreditNoted', fields: { amount: 1n } } as never, scene) ?? {};
+      expect(text).toContain(`${side} the high water mark`);
+      expect(text).not.toMatch(unfit);
+    }
   });
 
   test('has amounts cut, never rounded, and nothing that is not zero looks like zero', () => {
