@@ -8,9 +8,11 @@ import {
   answerOnly,
   harm,
   hostileAddresses,
+  isApi,
   lengthenActivity,
   loseStore,
   makeHostile,
+  multiplyPosts,
 } from './support/hostile-answers.ts';
 import { type Running, startRunning } from './support/running.ts';
 import {
@@ -18,11 +20,14 @@ import {
   closeTab,
   DESKTOP,
   drawings,
+  isCutOff,
   openBrowser,
   openTab,
   overflow,
   PHONE,
   picture,
+  reaches,
+  spilled,
   type Tab,
   violations,
 } from './support/tab.ts';
@@ -59,6 +64,9 @@ const USEFUL: Record<string, string> = {
 };
 const MOST_REQUESTS = 3;
 const LONG = 10_000;
+/** So many posts of one moment; what many launches are called. */
+const MANY = 45;
+const LONG_NAME = 'Copper Ledger Night 33';
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
 /** Longer than any page waits before it asks again. */
@@ -159,6 +167,17 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(posts.some(({ text }) => said?.includes(text))).toBe(true);
   });
 
+  test('posts too close for a pin each have one that says how many, and its panel stands in the page', async () => {
+    const { page: posted } = await another();
+    await multiplyPosts(posted, MANY);
+    await open(`/explorer/coins/${running.speaker}`, posted);
+    const pin = posted.locator('.pins button.pin').last();
+    await awaited(async () => expect((await pin.textContent())?.trim()).toBe(String(MANY)), 200);
+    expect(await isCutOff(posted, '.pins li:last-child .pin')).toBe(false);
+    await pin.focus();
+    expect(await reaches(posted, 'aside.panel')).toBe(0);
+  });
+
   test('each chart with anything to show has drawn it', async () => {
     await open('/explorer/protocol');
     await page.locator('.small-chart').first().waitFor();
@@ -221,6 +240,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
         found.push(`${path} is ${await overflow(page)} pixels wider than a phone`),
       );
       await picture(page, `${name}-phone`);
+      if (name === 'rankings') expect(await isCutOff(page, '.token-name b', LONG_NAME)).toBe(false);
       await page.setViewportSize(DESKTOP);
     }
     expect(found).toEqual([]);
@@ -283,6 +303,23 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       .waitFor();
   });
 
+  test('where nothing answers any more it is said once, above all that is old by it', async () => {
+    const { page: cut } = await another();
+    await open(pages.policy as string, cut);
+    await cut.getByText('it grows as they happen').waitFor();
+    const failed = ['', '/posts', '/activity'].map((of) =>
+      cut.waitForEvent('requestfailed', (request) =>
+        new URL(request.url()).pathname.endsWith(`${running.speaker}${of}`),
+      ),
+    );
+    await cut.route(isApi, (route) => route.abort());
+    await Promise.all(failed);
+    await cut.getByText('Not up to date.').first().waitFor();
+    // Whatever else failed is drawn by the next frame but one.
+    await cut.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    expect(await cut.getByText('Not up to date.').count()).toBe(1);
+  });
+
   test('a page that stays open over a store that goes down keeps what it has and says how old it is', async () => {
     for (const [name, path] of Object.entries(pages)) {
       const { page: left } = await another();
@@ -323,6 +360,10 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       for (const figure of (await hostile.page.locator('button.figure').all()).slice(0, 5))
         await figure.focus();
       found.push(...(await harm(hostile.page)).map((line) => `${path} ${line}`));
+      for (const size of [PHONE, DESKTOP]) {
+        await hostile.page.setViewportSize(size);
+        found.push(...(await spilled(hostile.page)).map((line) => `${path} at ${size.width}: ${line}`));
+      }
     }
     expect([...found, ...hostile.faults]).toEqual([]);
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
-import { KINDS, told } from '../../api/explorer/browser/text/events.ts';
+import { AMOUNTS, fieldsOf as fieldsTold, KINDS, told } from '../../api/explorer/browser/text/events.ts';
 import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
-import { classNames, percent } from '../../api/explorer/browser/text/words.ts';
+import { classNames, percent, symbolOf } from '../../api/explorer/browser/text/words.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { summaryOf } from '../../schemas/program/events.ts';
 import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
@@ -96,6 +96,14 @@ describe('text of strangers', () => {
     expect(plainText(`a${'\u0301'.repeat(50)}`).length).toBeLessThan(6);
   });
 
+  test('behind an amount is short, whatever somebody called it', () => {
+    expect([symbolOf('TENLETTERS', 'x'), symbolOf('猫', 'x')]).toEqual(['TENLETTERS', '猫']);
+    expect(symbolOf('A SYMBOL WITH A STORY', 'x')).toBe('A SYMBOL …');
+    expect(symbolOf('\u202Egnp.exe', 'x')).toBe('‹U+202E›g…');
+    expect(symbolOf('👩🏽'.repeat(20), 'x')).toMatch(/^(👩🏽){4}👩…$/u);
+    expect(symbolOf(null, 'MintOfIt')).toBe('Mint…');
+  });
+
   test('gives letters to a token without a picture', () => {
     expect([lettersOf('moon9', 'x'), lettersOf('\u202E!', 'qZ1'), lettersOf(null, 'ab')]).toEqual([
       'MO',
@@ -141,6 +149,20 @@ describe('words', () => {
       told(kind, listening, { quote: { decimals: 6, symbol: null }, base: { decimals: 6, symbol: null } });
       expect(Object.keys(summary), kind).toEqual(expect.arrayContaining([...asked]));
     }
+  });
+
+  test('all that an event says has its amounts in units, and no other number', () => {
+    const amounts = KINDS.flatMap((kind) => fieldsOf(kind))
+      .filter(({ type }) => type === 'u64')
+      .map(({ name }) => camelCase(name));
+    expect(Object.keys(AMOUNTS).sort()).toEqual([...new Set(amounts)].sort());
+    const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
+    expect(fieldsTold({ spent: '1234500000', burned: '7', paused: true, profit: null }, units)).toEqual([
+      ['spent', '1,234.5 USDX (1,234,500,000 base units)'],
+      ['burned', '7 base units'],
+      ['paused', 'true'],
+      ['profit', '?'],
+    ]);
   });
 
   test('ages, shares and classes', () => {

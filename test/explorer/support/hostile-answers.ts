@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 
 /** What somebody may be sent in an address: markup, turning and hidden characters, names that every object has. */
 const IN_ADDRESSES = [
@@ -46,7 +47,8 @@ function altered(value: unknown, count: { at: number }): unknown {
   return Object.fromEntries(fields);
 }
 
-const isApi = ({ pathname }: URL) => !pathname.startsWith('/explorer/') || pathname === '/explorer/decimals';
+export const isApi = ({ pathname }: URL) =>
+  !pathname.startsWith('/explorer/') || pathname === '/explorer/decimals';
 
 /** From now on every answer of the API is hostile, and so is what the streams tell. */
 export async function makeHostile(page: Page): Promise<void> {
@@ -55,7 +57,7 @@ export async function makeHostile(page: Page): Promise<void> {
     const { pathname, search, origin } = new URL(route.request().url());
     const stream = STREAMED.find(([path]) => path === pathname);
     if (stream === undefined) {
-      const response = await route.fetch();
+      const response = await route.fetch({ timeout: PATIENCE_MS });
       return route.fulfill({ response, json: altered(await response.json(), count) });
     }
     const answer = await fetch(`${origin}${stream[1]}${search}`).then((got) => got.json());
@@ -117,7 +119,7 @@ export const harm = (page: Page): Promise<string[]> =>
 export async function lengthenActivity(page: Page, rows: number): Promise<void> {
   let newest: Promise<{ items: object[] }> | undefined;
   await page.route(/\/coins\/\w+\/activity\?/, async (route: Route) => {
-    newest ??= route.fetch().then((response) => response.json());
+    newest ??= route.fetch({ timeout: PATIENCE_MS }).then((response) => response.json());
     const answer = await newest;
     const offset = Number(new URL(route.request().url()).searchParams.get('offset') ?? 0);
     const length = Math.max(0, Math.min(PAGE, rows - offset));
@@ -128,6 +130,15 @@ export async function lengthenActivity(page: Page, rows: number): Promise<void> 
     return route.fulfill({ json: { ...answer, items } });
   });
 }
+
+/** From now on an agent's newest post was written so many times. */
+export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
+  page.route(/\/coins\/\w+\/posts\?/, async (route: Route) => {
+    const response = await route.fetch({ timeout: PATIENCE_MS });
+    const { posts, ...rest } = (await response.json()) as { posts: object[] };
+    const many = Array.from({ length: count }, (_, at) => ({ ...posts[0], id: `post ${at}` }));
+    return route.fulfill({ json: { ...rest, posts: many, total: count } });
+  });
 
 /** Rows that come at once: as many as the page asks for, or more. */
 const PAGE = 2_000;

@@ -101,6 +101,37 @@ export async function picture(page: Page, name: string): Promise<void> {
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate('Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)');
 
+/** Numbers that reach out of their place, over what stands beside it, and a ranking that is wider than its room. */
+export const spilled = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const right = (element) => element.getBoundingClientRect().right;
+    const place = (figure) => figure.closest('td, dd, .newest') ?? figure.parentElement;
+    return [
+      ...[...document.querySelectorAll('button.figure')].filter((figure) => right(figure) > right(place(figure)) + 1),
+      ...[...document.querySelectorAll('.table-frame:has(.ranking)')].filter(
+        (frame) => frame.scrollWidth > frame.clientWidth,
+      ),
+    ].map((element) => 'spilled: ' + element.outerHTML.slice(0, 300));
+  })()`);
+
+/** Whether an element shows less than the whole of its text; of another one, where that is given. */
+export const isCutOff = (page: Page, selector: string, text: string | null = null): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const element = document.querySelector('${selector}');
+    const text = ${JSON.stringify(text)};
+    if (text !== null) element.textContent = text;
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const [all, shown] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+    return all.right > shown.right + 1 || all.left < shown.left - 1 || all.bottom > shown.bottom + 1;
+  })()`);
+
+/** Pixels by which an element reaches out of the page to the right. */
+export const reaches = (page: Page, selector: string): Promise<number> =>
+  page.evaluate(
+    `Math.max(0, document.querySelector('${selector}').getBoundingClientRect().right - document.body.clientWidth)`,
+  );
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe holds to be serious or critical in the page as it stands; in the dark only colours differ. */

@@ -6,10 +6,9 @@ import { html } from '../html.ts';
 import { hidePanel, showPanel } from '../parts/panel.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
-import { getJson, useResource } from '../resource.ts';
-import { told } from '../text/events.ts';
+import { getJson, type Resource, useResource } from '../resource.ts';
+import { fieldsOf, told, type Units } from '../text/events.ts';
 import { shortAgo } from '../text/times.ts';
-import { spaced } from '../text/words.ts';
 import { withHead, withTail } from './merge.ts';
 import { unitsOf } from './units.ts';
 
@@ -18,7 +17,15 @@ const PAGE = 100;
 const OVERLAP = 20;
 const ROW_PX = 52;
 
-export function Activity({ coin, fresh }: { coin: CoinResponse; fresh: number }) {
+export function Activity({
+  coin,
+  fresh,
+  above,
+}: {
+  coin: CoinResponse;
+  fresh: number;
+  above: Resource<unknown>;
+}) {
   const path = `/coins/${encodeURIComponent(coin.mint)}/activity?limit=${PAGE}`;
   const first = useResource<ActivityResponse>(path);
   const [items, setItems] = useState<ActivityItem[]>([]);
@@ -46,7 +53,7 @@ export function Activity({ coin, fresh }: { coin: CoinResponse; fresh: number })
         asking.current = false;
       });
   };
-  return html`<${Loaded} of=${first} rows=${8}>${() =>
+  return html`<${Loaded} of=${first} above=${above} rows=${8}>${() =>
     first.data?.items.length === 0
       ? html`<${Empty} title="Nothing has happened yet.">Events appear here by themselves.<//>`
       : html`<${Rows} coin=${coin} items=${items.length === 0 ? (first.data?.items ?? []) : items} onEnd=${older} />`}<//>`;
@@ -60,7 +67,8 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
     <ol style=${{ height: `${items.length * ROW_PX}px` }}>
       ${items.slice(from, to).map((item, at) => {
         const { title, tone, text } = told(item.kind, item.summary, units);
-        const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, detailOf(item, title));
+        const open = (event: Event) =>
+          showPanel(event.currentTarget as HTMLElement, detailOf(item, title, units));
         return html`<li key=${from + at} style=${{ top: `${(from + at) * ROW_PX}px`, height: `${ROW_PX}px` }}
           aria-setsize=${items.length} aria-posinset=${from + at + 1}>
           <button type="button" onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
@@ -75,8 +83,11 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
   </div>`;
 }
 
-function detailOf({ actor, summary, slot, signature, block_time }: ActivityItem, title: string) {
-  const fields = Object.entries(summary).map(([name, value]) => [spaced(name), String(value)] as const);
+function detailOf(
+  { actor, summary, slot, signature, block_time }: ActivityItem,
+  title: string,
+  units: Units,
+) {
   return {
     name: `Event, by the ${actor}`,
     value: null,
@@ -87,6 +98,6 @@ function detailOf({ actor, summary, slot, signature, block_time }: ActivityItem,
     asOf: block_time,
     absent: false,
     reason: null,
-    more: fields,
+    more: fieldsOf(summary, units),
   };
 }

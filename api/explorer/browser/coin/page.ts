@@ -58,11 +58,11 @@ export function CoinPage({ mint }: { mint: string }) {
       ${
         data.mode === 'Agent' &&
         html`<${Section} title="Agent posts" note="Why, in the agent’s words, written before the outcome was known.">
-          <${Posts} mint=${mint} newest=${posts} />
+          <${Posts} mint=${mint} newest=${posts} above=${coin} />
         <//>`
       }
       <${Section} title="Activity" note=${live.open ? 'Events on chain, newest first; it grows as they happen.' : 'Events on chain, newest first.'}>
-        <${Activity} coin=${data} fresh=${live.events} />
+        <${Activity} coin=${data} fresh=${live.events} above=${coin} />
       <//>
     </div>
     <${Section} title="Venue accounts" note="Where the bankroll is at work. What is held remotely is attested: the program cannot see it.">

@@ -14,11 +14,19 @@ const SHOWN = 20;
 export const postsPath = (mint: string) => `/coins/${encodeURIComponent(mint)}/posts?limit=${PAGE}`;
 
 /** The posts of an agent, newest first; those behind the newest page are asked for. */
-export function Posts({ mint, newest }: { mint: string; newest: Resource<PostsResponse> }) {
+export function Posts({
+  mint,
+  newest,
+  above,
+}: {
+  mint: string;
+  newest: Resource<PostsResponse>;
+  above: Resource<unknown>;
+}) {
   const [older, setOlder] = useState<AgentPost[]>([]);
   const [shown, setShown] = useState(SHOWN);
   const [failure, setFailure] = useState<string | null>(null);
-  return html`<${Loaded} of=${newest} rows=${4}>${(data: PostsResponse) => {
+  return html`<${Loaded} of=${newest} above=${above} rows=${4}>${(data: PostsResponse) => {
     const known = new Map([...data.posts, ...older].map((post) => [post.id, post]));
     const posts = [...known.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
     const more = () => {

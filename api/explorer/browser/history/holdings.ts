@@ -57,8 +57,8 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
     <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
     ${
       unknown !== null &&
-      html`<p class="note">For a part of this time not all of it is known, and what is not is not drawn:${' '}
-        <${Text} text=${unknown} />. The numbers say when.</p>`
+      html`<p class="note">Where a part is missing in the picture it is not known, which is not zero; the numbers below say when and why.${' '}
+        The newest reason: <${Text} text=${unknown} />.</p>`
     }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
       rows=${rows.map((row) => ({

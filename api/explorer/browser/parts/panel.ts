@@ -51,7 +51,9 @@ function place(panel: HTMLElement, at: HTMLElement): void {
   const from = at.getBoundingClientRect();
   const { width, height } = panel.getBoundingClientRect();
   const below = from.bottom + GAP + height < innerHeight;
-  panel.style.left = `${Math.max(GAP, Math.min(from.left, innerWidth - width - GAP))}px`;
+  // The window is wider than the page by the room for the bar that scrolls it.
+  const { clientWidth } = document.body;
+  panel.style.left = `${Math.max(GAP, Math.min(from.left, clientWidth - width - GAP))}px`;
   panel.style.top = `${Math.max(GAP, below ? from.bottom + GAP : from.top - GAP - height)}px`;
 }
 

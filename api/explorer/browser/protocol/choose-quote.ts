@@ -26,12 +26,13 @@ export function chosenOf<T extends Quote>(quotes: readonly T[]): T | undefined {
 
 /** Amounts of one asset at a time; which one stands in the address. */
 export function ChooseQuote({ quotes, chosen }: { quotes: readonly Quote[]; chosen: string }) {
+  const names = quotes.map(({ quoteSymbol, quoteMint }) => symbolOf(quoteSymbol, quoteMint));
   return html`<div class="sorts" role="group" aria-label="Quote asset">
     ${quotes.map(
-      ({ quoteMint, quoteSymbol, decimals }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
+      ({ quoteMint, decimals }, at) => html`<button key=${quoteMint} type="button" title=${quoteMint}
         aria-pressed=${quoteMint === chosen} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
-        ${symbolOf(quoteSymbol, quoteMint)}
-        ${quotes.filter((other) => other.quoteSymbol === quoteSymbol).length > 1 && html` <small>${decimals} decimals</small>`}
+        ${names[at]}
+        ${names.filter((other) => other === names[at]).length > 1 && html` <small>${decimals} decimals</small>`}
       </button>`,
     )}
   </div>`;

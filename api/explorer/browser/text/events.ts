@@ -1,4 +1,4 @@
-import { scaled, short, type Unit } from './amounts.ts';
+import { grouped, scaled, short, type Unit } from './amounts.ts';
 import { plainText } from './visible.ts';
 import { shortKey, spaced } from './words.ts';
 
@@ -121,6 +121,28 @@ export function told(
     return { title: telling.title, tone: telling.tone, text: telling.tell(summary, units) };
   const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${text(value)}`);
   return { title: spaced(kind), tone: 'terms', text: fields.join(', ') };
+}
+
+/** Which fields of events are amounts, and of what. */
+export const AMOUNTS: Readonly<Record<string, keyof Units>> = {
+  ...{ quoteAmount: 'quote', baseAmount: 'base', amount: 'quote', protocolCut: 'quote' },
+  ...{ toLp: 'quote', toBankroll: 'quote', toHolders: 'quote', profit: 'quote', hwm: 'quote' },
+  ...{ equity: 'quote', notional: 'quote', spent: 'quote', burned: 'base' },
+};
+
+/** All that an event says, each amount exactly and in base units. */
+export function fieldsOf(summary: Summary, units: Units): [name: string, text: string][] {
+  return Object.entries(summary).map(([name, value]) => {
+    const of = Object.hasOwn(AMOUNTS, name) ? AMOUNTS[name] : undefined;
+    return [spaced(name), of === undefined ? text(value) : exactly(value, units[of])];
+  });
+}
+
+function exactly(value: Summary[string] | undefined, { decimals, symbol }: Unit): string {
+  if (typeof value !== 'string') return text(value);
+  const base = `${grouped(value)} base units`;
+  if (decimals === null) return base;
+  return `${grouped(scaled(value, decimals))}${symbol === null ? '' : ` ${symbol}`} (${base})`;
 }
 
 export const KINDS = Object.keys(TELLINGS);

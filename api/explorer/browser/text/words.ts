@@ -14,9 +14,17 @@ export function shortKey(key: string): string {
   return plainText(key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`);
 }
 
+/** A longer symbol is somebody's sentence: behind an amount it would cover what stands beside it. */
+const MOST_OF_SYMBOL = 10;
+
 /** What stands behind an amount: the symbol of its asset, or of one without a symbol how its mint begins. */
-export const symbolOf = (symbol: string | null, mint: string): string =>
-  symbol === null ? `${plainText(mint.slice(0, 4))}…` : plainText(symbol);
+export function symbolOf(symbol: string | null, mint: string): string {
+  if (symbol === null) return `${plainText(mint.slice(0, 4))}…`;
+  const letters = [...plainText(symbol)];
+  return letters.length <= MOST_OF_SYMBOL
+    ? letters.join('')
+    : `${letters.slice(0, MOST_OF_SYMBOL - 1).join('')}…`;
+}
 
 /** A sentence that another one begins. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
