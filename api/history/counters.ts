@@ -7,7 +7,7 @@ import { CLAIMS_SOURCE } from '../coin/fees.ts';
 import type { Amount } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
 import type { IndexState } from '../latest/index-state.ts';
-import { countBefore } from './before.ts';
+import { countBefore } from './count-before.ts';
 
 type Kind = (typeof HISTORY_KINDS)[number];
 type Column = 'amount_a' | 'amount_b' | 'amount_c';

@@ -1,7 +1,7 @@
 import type { ClosingState } from '../../clickhouse/queries/history/closing-states.ts';
 import type { CoinHistoryRows } from '../../clickhouse/queries/history/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { countBefore } from './before.ts';
+import { countBefore } from './count-before.ts';
 import type { Cover } from './cover.ts';
 
 /** The state of an account at a moment, or why it is not known. */

@@ -12,10 +12,10 @@ import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
-import { type Around, aroundOf } from './around.ts';
 import { factsAt, factsIn, type RowFacts } from './facts.ts';
 import { createFolding, MARK, unfold } from './folded.ts';
 import { rankedBy, type Unranked } from './ranked-by.ts';
+import { type RowContext, rowContexts } from './row-context.ts';
 
 export interface RankingView {
   view: View;
@@ -34,10 +34,10 @@ const isTold = (place: Place): place is RankedPlace => 'key' in place;
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
   const { view, launchpadVenueId } = ranking;
-  const around = aroundOf(view, launchpadVenueId);
+  const contextOf = rowContexts(view, launchpadVenueId);
   return places.flatMap((place, at) => {
     if (!isTold(place)) view.use(place);
-    const row = rowAt(place, ranking, around, () => view.state().markerTime);
+    const row = rowAt(place, ranking, contextOf, () => view.state().markerTime);
     return row === null ? [] : [{ rank: firstRank + at, ...row }];
   });
 }
@@ -47,16 +47,16 @@ const folding = createFolding();
 /** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept folded. */
 export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
   const { view, launchpadVenueId } = ranking;
-  const around = aroundOf(view, launchpadVenueId);
+  const contextOf = rowContexts(view, launchpadVenueId);
   let marker: string | null | undefined;
   const markerTime = () => {
     marker ??= view.state().markerTime;
     return marker;
   };
   const textOf = (place: Place): string => {
-    if (isTold(place)) return printedRow(rowAt(place, ranking, around, markerTime));
-    const fold = () => folding.fold(printedRow(rowAt(place, ranking, around, () => MARK)));
-    const folded = view.rowPart(place, around(place.quote), fold);
+    if (isTold(place)) return printedRow(rowAt(place, ranking, contextOf, markerTime));
+    const fold = () => folding.fold(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
+    const folded = view.rowPart(place, contextOf(place.quote), fold);
     return unfold(folded, folded.marked ? markerTime() : null);
   };
   let text = '';
@@ -77,17 +77,17 @@ const END = '\n  ]\n]';
 function rowAt(
   place: Place,
   ranking: RankingView,
-  around: (quoteMint: string) => Around,
+  contextOf: (quoteMint: string) => RowContext,
   markerTime: () => string | null,
 ): Unranked | null {
   const { view, launchpad, sort } = ranking;
-  if (!isTold(place)) return rowOf(factsIn(view, launchpad, place), view, around(place.quote), markerTime);
+  if (!isTold(place)) return rowOf(factsIn(view, launchpad, place), view, contextOf(place.quote), markerTime);
   const facts = factsAt(view, launchpad, place.address);
   if (facts === null) {
     ranking.misfit();
     return null;
   }
-  const row = rowOf(facts, view, around(facts.policy.quote_mint), markerTime);
+  const row = rowOf(facts, view, contextOf(facts.policy.quote_mint), markerTime);
   if (rankedBy(sort, row, facts.policy) !== place.key) ranking.misfit();
   return row;
 }
@@ -96,15 +96,15 @@ function rowAt(
  * All that it is made of is got from the view here: what stands in its text is noted as what it is made of.
  * @param markerTime the age of a sum of nothing
  */
-function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => string | null): Unranked {
+function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () => string | null): Unranked {
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
-  const { quote, historyReason } = around;
+  const { quote, historyReason } = context;
   const asOf = timeOf(policy.block_time);
   const own = ofShown((sort) => {
     const { column } = OWN_KEYS[sort];
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
-  const reason = historyReason ?? incompleteReason(around, policy.address, 'Routed.amount');
+  const reason = historyReason ?? incompleteReason(context, policy.address, 'Routed.amount');
   // That of who has an event says nothing of how far the index is, which moves with every slot.
   const ageOf = (last: string | null) => ({ markerTime: last === null ? markerTime() : null });
   const last = totals.last_routed;
@@ -124,9 +124,9 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
     mode: policy.mode,
     origin: {
       id: policy.origin_id,
-      name: around.origins.find((origin) => origin.address === policy.origin)?.name ?? null,
+      name: context.origins.find((origin) => origin.address === policy.origin)?.name ?? null,
     },
-    model: modelOf(policy, around.models),
+    model: modelOf(policy, context.models),
     risk: policy.risk,
     locked: policy.locked === 1,
     paused: policy.paused === 1,
@@ -142,7 +142,7 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
     },
     eventsLast24h: eventSum(
       ageOf(events.last_time),
-      around.dayReason ?? undatedIn(around, view, policy.mint),
+      context.dayReason ?? undatedIn(context, view, policy.mint),
       events.count,
       'indexer:events',
       events.last_time,
@@ -155,5 +155,5 @@ function rowOf(facts: RowFacts, view: View, around: Around, markerTime: () => st
 const openTime = (dollars: Figure, observedAt: string | null): Figure =>
   dollars.asOf === MARK && observedAt !== null ? { ...dollars, asOf: MARK + observedAt } : dollars;
 
-const undatedIn = (around: Around, { now, until }: View, of: string): string | null =>
-  undatedLately({ now, until, state: () => around }, ({ mint }) => mint === of);
+const undatedIn = (context: RowContext, { now, until }: View, of: string): string | null =>
+  undatedLately({ now, until, state: () => context }, ({ mint }) => mint === of);

@@ -10,20 +10,20 @@ import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
-import { createDerived } from './derived.ts';
+import { createDerived } from './derived-events.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { createResolved } from './letters/resolved.ts';
-import { createNamed } from './named.ts';
+import { createNamedAccounts } from './named-accounts.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
 import { type Facts, undatedRows } from './rows/facts.ts';
 import { readStates } from './rows/read-states.ts';
-import { profitRows, settledFacts } from './settled.ts';
+import { profitRows, settledFacts } from './settled-profits.ts';
 import { createStates, type Insert } from './states.ts';
-import { struckRows, verifiedRows } from './struck.ts';
+import { struckRows, verifiedRows } from './struck-transactions.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -59,7 +59,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const writeSums = createSums(options.store, createRollups(options.store));
   const settleDerived = createDerived(options.store);
   const writeStates = createStates(store);
-  const named = createNamed();
+  const named = createNamedAccounts();
   const resolvedBy = createResolved(store);
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);

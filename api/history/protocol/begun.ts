@@ -1,5 +1,5 @@
 import type { BegunPolicies } from '../../../clickhouse/queries/history/protocol.ts';
-import { countBefore } from '../before.ts';
+import { countBefore } from '../count-before.ts';
 
 /** Of each quote asset: how many policies had begun before each of some ends. */
 export interface BegunAt {

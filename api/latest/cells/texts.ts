@@ -1,5 +1,5 @@
-import { eachBetween } from '../between.ts';
 import type { Loaded } from '../kinds/kind.ts';
+import { eachYielding } from '../yielding.ts';
 
 /** With its value as text: what it is kept as, and measured by. */
 export interface WithText extends Loaded<unknown> {
@@ -18,6 +18,6 @@ export async function withTexts(
   values: ReadonlyMap<string, Loaded<unknown>>,
 ): Promise<Map<string, WithText>> {
   const written = new Map<string, WithText>();
-  await eachBetween(values, ([key, loaded]) => void written.set(key, withText(loaded)));
+  await eachYielding(values, ([key, loaded]) => void written.set(key, withText(loaded)));
   return written;
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
+import { type Stretch, stretchesBetween } from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
   policyStretchEnds,
   rankedAccounts,
@@ -9,9 +10,8 @@ import {
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
-import { type Stretch, stretchesBetween } from '../../../clickhouse/queries/ranking/which.ts';
 import { ask, askInLines } from '../../../clickhouse/question.ts';
-import { eachBetween } from '../between.ts';
+import { eachYielding } from '../yielding.ts';
 import { addPolicy, noRows, type Rows } from './apply.ts';
 import { PIECE, type RankedNeed } from './load.ts';
 import { type RankedRow, setAccount, setFees, setPool, setToken, setWindow } from './row.ts';
@@ -124,7 +124,7 @@ async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
 }
 
 async function putEach<Found>(asked: Promise<Iterable<Found>>, put: (one: Found) => void): Promise<void> {
-  await eachBetween(await asked, put);
+  await eachYielding(await asked, put);
 }
 
 /** Finds the row of a mint: without looking it up where mints come in the order in which the rows were added. */

@@ -2,6 +2,7 @@ import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/change
 import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
+import { type PolicySelection, stretchesOf } from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
   type RankedFees,
   type RankedPolicy,
@@ -14,7 +15,6 @@ import {
   rankedPools,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { stretchesOf, type Which } from '../../../clickhouse/queries/ranking/which.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { ask } from '../../../clickhouse/question.ts';
 import type { AlreadyRead } from '../kinds/already-read.ts';
@@ -97,7 +97,7 @@ export async function loadRanked(
     stretchesOf([...index.byAddress.keys(), ...fresh.map(({ address }) => address)], PIECE);
   const part = async <Found>(
     keys: readonly string[] | null,
-    read: (which: Which) => Promise<readonly Found[]>,
+    read: (selection: PolicySelection) => Promise<readonly Found[]>,
   ): Promise<Part<Found>> => {
     if (keys !== null) return { keys, found: (await inPieces(keys, read)).flat() };
     const found: Found[] = [];
@@ -107,7 +107,8 @@ export async function loadRanked(
   const inPools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
   const poolKeys = inPools === null || inPools.size > MOST_KEYS ? null : [...inPools];
   const pooled = async (): Promise<Part<RankedPool>> => {
-    if (poolKeys === null) return part(null, (which) => ask(store, rankedPools(launchpad, [], which)));
+    if (poolKeys === null)
+      return part(null, (selection) => ask(store, rankedPools(launchpad, [], selection)));
     const found = [
       ...(await inPieces(poolKeys, (keys) => ask(store, rankedPools(launchpad, keys, [])))),
       ...(await inPieces(mints, (keys) => ask(store, rankedPools(launchpad, [], keys)))),
@@ -117,22 +118,24 @@ export async function loadRanked(
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
   const [pools, accounts, fees, tokens, events] = await Promise.all([
     pooled(),
-    part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (which) =>
-      accountsAt(store, which, read),
+    part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (selection) =>
+      accountsAt(store, selection, read),
     ),
-    part(listOf(of(['policy_totals']), index.byMint, mints), (which) => ask(store, rankedFees(which))),
-    part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (which) =>
-      ask(store, rankedTokens(which)),
+    part(listOf(of(['policy_totals']), index.byMint, mints), (selection) =>
+      ask(store, rankedFees(selection)),
     ),
-    part(listOf(of(['events']), index.byMint, [...mints, ...expired]), (which) =>
-      windowsOf(store, which, now),
+    part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (selection) =>
+      ask(store, rankedTokens(selection)),
+    ),
+    part(listOf(of(['events']), index.byMint, [...mints, ...expired]), (selection) =>
+      windowsOf(store, selection, now),
     ),
   ]);
   return { policies, pools, accounts, fees, tokens, events };
 }
 
-async function windowsOf(store: Store, which: Which, now: number): Promise<EventsFound[]> {
-  return [...(await eventsOfDay(store, which, Math.floor(now / 1000)))];
+async function windowsOf(store: Store, selection: PolicySelection, now: number): Promise<EventsFound[]> {
+  return [...(await eventsOfDay(store, selection, Math.floor(now / 1000)))];
 }
 
 async function allPolicies(store: Store, index: RowIndex): Promise<RankedPolicy[]> {
@@ -153,7 +156,11 @@ async function policiesAt(
   return (await inPieces(addresses, (keys) => ask(store, rankedPolicies(keys)))).flat();
 }
 
-async function accountsAt(store: Store, which: Which, read: AlreadyRead): Promise<TokenAccountRow[]> {
-  const found = 'after' in which ? null : await read.accounts(which);
-  return found ?? ask(store, rankedAccounts(which));
+async function accountsAt(
+  store: Store,
+  selection: PolicySelection,
+  read: AlreadyRead,
+): Promise<TokenAccountRow[]> {
+  const found = 'after' in selection ? null : await read.accounts(selection);
+  return found ?? ask(store, rankedAccounts(selection));
 }

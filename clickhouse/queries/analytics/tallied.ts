@@ -1,6 +1,6 @@
 import type { Store } from '../../client.ts';
 import type { Question } from '../../question.ts';
-import { amongEscrows, amongPolicies, type Which } from '../ranking/which.ts';
+import { amongEscrows, amongPolicies, type PolicySelection } from '../ranking/policy-selection.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
 
 /** What of a policy sums over all of them are made of. */
@@ -22,8 +22,8 @@ export interface TalliedPolicy {
 }
 
 /** The policies that are there. */
-export function talliedPolicies(which: Which): Question<TalliedPolicy> {
-  const { sql, params } = amongPolicies(which);
+export function talliedPolicies(selection: PolicySelection): Question<TalliedPolicy> {
+  const { sql, params } = amongPolicies(selection);
   return {
     sql: `SELECT address, quote_mint, mode, locked, paused, block_time, quote_escrow, fees_claimed, protocol_fees,
        routed_to_lp, routed_to_bankroll, profit_swept, paid_to_holders, credit_spent
@@ -40,8 +40,8 @@ export interface TalliedEscrow {
 }
 
 /** What these quote escrows hold; one that was not read is not there. */
-export function talliedEscrows(which: Which): Question<TalliedEscrow> {
-  const { sql, params } = amongEscrows('address', which);
+export function talliedEscrows(selection: PolicySelection): Question<TalliedEscrow> {
+  const { sql, params } = amongEscrows('address', selection);
   return {
     sql: `SELECT address, toString(if(exists = 1, amount, 0)) AS amount, block_time
      FROM token_accounts FINAL WHERE ${sql}`,

@@ -2,7 +2,7 @@ import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
 import { inOrderUpTo, type Stretch, WITHIN } from '../../in-order.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
-import { amongMints, type Which } from './which.ts';
+import { amongMints, type PolicySelection } from './policy-selection.ts';
 
 /** What a window of 24 hours holds, and until when it stays so where nothing new comes. */
 export interface DayWindow<Row> {
@@ -95,7 +95,7 @@ export const claimsOfDayInOrder = byMintInOrder(CLAIMS);
 /** Events of each of these mints with `until` − 24 h < block time <= `until`. */
 export async function eventsOfDay(
   store: Store,
-  mints: Which,
+  mints: PolicySelection,
   until: number,
 ): Promise<Map<string, DayWindow<EventWindow>>> {
   const { sql, params } = amongMints('mint', mints);

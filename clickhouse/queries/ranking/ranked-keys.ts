@@ -5,8 +5,14 @@ import type { MintRow } from '../states/mints.ts';
 import type { StoredPolicy } from '../states/policy.ts';
 import { POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
+import {
+  amongBankrolls,
+  amongMints,
+  amongPolicies,
+  byMint,
+  type PolicySelection,
+} from './policy-selection.ts';
 import { CAP } from './ranking-keys.ts';
-import { amongBankrolls, amongMints, amongPolicies, byMint, type Which } from './which.ts';
 
 const SHOWN = [
   ...(['address', 'block_time', 'mint', 'quote_mint', 'bankroll', 'mode', 'origin', 'origin_id'] as const),
@@ -25,9 +31,9 @@ export const rankedPolicyOf = (policy: StoredPolicy): RankedPolicy =>
   Object.fromEntries(COLUMNS.map((name) => [name, policy[name]])) as RankedPolicy;
 
 /** The policies that are there, of these addresses. */
-export function rankedPolicies(which: Which): Question<RankedPolicy> {
-  const { sql, params } = amongPolicies(which);
-  return { sql: `${POLICIES} WHERE exists = 1 AND ${sql} ${byMint('mint', which)}`, params };
+export function rankedPolicies(selection: PolicySelection): Question<RankedPolicy> {
+  const { sql, params } = amongPolicies(selection);
+  return { sql: `${POLICIES} WHERE exists = 1 AND ${sql} ${byMint('mint', selection)}`, params };
 }
 
 /** Each address behind which so many more policies stand. */
@@ -44,7 +50,7 @@ export type RankedPool = PoolRow & { base_mint: string; quote_mint: string; cap:
 export function rankedPools(
   launchpad: string,
   addresses: readonly string[],
-  mints: Which,
+  mints: PolicySelection,
 ): Question<RankedPool> {
   const { sql, params } = amongMints('base_mint', mints);
   return {
@@ -60,7 +66,7 @@ export function rankedPools(
 }
 
 /** What was read of these token accounts; exists 0: there is none. */
-export function rankedAccounts(addresses: Which): Question<TokenAccountRow> {
+export function rankedAccounts(addresses: PolicySelection): Question<TokenAccountRow> {
   const { sql, params } = amongBankrolls('address', addresses);
   return {
     sql: `SELECT address, exists, amount, block_time FROM token_accounts FINAL WHERE ${sql}`,
@@ -70,7 +76,7 @@ export function rankedAccounts(addresses: Which): Question<TokenAccountRow> {
 
 export type RankedFees = Pick<PolicyTotalsRow, 'mint' | 'routed' | 'last_routed'>;
 
-export function rankedFees(mints: Which): Question<RankedFees> {
+export function rankedFees(mints: PolicySelection): Question<RankedFees> {
   const { sql, params } = amongMints('t.mint', mints);
   return {
     sql: `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
@@ -84,7 +90,7 @@ export function rankedFees(mints: Which): Question<RankedFees> {
 export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
 
 /** Names, symbols and images of mints as answers tell them: of the account that a mint points at where it does. */
-export function rankedTokens(mints: Which): Question<RankedToken> {
+export function rankedTokens(mints: PolicySelection): Question<RankedToken> {
   const of = (column: string) => amongMints(column, mints);
   return {
     sql: `SELECT m.address AS address, m.exists AS exists,

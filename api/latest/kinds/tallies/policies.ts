@@ -9,12 +9,12 @@ import {
   talliedPolicies,
 } from '../../../../clickhouse/queries/analytics/tallied.ts';
 import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
+import { stretchesBetween } from '../../../../clickhouse/queries/ranking/policy-selection.ts';
 import { policyStretchEnds } from '../../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
-import { stretchesBetween } from '../../../../clickhouse/queries/ranking/which.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import { ask, askInLines } from '../../../../clickhouse/question.ts';
-import { eachBetween } from '../../between.ts';
+import { eachYielding } from '../../yielding.ts';
 import type { AlreadyRead } from '../already-read.ts';
 import { changedKeys } from './changed.ts';
 import { createPolicyTally, type PolicyTally } from './policy-tally.ts';
@@ -49,8 +49,8 @@ export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promis
   for (const stretch of stretchesBetween(ends.map(({ address }) => address))) {
     const escrows = askInLines(store, talliedEscrows(stretch));
     escrows.catch(() => {});
-    await eachBetween(await askInLines(store, talliedPolicies(stretch)), tally.putPolicy);
-    await eachBetween(await escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
+    await eachYielding(await askInLines(store, talliedPolicies(stretch)), tally.putPolicy);
+    await eachYielding(await escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
   }
   return summed(tally, most);
 }
@@ -74,10 +74,10 @@ export async function refreshPolicySums(
   const escrows = [...(await escrowsAt(store, known, read)), ...(await escrowsAt(store, fresh, null))];
   // Nobody sees the tally but through sums of it: what is read once more, because this turn failed, is put once more.
   const there = new Set(policies.map(({ address }) => address));
-  await eachBetween(policies, tally.putPolicy);
+  await eachYielding(policies, tally.putPolicy);
   for (const address of changed) if (!there.has(address)) tally.dropPolicy(address);
   const held = new Map(escrows.map((escrow) => [escrow.address, escrow]));
-  await eachBetween([...known, ...fresh], (address) => tally.putEscrow(address, held.get(address)));
+  await eachYielding([...known, ...fresh], (address) => tally.putEscrow(address, held.get(address)));
   return summed(tally, most);
 }
 

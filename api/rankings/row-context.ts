@@ -5,7 +5,7 @@ import { type Quote, quoteAt } from '../figures/quotes.ts';
 import type { View } from '../latest/view.ts';
 
 /** What rows of a ranking have in common that are of one quote asset; the same object as long as it says the same. */
-export interface Around {
+export interface RowContext {
   historyReason: string | null;
   incomplete: IncompleteState;
   /** Why figures of the last 24 hours are absent. */
@@ -16,18 +16,18 @@ export interface Around {
 }
 
 /** Got from the view once for all the rows of a page. */
-export function aroundOf(view: View, launchpadVenueId: string): (quoteMint: string) => Around {
-  const known = new Map<string, Around>();
+export function rowContexts(view: View, launchpadVenueId: string): (quoteMint: string) => RowContext {
+  const known = new Map<string, RowContext>();
   return (quoteMint) => {
-    const around = known.get(quoteMint) ?? aroundQuote(view, launchpadVenueId, quoteMint);
-    known.set(quoteMint, around);
-    return around;
+    const context = known.get(quoteMint) ?? contextOfQuote(view, launchpadVenueId, quoteMint);
+    known.set(quoteMint, context);
+    return context;
   };
 }
 
 /** @param launchpadVenueId the same with every view */
-function aroundQuote(view: View, launchpadVenueId: string, quoteMint: string): Around {
-  return view.part(`around ${quoteMint}`, () => {
+function contextOfQuote(view: View, launchpadVenueId: string, quoteMint: string): RowContext {
+  return view.part(`context ${quoteMint}`, () => {
     const { historyReason, incomplete } = view.state();
     return {
       ...{ historyReason, incomplete, dayReason: dayReason(view) },

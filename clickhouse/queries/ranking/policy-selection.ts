@@ -1,7 +1,7 @@
 import type { Params } from '../../client.ts';
 
 /** Some of what belongs to policies: by its own keys, or all of it that the policies of a stretch of addresses have. */
-export type Which = readonly string[] | Stretch;
+export type PolicySelection = readonly string[] | Stretch;
 
 /** The addresses behind one, up to another. */
 export interface Stretch {
@@ -31,20 +31,20 @@ const stretchParams = ({ after, last }: Stretch): Params => ({ after_address: af
 const keysParams = (keys: readonly string[]): Params => ({ keys: [...keys] });
 
 /** Addresses of policies. */
-export const amongPolicies = (which: Which): Condition =>
-  'after' in which
-    ? { sql: inStretch, params: stretchParams(which) }
-    : { sql: 'address IN {keys:Array(String)}', params: keysParams(which) };
+export const amongPolicies = (selection: PolicySelection): Condition =>
+  'after' in selection
+    ? { sql: inStretch, params: stretchParams(selection) }
+    : { sql: 'address IN {keys:Array(String)}', params: keysParams(selection) };
 
 const of =
   (policyColumn: string) =>
-  (column: string, which: Which): Condition =>
-    'after' in which
+  (column: string, selection: PolicySelection): Condition =>
+    'after' in selection
       ? {
           sql: `${column} IN (SELECT ${policyColumn} FROM policies WHERE ${inStretch})`,
-          params: stretchParams(which),
+          params: stretchParams(selection),
         }
-      : { sql: `${column} IN {keys:Array(String)}`, params: keysParams(which) };
+      : { sql: `${column} IN {keys:Array(String)}`, params: keysParams(selection) };
 
 /** The column holds mints of policies. */
 export const amongMints = of('mint');
@@ -54,5 +54,5 @@ export const amongEscrows = of('quote_escrow');
 export const amongBankrolls = of('bankroll');
 
 /** Whoever has all of a stretch in one order finds what belongs together side by side. */
-export const byMint = (column: string, which: Which): string =>
-  'after' in which ? `ORDER BY ${column}` : '';
+export const byMint = (column: string, selection: PolicySelection): string =>
+  'after' in selection ? `ORDER BY ${column}` : '';

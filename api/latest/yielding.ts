@@ -4,7 +4,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 const AT_ONCE = 100;
 
 /** Does this with each of many, and lets others go between. */
-export async function eachBetween<One>(all: Iterable<One>, work: (one: One) => void): Promise<void> {
+export async function eachYielding<One>(all: Iterable<One>, work: (one: One) => void): Promise<void> {
   let left = AT_ONCE;
   for (const one of all) {
     work(one);

@@ -2,7 +2,7 @@ import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import { createRecent } from '../../runtime/recent.ts';
 
-export interface Named {
+export interface NamedAccounts {
   /** The names among these that this process has not written yet. */
   rowsOf(events: readonly EventRow[]): NamedAccountRow[];
   /** They stand. */
@@ -15,7 +15,7 @@ const MOST_POLICIES = 200_000;
  * The policies and venue accounts that events name: a policy is named by each of its events and written once, a venue
  * account by the one that registers it.
  */
-export function createNamed(): Named {
+export function createNamedAccounts(): NamedAccounts {
   const known = createRecent<true>(MOST_POLICIES);
   return {
     rowsOf: (events) => {

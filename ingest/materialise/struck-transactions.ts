@@ -1,7 +1,7 @@
 import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow, PolicyTransactionRow, TransactionRow } from '../../clickhouse/tables.ts';
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
-import { goneEvent } from './derived.ts';
+import { goneEvent } from './derived-events.ts';
 
 /** What takes transactions out of the index that the chain does not have. */
 export interface StruckRows {
