@@ -12,15 +12,19 @@ export interface Block {
 }
 
 /** The ends of steps from one to another. @param each hours between two */
-export const endsIn = (first: number, last: number, each: number): number[] =>
-  Array.from({ length: Math.max(0, Math.floor((last - first) / each) + 1) }, (_, at) => first + at * each);
+export function endsIn(first: number, last: number, each: number): number[] {
+  const ends: number[] = [];
+  for (let end = first; end <= last; end += each) ends.push(end);
+  return ends;
+}
 
 /** The blocks in which the ends of a range lie, oldest first. @param each hours between two ends. */
 export function blocksOf(ends: readonly number[], each: number, passed: number): Block[] {
+  const [from, to] = [ends[0], ends.at(-1)];
+  if (from === undefined || to === undefined) return [];
   const long = STEPS_A_BLOCK * each;
-  const numbers = new Set(ends.map((end) => Math.floor(end / long)));
-  return [...numbers].map((number) => {
-    const first = number * long;
+  const beginOf = (end: number) => Math.floor(end / long) * long;
+  return endsIn(beginOf(from), beginOf(to), long).map((first) => {
     const last = first + long - each;
     const known = Math.floor((Math.min(passed, last) - first) / each) + 1;
     return { first, last, passed: Math.max(0, known) };

@@ -49,7 +49,8 @@ function rangeOf(step: Step, since: number, until: number, now: number): Range {
     throw new RangeError(
       `more than ${MOST_ITEMS} items by the ${step}. Valid: at most ${MOST_ITEMS}, so a later from, an earlier to or another step`,
     );
-  const ends = Array.from({ length: count }, (_, at) => from + (at + 1) * length);
+  const ends: number[] = [];
+  for (let end = from + length; end <= from + count * length; end += length) ends.push(end);
   return { step, from, to: unfinished ? now : Math.max(from, last), ends, unfinished };
 }
 

@@ -199,7 +199,7 @@ async function answer(
     send(ctx, form, true);
     return;
   }
-  const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : Buffer.alloc(0);
+  const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : undefined;
   if (bytes === null && route.bearer !== true) {
     sendJson(ctx, 413, { error: WHY_TOO_LARGE, code: 'too_large' });
     return;
@@ -207,7 +207,7 @@ async function answer(
   const handle = () =>
     route.handler({
       ...{ params, query },
-      body: bytes === null ? TOO_LARGE : parseJson(bytes),
+      body: bytes === null ? TOO_LARGE : bytes && parseJson(bytes),
       headers: ctx.headers as Record<string, string | undefined>,
       clientAddress: address,
       now: options.clock(),

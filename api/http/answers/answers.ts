@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
 import { type Piece, tagOf, textTagOf } from './piece.ts';
@@ -91,12 +92,20 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
   const { bytes, rest } = answer;
   ctx.length = lengthOf(answer);
   ctx.state.held = typeof bytes === 'string' ? ctx.res : bytes;
-  if (typeof bytes === 'string') {
-    ctx.respond = false;
-    ctx.res.end(bytes, encodingOf(bytes, answer.length));
+  if (typeof bytes !== 'string' && rest === undefined) {
+    ctx.body = bytes;
     return;
   }
-  ctx.body = rest === undefined ? bytes : Readable.from([bytes, ...bytesOf(rest)], { objectMode: false });
+  ctx.respond = false;
+  if (typeof bytes === 'string') ctx.res.end(bytes, encodingOf(bytes, answer.length));
+  else endInPieces(ctx.res, [bytes, ...bytesOf(rest ?? [])]);
+}
+
+/** All of them at once: they are kept anyway, and a stream of them would cost more than most are long. */
+function endInPieces(response: ServerResponse, pieces: readonly Buffer[]): void {
+  response.cork();
+  for (const bytes of pieces) response.write(bytes);
+  response.end();
 }
 
 /** Sends an answer made on the spot: an error, or one that is nobody else's. */
