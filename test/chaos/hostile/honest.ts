@@ -11,6 +11,7 @@ export interface Met {
   /** Of the readers, in milliseconds. */
   p99: number;
   posts: number;
+  /** -Infinity where it was never told. */
   mostLagSeconds: number;
   problems: string[];
 }
@@ -34,6 +35,7 @@ const ROUTES = ['', '/activity', '/positions', '/loop'];
 export async function honestClients({ url, mints, agent, seconds, patient }: Honest): Promise<Met> {
   const endsAt = performance.now() + seconds * 1000;
   const took: number[] = [];
+  const lags: number[] = [];
   const met: Met = { requests: 0, p99: 0, posts: 0, mostLagSeconds: 0, problems: [] };
   const until = async (everyMs: number, work: (n: number) => Promise<void>, goesOn = () => false) => {
     for (let n = 0; performance.now() < endsAt || goesOn(); n += 1) {
@@ -85,12 +87,14 @@ export async function honestClients({ url, mints, agent, seconds, patient }: Hon
   const watching = until(500, async () => {
     const answer = await fetch(`${url}/status`, { headers: from(98) });
     if (answer.status !== 200) return;
-    const { indexer } = (await answer.json()) as { indexer: { lastProcessedBlockTime: string } };
-    const lag = (Date.now() - Date.parse(indexer.lastProcessedBlockTime)) / 1000;
-    met.mostLagSeconds = Math.max(met.mostLagSeconds, lag);
+    const { indexer } = (await answer.json()) as { indexer: { lastProcessedBlockTime: string | null } };
+    // Nothing is told before the first turn of memory.
+    if (indexer.lastProcessedBlockTime === null) return;
+    lags.push((Date.now() - Date.parse(indexer.lastProcessedBlockTime)) / 1000);
   });
   await Promise.all([...Array.from({ length: READERS }, (_, who) => reader(who + 1)), writing, watching]);
   met.requests = took.length;
+  met.mostLagSeconds = Math.max(...lags);
   met.p99 = percentile(
     took.toSorted((one, other) => one - other),
     0.99,
