@@ -1,14 +1,16 @@
 import http from 'node:http';
 import type Koa from 'koa';
+import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { whyNotListening } from '../../runtime/process/listening.ts';
 import { droppingRests } from './dropped-rest.ts';
 import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
+import { createUnderWay } from './under-way.ts';
 import { answerUnparsed, namingHost } from './unparsed.ts';
 
 export interface Listening {
   port: number;
-  /** Takes no more connections, lets running answers finish, then ends. */
+  /** Takes no more connections, lets running answers finish, those too that nobody waits for any more, then ends. */
   close(): Promise<void>;
 }
 
@@ -24,6 +26,8 @@ const MOST_OF_PEER = 2_500;
 const KEEP_ALIVE_MS = 75_000;
 const IDLE_MS = 120_000;
 const CLOSE_LIMIT_MS = 5_000;
+/** For what is still being made when no connection is left: whoever closes next closes what it works with. */
+const WORK_LIMIT_MS = 3_000;
 
 /** What an application is told before its connections are waited for: streams have no end of their own. */
 export const CLOSING = 'closing';
@@ -51,7 +55,8 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
 /** Takes the address, port 0 for any free one, before there is anything to serve; rejects where it is taken. */
 export async function bind(host: string, port: number, options: BindOptions = {}): Promise<Bound> {
   const { headersTimeoutMs = HEADERS_TIMEOUT_MS, trustProxy = 0, mostOfPeer = MOST_OF_PEER } = options;
-  const application = Promise.withResolvers<http.RequestListener>();
+  const application = Promise.withResolvers<ReturnType<Koa['callback']>>();
+  const underWay = createUnderWay();
   let served: Koa | undefined;
   const server = http.createServer(
     {
@@ -65,7 +70,8 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     namingHost(
       oneAtATime(
         droppingRests(
-          (request, response) => void application.promise.then((answer) => answer(request, response)),
+          (request, response) =>
+            void application.promise.then((answer) => underWay.note(answer(request, response))),
         ),
       ),
     ),
@@ -88,8 +94,8 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       served = app;
       application.resolve(app.callback());
     },
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await new Promise<void>((resolve) => {
         served?.emit(CLOSING);
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {
@@ -97,6 +103,8 @@ export async function bind(host: string, port: number, options: BindOptions = {}
           resolve();
         });
         server.closeIdleConnections();
-      }),
+      });
+      await doneWithin(WORK_LIMIT_MS, underWay.done());
+    },
   };
 }

@@ -1,14 +1,26 @@
+import { BusyError } from '../../runtime/errors.ts';
 import type { Db } from './port.ts';
 
-/** A database that is still being opened: questions wait for it, and fail as its opening does. */
+/**
+ * A database that is still being opened: questions wait for it, and fail as its opening does. Once it is being closed
+ * they are to be asked again, of whoever comes after this process.
+ */
 export function deferred(opening: Promise<Db>): Db {
+  let isClosing = false;
+  const open = async () => {
+    const db = await opening;
+    if (isClosing) throw new BusyError('the service is stopping');
+    return db;
+  };
   return {
-    query: async (sql, params) => (await opening).query(sql, params),
-    transaction: async (work) => (await opening).transaction(work),
-    close: () =>
-      opening.then(
+    query: async (sql, params) => (await open()).query(sql, params),
+    transaction: async (work) => (await open()).transaction(work),
+    close: () => {
+      isClosing = true;
+      return opening.then(
         (db) => db.close(),
         () => undefined,
-      ),
+      );
+    },
   };
 }

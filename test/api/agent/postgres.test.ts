@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { deferred } from '../../../api/postgres/deferred.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
@@ -16,6 +17,20 @@ test('what the embedded engine was asked before it is closed is answered first',
   await db.close();
   expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
 });
+
+test.each(ENGINES)(
+  '%s that is being closed has everybody ask again, and no failure to tell of',
+  async (engine) => {
+    const db = deferred(
+      engine === 'PGlite' ? emptyEmbedded() : freshPostgresUrl().then((url) => openPool(url)),
+    );
+    await db.query('SELECT 1');
+    const closed = db.close();
+    await expect(db.query('SELECT 1')).rejects.toThrow(BusyError);
+    await expect(db.transaction((tx) => tx.query('SELECT 1'))).rejects.toThrow('the service is stopping');
+    await closed;
+  },
+);
 
 describe.each(ENGINES)('migrating %s', (engine) => {
   const open: Db[] = [];

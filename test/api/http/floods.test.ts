@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import Koa from 'koa';
 import { Type } from 'typebox';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../../api/app.ts';
@@ -271,6 +272,27 @@ test('who sends requests behind a stream without an end is cut off, and none of 
   expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
   expect(answered).toBe(0);
   await close();
+});
+
+test('what somebody asked who went away is done before it has closed', async () => {
+  const asked = Promise.withResolvers<void>();
+  const said: string[] = [];
+  const app = new Koa();
+  app.use(async ({ req }) => {
+    const gone = new Promise((resolve) => req.socket.once('close', resolve));
+    asked.resolve();
+    await gone;
+    // Whoever waits for connections alone has heard of their end by then.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    said.push('done');
+  });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+  await asked.promise;
+  const closed = close().then(() => said.push('closed'));
+  socket.resetAndDestroy();
+  await closed;
+  expect(said).toEqual(['done', 'closed']);
 });
 
 test('one client does not have all connections, and finds room again when its own have ended; a proxy may', async () => {
