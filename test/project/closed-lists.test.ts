@@ -121,13 +121,13 @@ test('each venue has a test of its reader, and of how it is asked where it tells
 });
 
 test('each venue has its lines in the tests of doctor, of the status, and of positions', () => {
-  const status = textOf('test/api/status.test.ts');
-  for (const venue of REMOTE_VENUE_NAMES) {
-    expect(textOf('test/ingest/operate/doctor.test.ts')).toContain(`of('${urlVariable(venue)}')`);
-    expect(status).toContain(`venue: '${venue}_x'`);
-    expect(status).toContain(`venues.${venue}_x`);
-    expect(textOf('test/api/coin/positions.test.ts')).toContain(`venue: '${venue}_x'`);
-  }
+  const lines = REMOTE_VENUE_NAMES.flatMap((venue) => [
+    ['test/ingest/operate/doctor.test.ts', `of('${urlVariable(venue)}')`],
+    ['test/api/status.test.ts', `venue: '${venue}_x'`],
+    ['test/api/status.test.ts', `venues.${venue}_x`],
+    ['test/api/coin/positions.test.ts', `venue: '${venue}_x'`],
+  ]);
+  expect(lines.filter(([path = '', line = '']) => !textOf(path).includes(line))).toEqual([]);
 });
 
 test('the local chain’s deployment asks each venue where it is', () => {
