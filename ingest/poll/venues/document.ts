@@ -1,15 +1,14 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
-import { holdsNoSecret } from '../../../runtime/config/secrets.ts';
 import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { Reading } from '../../../schemas/readings.ts';
 import type { ReadingRecord } from '../../../schemas/records.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';
 import { documentUrl, readImage } from '../../../schemas/venues/metadata.ts';
+import { shownImage, withoutLogin } from './image.ts';
 import { nameLookup } from './name-lookup.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isPrivateHost } from './public-address.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
@@ -45,24 +44,11 @@ export async function readDocument(
   try {
     const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
     const bytes = await fetchDocument(new URL(target.url), options, deadline);
-    const image = readImage(jsonOf(bytes, 'metadata document'));
-    const shown = documentUrl(image, options.ipfsGateway, true);
-    if ('reason' in shown) return reading(null, shown.reason.replace('metadata', 'image'));
-    const url = withoutLogin(shown.url);
-    return holdsNoSecret(url)
-      ? reading(url, null)
-      : reading(null, 'the image stands behind a key of IPFS_GATEWAY');
+    const shown = shownImage(readImage(jsonOf(bytes, 'metadata document')), options);
+    return 'reason' in shown ? reading(null, shown.reason) : reading(shown.url, null);
   } catch (error) {
     return reading(known, upstreamWords(error));
   }
-}
-
-/** A gateway's login is nobody's to know. */
-function withoutLogin(text: string): string {
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  return url.href;
 }
 
 async function fetchDocument(
@@ -80,16 +66,21 @@ async function fetchDocument(
     const target = documentUrl(next.href, options.ipfsGateway, options.allowPrivate);
     if ('reason' in target) throw new MalformedError('metadata document', `redirected: ${target.reason}`);
     url = new URL(target.url);
+    if (!standsBelow(options.ipfsGateway, url)) url = withoutLogin(url);
   }
   throw new MalformedError('metadata document', `over ${MAX_REDIRECTS} redirects`);
+}
+
+/** What a redirect leads to beside a gateway's documents is asked for as anybody would. */
+function standsBelow(gateway: string | null, url: URL): boolean {
+  return gateway !== null && url.href.startsWith(new URL(`${gateway}/ipfs/`).href);
 }
 
 type Answer = { bytes: Uint8Array } | { location: string };
 
 function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<Answer> {
   const { allowPrivate, nameServers } = options;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
+  if (!allowPrivate && isPrivateHost(url.hostname)) {
     return Promise.reject(new MalformedError('metadata document', 'at a private address'));
   }
   return new Promise((resolve, reject) => {

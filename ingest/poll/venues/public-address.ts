@@ -52,3 +52,9 @@ const PRIVATE_NAME = /(^|\.)(localhost|local|internal|home\.arpa|onion)\.?$|^(me
 export function isPublicName(host: string): boolean {
   return !PRIVATE_NAME.test(host);
 }
+
+/** Whether a host as a URL writes it is private by itself, whatever its name may come to. */
+export function isPrivateHost(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address);
+}

@@ -3,11 +3,13 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../../ingest/poll/venues/document.ts';
+import { shownImage } from '../../../ingest/poll/venues/image.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
 import { siteOf } from '../../../ingest/poll/venues/site.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
+import { nameServer } from './support/name-server.ts';
 
 const { signal } = new AbortController();
 let base = '';
@@ -107,6 +109,26 @@ describe('a metadata document', () => {
     expect(hits).toBe(before);
   });
 
+  test('whose gateway sends it beside its documents is asked for there without the login', async () => {
+    const logins: (string | undefined)[] = [];
+    const gateway = http.createServer(({ url, headers }, response) => {
+      logins.push(headers.authorization);
+      const next = { '/key/ipfs/a': '/key/ipfs/a/', '/key/ipfs/a/': '/key/api', '/key/api': '/admin' }[
+        url ?? ''
+      ];
+      if (next === undefined) response.end(JSON.stringify({ image: 'https://images.example/a.png' }));
+      else response.writeHead(302, { location: next }).end();
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    const { port } = gateway.address() as AddressInfo;
+    const ipfsGateway = `http://user:mark@127.0.0.1:${port}/key`;
+    const { reading } = await readDocument('mint', 'ipfs://a', { ipfsGateway, allowPrivate: true, signal });
+    const own = `Basic ${Buffer.from('user:mark').toString('base64')}`;
+    expect(logins).toEqual([own, own, undefined, undefined]);
+    expect(reading).toMatchObject({ imageUrl: 'https://images.example/a.png', error: null });
+    gateway.close();
+  });
+
   test('over plain http is refused where private addresses are', async () => {
     expect((await read(`${base}/good`, false)).error).toBe('the metadata uri has the scheme http:');
   });
@@ -114,6 +136,30 @@ describe('a metadata document', () => {
   test('on ipfs without a gateway says so', async () => {
     expect((await read('ipfs://bafy')).error).toBe('the metadata is on ipfs and IPFS_GATEWAY is not set');
   });
+});
+
+test.each(['http://192.168.0.1/x', 'http://[::ffff:c0a8:1]/x', 'https://0x7f.1/x', 'http://router.local/x'])(
+  'an image at %s is nobody’s to be sent to, but where private addresses are allowed',
+  (image) => {
+    const shown = (allowPrivate: boolean) => shownImage(image, { ipfsGateway: null, allowPrivate });
+    expect(shown(false)).toEqual({ reason: 'the image is at a private address' });
+    expect(shown(true)).toEqual({ url: new URL(image).href });
+  },
+);
+
+test('what a name comes to is looked at each time that it is asked for, address by address', async () => {
+  const answers = [['8.8.8.8'], ['127.0.0.1'], ['10.0.0.1', '8.8.4.4', '169.254.169.254'], []];
+  const names = await nameServer(() => answers.shift() ?? []);
+  const lookup = nameLookup({ publicOnly: true, signal, nameServers: [names.address] });
+  const ask = () =>
+    new Promise((resolve) => {
+      lookup('rebind.example', { all: true }, (error, found) => resolve(error?.message ?? found));
+    });
+  expect(await ask()).toEqual([{ address: '8.8.8.8', family: 4 }]);
+  expect(await ask()).toBe('rebind.example has no public address');
+  expect(await ask()).toEqual([{ address: '8.8.4.4', family: 4 }]);
+  expect(await ask()).toBe('rebind.example has no public address');
+  names.close();
 });
 
 test('names of the machine and of clouds have no public address, and nobody is asked for them', async () => {
