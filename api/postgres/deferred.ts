@@ -15,6 +15,7 @@ export function deferred(opening: Promise<Db>): Db {
   return {
     query: async (sql, params) => (await open()).query(sql, params),
     transaction: async (work) => (await open()).transaction(work),
+    tidy: async () => (await open()).tidy?.(),
     close: () => {
       isClosing = true;
       return opening.then(

@@ -14,5 +14,7 @@ export interface Transaction extends Queries {
 export interface Db extends Queries {
   /** All of it or nothing: a throw inside rolls back and is thrown on. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** What a server does by itself now and then, where there is none. */
+  tidy?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ export async function sweep(db: Db): Promise<void> {
   await db.query('DELETE FROM sessions WHERE expires_at <= now()');
   await db.query('DELETE FROM spent_nonces WHERE expires_at <= now()');
   await db.query(`DELETE FROM attempts WHERE at < now() - interval '2 minutes'`);
+  await db.tidy?.();
 }
 
 /** Sweeps every minute until the signal is given. */

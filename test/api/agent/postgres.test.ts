@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { deferred } from '../../../api/postgres/deferred.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
@@ -16,6 +17,31 @@ test('what the embedded engine was asked before it is closed is answered first',
   const answers = Promise.allSettled(asked);
   await db.close();
   expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
+});
+
+test('rows that are written and swept again and again take no more room in the embedded engine, nor does its log', async () => {
+  const db = await emptyEmbedded();
+  await migratePostgres(db);
+  const grown = async () => {
+    for (let minute = 0; minute < 4; minute += 1) {
+      await db.query(
+        `INSERT INTO attempts SELECT 'failed:' || n, now() - interval '3 minutes' FROM generate_series(1, 20000) AS n`,
+      );
+      await sweep(db);
+    }
+    const [row] = await db.query<{ table: string; indexes: string; log: string }>(
+      `SELECT pg_relation_size('attempts')::text AS table, pg_indexes_size('attempts')::text AS indexes,
+         pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::text AS log FROM pg_control_checkpoint()`,
+    );
+    return row as { table: string; indexes: string; log: string };
+  };
+  const first = await grown();
+  const later = await grown();
+  expect(Number(later.table)).toBeLessThanOrEqual(Number(first.table));
+  expect(Number(later.indexes)).toBeLessThan(1.2 * Number(first.indexes));
+  // Some minutes of 6 MB each, not all that there were.
+  expect(Number(later.log)).toBeLessThan(50e6);
+  await db.close();
 });
 
 test.each(ENGINES)(
