@@ -20,7 +20,7 @@ export interface AgentOptions extends ChainOptions {
 export function createAgentParts(options: AgentOptions): AgentParts {
   const { db, serviceName, publicUrl, optionsVenueId, venue } = options;
   const inTurn = createQueue();
-  const attempts = attemptCounter(db, inTurn, Date.now);
+  const attempts = attemptCounter(db, inTurn, () => performance.now());
   return {
     db,
     inTurn,

@@ -68,7 +68,10 @@ export const failedOf = (address: string): string => `failed:${address}`;
 
 const REMEMBERED = 100_000;
 
-/** What the database has refused is refused without asking it again: a flood costs it `most` rows a minute. */
+/**
+ * What the database has refused is refused without asking it again: a flood costs it `most` rows a minute.
+ * @param clock milliseconds that only go forward: nobody waits for an hour because the machine's time was put right.
+ */
 export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Attempts {
   const refusedUntil = new Map<string, number>();
   const leftOf = (subject: string) => (refusedUntil.get(subject) ?? 0) - clock();

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { attemptCounter } from '../../../api/agent/limits/limits.ts';
 import { createQueue } from '../../../api/agent/limits/queue.ts';
+import { type AgentOptions, createAgentParts } from '../../../api/agent/parts.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 
 /** A database that counts what it is asked, and has room for so many attempts. */
@@ -28,4 +29,16 @@ test('an attempt is one question to the database, one that it refuses another no
   now += 7_000;
   await expect(attempt()).rejects.toThrow('two are the most');
   expect(asked.length).toBe(4);
+});
+
+test('who was refused waits no longer because the time of the machine was put back', async () => {
+  const { asked, db } = counting(0);
+  const options = { db, programId: '11111111111111111111111111111111', venue: null };
+  const { countAttempt } = createAgentParts(options as unknown as AgentOptions);
+  const attempt = () => countAttempt('failed:192.0.2.1', 0, 'none is the most');
+  await expect(attempt()).rejects.toMatchObject({ retryAfter: 7 });
+  const put = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+  await expect(attempt()).rejects.toMatchObject({ retryAfter: 7 });
+  put.mockRestore();
+  expect(asked.length).toBe(1);
 });
