@@ -1,5 +1,5 @@
 /** Keys travel as a bound parameter in the address of the request: so many of them with one question. */
-export const KEYS_AT_ONCE = 1_000;
+const KEYS_AT_ONCE = 1_000;
 
 /** The same question for pieces of the keys, one after the other; for none of them where there are none. */
 export async function inPieces<Answer>(

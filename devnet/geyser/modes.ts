@@ -18,7 +18,7 @@ export const REPLAYS = [
 export type ReplayMode = (typeof REPLAYS)[number];
 
 /** What becomes of a stream that asks for accounts by their addresses alone; others go on. */
-export const BESIDES = [
+export const BESIDE_MODES = [
   'taken',
   /** It ends with UNAVAILABLE, as behind a gateway that has no server for it. */
   'unavailable',
@@ -29,7 +29,7 @@ export const BESIDES = [
   /** It is taken, and nothing but pings comes. */
   'pings',
 ] as const;
-export type BesideMode = (typeof BESIDES)[number];
+export type BesideMode = (typeof BESIDE_MODES)[number];
 
 /** How a provider differs from one that has everything. */
 export interface ProviderModes {
@@ -96,7 +96,7 @@ type Reader = (text: string | undefined) => Partial<ProviderModes>;
 
 const READERS: Record<keyof ProviderModes, Reader> = {
   replay: (text) => ({ replay: oneOf('replay', REPLAYS, text) }),
-  beside: (text) => ({ beside: oneOf('beside', BESIDES, text) }),
+  beside: (text) => ({ beside: oneOf('beside', BESIDE_MODES, text) }),
   streams: (text) => ({ streams: count('streams', text) }),
   newest: () => ({ newest: true }),
   named: (text) => ({ named: count('named', text) }),

@@ -1,6 +1,6 @@
 import type { Gap } from '../history/gap.ts';
 import type { Verified } from '../history/verify.ts';
-import type { Followed } from './beside/standing.ts';
+import type { Followed } from './followed-stream/followed-status.ts';
 
 /** What a person or a metric wants to know of the stream. */
 export type StreamEvent =

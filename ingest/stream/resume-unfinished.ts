@@ -3,8 +3,8 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
-import type { FollowedStates } from './beside/followed.ts';
 import type { CutLogsReader } from './cut-logs.ts';
+import type { FollowedStates } from './followed-stream/followed.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
 import type { HistoryBegin, StreamStore } from './stored-state.ts';
 

@@ -3,8 +3,8 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
-import type { Followed } from './beside/standing.ts';
 import type { StreamEvent } from './event.ts';
+import type { Followed } from './followed-stream/followed-status.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;

@@ -30,8 +30,8 @@ import type { SweepStore } from '../history/settle-profits.ts';
 import type { UndatedStore } from '../history/tell-times.ts';
 import type { VerificationStore } from '../history/verify.ts';
 import type { LogPosition } from '../log/port.ts';
-import type { LostBefore } from './beside/carried.ts';
 import type { CutTransaction } from './cut-logs.ts';
+import type { LostBefore } from './followed-stream/carried.ts';
 
 export interface HistoryBegin {
   /** Null where no history was asked for yet. */

@@ -70,10 +70,7 @@ const QuoteHistory = Type.Object(
 );
 export type QuoteHistory = Static<typeof QuoteHistory>;
 
-export const ProtocolHistoryItem = Type.Object(
-  { time: ITEM_TIME, byQuote: Type.Array(QuoteHistory) },
-  closed,
-);
+const ProtocolHistoryItem = Type.Object({ time: ITEM_TIME, byQuote: Type.Array(QuoteHistory) }, closed);
 
 export const ProtocolHistoryResponse = Type.Object(
   { ...range, items: Type.Array(ProtocolHistoryItem) },

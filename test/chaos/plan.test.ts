@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BESIDES, REPLAYS, readModes, WHOLE } from '../../devnet/geyser/modes.ts';
+import { BESIDE_MODES, REPLAYS, readModes, WHOLE } from '../../devnet/geyser/modes.ts';
 import { RPC_MANNERS } from '../../devnet/rpc/manners.ts';
 import { planFaults, wordsOf } from './plan.ts';
 
@@ -42,7 +42,7 @@ test(`with providers every manner of stream and node is in ten minutes of any se
   const manners = [
     ...Object.keys(others),
     ...REPLAYS.map((one) => `replay=${one}`),
-    ...BESIDES.map((one) => `beside=${one}`),
+    ...BESIDE_MODES.map((one) => `beside=${one}`),
     ...Object.keys(RPC_MANNERS),
     ...['oddities', 'spoilt'],
   ];

@@ -1,4 +1,4 @@
-import { BESIDES, REPLAYS } from '../../devnet/geyser/modes.ts';
+import { BESIDE_MODES, REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/state/random.ts';
 import { drawnManners, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 
@@ -82,9 +82,10 @@ const PROVIDERS: readonly Choice[] = [
     ...['streams=1,lag=3000', 'streams=1,newest', 'parentless'],
   ].map(provider([6, 12])),
   // A stream that is silent is given up after half a minute.
-  ...['pings', ...BESIDES.filter((beside) => beside !== 'taken').map((beside) => `beside=${beside}`)].map(
-    provider([32, 42]),
-  ),
+  ...[
+    'pings',
+    ...BESIDE_MODES.filter((beside) => beside !== 'taken').map((beside) => `beside=${beside}`),
+  ].map(provider([32, 42])),
 ];
 
 const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];

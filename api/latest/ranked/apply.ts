@@ -102,7 +102,7 @@ function put<Found>(
 }
 
 /** The policy that a pool is of: of another quote asset it is none of its. */
-export function rowOfPool({ byMint }: Rows, pool: RankedPool): RankedRow | undefined {
+function rowOfPool({ byMint }: Rows, pool: RankedPool): RankedRow | undefined {
   const row = byMint.get(pool.base_mint);
   return row?.quote === pool.quote_mint ? row : undefined;
 }

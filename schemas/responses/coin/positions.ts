@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Figure } from '../../figure.ts';
 import { BooleanOrNull, closed, NumberOrNull, TextOrNull } from '../parts.ts';
 
-export const PollerReading = Type.Object(
+const PollerReading = Type.Object(
   { reachable: Type.Boolean(), error: TextOrNull, equity: Figure, notional: Figure },
   closed,
 );

@@ -63,7 +63,7 @@ const head = (path: string, from: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`;
 const anyAddress = (random: Random) => `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
 
-export const ATTACKS: Record<string, Attack> = {
+const ATTACKS: Record<string, Attack> = {
   'a flood of pages from one address': {
     many: 60,
     turn: (target, random) => ask(target.url + page(target, random), { 'x-forwarded-for': '192.0.2.1' }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCarried, type LostBefore } from '../../../ingest/stream/beside/carried.ts';
+import { createCarried, type LostBefore } from '../../../ingest/stream/followed-stream/carried.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key, rawKey } from '../materialise/support/records.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createChain } from '../../../devnet/chain/chain.ts';
 import { serveGeyser } from '../../../devnet/geyser/server.ts';
-import { createBeside } from '../../../ingest/stream/beside/stream.ts';
+import { createFollowedStream } from '../../../ingest/stream/followed-stream/stream.ts';
 import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -25,7 +25,7 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
   const read = new Map<string, bigint>();
   /** The first request's reading is the first. */
   let rewrites = 0;
-  const beside = createBeside({
+  const beside = createFollowedStream({
     ...{ client, commitment: 'confirmed', position: null, logger, signal: stop.signal },
     addresses: () => addresses,
     isOfCore: () => false,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { BESIDES, type ProviderModes, REPLAYS } from '../../../devnet/geyser/modes.ts';
+import { BESIDE_MODES, type ProviderModes, REPLAYS } from '../../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../../devnet/program/state/random.ts';
 import { drawnManners, mannersNamed } from '../../../devnet/rpc/manners.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
@@ -229,7 +229,7 @@ function drawn(random: Random): Partial<ProviderModes> {
     late: random.chance(0.5),
     servers: random.int(1, 3),
     nameless: random.chance(0.2),
-    beside: random.chance(0.3) ? random.pick(BESIDES) : 'taken',
+    beside: random.chance(0.3) ? random.pick(BESIDE_MODES) : 'taken',
     streams: random.chance(0.2) ? 1 : null,
   };
 }

@@ -1,4 +1,4 @@
-import { type Carried, createCarried } from '../../../../ingest/stream/beside/carried.ts';
+import { type Carried, createCarried } from '../../../../ingest/stream/followed-stream/carried.ts';
 import type { AccountRecord, LogRecord } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { account, key, rawKey } from './records.ts';

@@ -1,4 +1,4 @@
-import type { LostBefore } from '../../../../ingest/stream/beside/carried.ts';
+import type { LostBefore } from '../../../../ingest/stream/followed-stream/carried.ts';
 import type { LogRecord } from '../../../../schemas/records.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 

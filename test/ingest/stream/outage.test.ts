@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BesideMode } from '../../../devnet/geyser/modes.ts';
-import { createAway } from '../../../ingest/stream/beside/away.ts';
-import { createRivals, type Who } from '../../../ingest/stream/beside/rivals.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import { createOutage } from '../../../ingest/stream/followed-stream/outage.ts';
+import { createStreamConflict, type Who } from '../../../ingest/stream/followed-stream/stream-conflict.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
@@ -149,9 +149,9 @@ test("a provider that keeps the newest stream alone: it is the core's, it is tol
 
 describe('two streams end one another', () => {
   let now = 0;
-  const rivals = () => createRivals(() => now);
+  const conflict = () => createStreamConflict(() => now);
   const inTurns = (ends: number, apartMs: number, isOurs = false) => {
-    const two = rivals();
+    const two = conflict();
     const order = ['core', 'beside'] as const;
     two.began('core');
     for (let at = 0; at < ends; at += 1) {
@@ -159,7 +159,7 @@ describe('two streams end one another', () => {
       now += apartMs;
       two.ended(order[at % 2] as Who, isOurs);
     }
-    return two.are();
+    return two.isKnown();
   };
 
   test('where each ends soon after the other began, five times in turns', () => {
@@ -173,59 +173,59 @@ describe('two streams end one another', () => {
   });
 
   test('nor where both end at once, or one of them again and again', () => {
-    const both = rivals();
+    const both = conflict();
     for (let at = 0; at < 20; at += 1) {
       both.began('core');
       both.began('beside');
       both.ended('core');
       both.ended('beside');
     }
-    expect(both.are()).toBe(false);
-    const one = rivals();
+    expect(both.isKnown()).toBe(false);
+    const one = conflict();
     one.began('core');
     for (let at = 0; at < 20; at += 1) {
       one.began('beside');
       one.ended('beside');
     }
-    expect(one.are()).toBe(false);
+    expect(one.isKnown()).toBe(false);
   });
 
   test('once it is known one end tells, until they were beside each other for a while', () => {
-    const two = rivals();
-    two.again();
-    expect(two.are()).toBe(false);
+    const two = conflict();
+    two.tryAgain();
+    expect(two.isKnown()).toBe(false);
     two.began('core');
     two.began('beside');
     two.ended('core');
-    expect(two.are()).toBe(true);
+    expect(two.isKnown()).toBe(true);
     two.ended('beside');
-    expect(two.are()).toBe(true);
-    two.again();
+    expect(two.isKnown()).toBe(true);
+    two.tryAgain();
     two.began('core');
     two.began('beside');
     now += 6_000;
     two.ended('core');
     two.began('core');
     two.ended('beside');
-    expect(two.are()).toBe(false);
+    expect(two.isKnown()).toBe(false);
   });
 });
 
 test('what was here a moment ago is not away, and what could not be here is not called so', () => {
   let now = 0;
-  const away = createAway(30_000, () => now);
+  const outage = createOutage(30_000, () => now);
   now = 29_999;
-  expect(away.lasts()).toBe(false);
+  expect(outage.isDue()).toBe(false);
   now = 30_000;
-  expect(away.lasts()).toBe(true);
-  away.excused();
-  expect(away.lasts()).toBe(false);
-  expect(away.here()).toBe(false);
-  away.begin(7n, 5n);
-  expect(away.unread()).toEqual({ after: 7n, to: 7n });
-  away.begin(7n, 9n);
-  expect(away.unread()).toEqual({ after: 7n, to: 9n });
-  away.allRead();
-  expect([away.isAway(), away.unread()]).toEqual([true, null]);
-  expect([away.here(), away.isAway()]).toEqual([true, false]);
+  expect(outage.isDue()).toBe(true);
+  outage.excused();
+  expect(outage.isDue()).toBe(false);
+  expect(outage.heard()).toBe(false);
+  outage.begin(7n, 5n);
+  expect(outage.unread()).toEqual({ after: 7n, to: 7n });
+  outage.begin(7n, 9n);
+  expect(outage.unread()).toEqual({ after: 7n, to: 9n });
+  outage.allRead();
+  expect([outage.isAway(), outage.unread()]).toEqual([true, null]);
+  expect([outage.heard(), outage.isAway()]).toEqual([true, false]);
 });

@@ -1,11 +1,11 @@
 /** A time in which the stream beside the core is away: its addresses are read over RPC. */
-export interface Away {
+export interface Outage {
   /** It brings something. Answers whether it was away. */
-  here(): boolean;
+  heard(): boolean;
   /** It could not be here until now. */
   excused(): void;
   /** Whether it has brought nothing for so long that it is away, or has to be called so. */
-  lasts(): boolean;
+  isDue(): boolean;
   /** @param reached, core the slots that the stream and the core have come to. */
   begin(reached: bigint | null, core: bigint | null): void;
   isAway(): boolean;
@@ -18,12 +18,12 @@ export interface Away {
 /** Without anything of it for so long a stream is away. */
 const AWAY_AFTER_MS = 30_000;
 
-export function createAway(afterMs = AWAY_AFTER_MS, now = () => performance.now()): Away {
+export function createOutage(afterMs = AWAY_AFTER_MS, now = () => performance.now()): Outage {
   let heardAt = now();
   let away = false;
   let unread: { after: bigint; to: bigint } | null = null;
   return {
-    here: () => {
+    heard: () => {
       const was = away;
       heardAt = now();
       away = false;
@@ -33,7 +33,7 @@ export function createAway(afterMs = AWAY_AFTER_MS, now = () => performance.now(
     excused: () => {
       heardAt = now();
     },
-    lasts: () => now() - heardAt >= afterMs,
+    isDue: () => now() - heardAt >= afterMs,
     begin: (reached, core) => {
       away = true;
       // Nothing was followed where it never began.

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { createRota } from '../../../ingest/stream/beside/rota.ts';
-import { createTurned } from '../../../ingest/stream/beside/turned.ts';
+import { createLeftRota } from '../../../ingest/stream/followed-stream/left-rota.ts';
+import { createRota } from '../../../ingest/stream/followed-stream/rota.ts';
 import { recordsOf } from '../../../ingest/stream/slots/records.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { account, key, rawKey } from '../materialise/support/records.ts';
 
-const isFirst = (turned: ReturnType<typeof createTurned>, name: string) => turned.isFirst(rawKey(name));
+const isFirst = (turned: ReturnType<typeof createLeftRota>, name: string) => turned.isFirst(rawKey(name));
 
 test('of an address that left the turns the first streamed state is a reading, and no other', () => {
-  const turned = createTurned();
+  const turned = createLeftRota();
   turned.left([key('a')]);
   expect(isFirst(turned, 'b')).toBe(false);
   expect(isFirst(turned, 'a')).toBe(true);
@@ -18,7 +18,7 @@ test('of an address that left the turns the first streamed state is a reading, a
 });
 
 test('it is none once the address was read where the stream has all of its states, and not before', () => {
-  const turned = createTurned();
+  const turned = createLeftRota();
   turned.left(['a', 'b', 'c'].map(key));
   turned.read(rawKey('a'), 9n);
   turned.carried(['a', 'b', 'other'].map(key), 10n);
@@ -30,7 +30,7 @@ test('it is none once the address was read where the stream has all of its state
 });
 
 test('so it is where the stream was known to have them before they left the turns', () => {
-  const turned = createTurned();
+  const turned = createLeftRota();
   turned.carried(['a', 'b', 'c'].map(key), 10n);
   turned.left(['a', 'b'].map(key));
   turned.read(rawKey('a'), 10n);

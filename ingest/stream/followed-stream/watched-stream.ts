@@ -3,7 +3,7 @@ import type { StreamEndedError } from '../geyser/ended.ts';
 import type { Update } from '../geyser/update.ts';
 import { watch } from '../watchdog.ts';
 
-export interface WatchedOptions {
+export interface WatchedStreamOptions {
   client: GeyserClient;
   subscription: Subscription;
   onUpdate(update: Update, stream: GeyserStream): void;
@@ -15,7 +15,7 @@ export interface WatchedOptions {
 }
 
 /** A stream that is ended where it stands still, and once the signal is given. */
-export function streamWatched(options: WatchedOptions): GeyserStream {
+export function openWatchedStream(options: WatchedStreamOptions): GeyserStream {
   const { signal, silenceMs } = options;
   let highest = -1n;
   const stream = options.client.subscribe(options.subscription, {

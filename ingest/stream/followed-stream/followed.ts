@@ -9,11 +9,11 @@ import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
 import { createCarried, type LostBefore } from './carried.ts';
-import type { Beside } from './port.ts';
+import type { Followed } from './followed-status.ts';
+import { createLeftRota } from './left-rota.ts';
+import type { FollowedStream } from './port.ts';
 import { createRota } from './rota.ts';
-import type { Followed } from './standing.ts';
-import { createBeside } from './stream.ts';
-import { createTurned } from './turned.ts';
+import { createFollowedStream } from './stream.ts';
 
 export interface FollowedOptions extends StreamLimits {
   client: GeyserClient;
@@ -40,7 +40,7 @@ export interface FollowedOptions extends StreamLimits {
   signal: AbortSignal;
 }
 
-export interface FollowedStates extends Beside {
+export interface FollowedStates extends FollowedStream {
   /** A state that goes into the log, whoever found it. */
   told(record: AccountRecord): void;
   /** There are other named balances than before. */
@@ -58,11 +58,11 @@ const RECORDS_AT_ONCE = 5_000;
 /** Followed addresses: streamed beside the core as far as the provider takes them, the rest read over RPC in turns. */
 export function createFollowed(options: FollowedOptions): FollowedStates {
   const { slots, programId, handle, logger, signal } = options;
-  const turned = createTurned();
+  const leftRota = createLeftRota();
   const asSeen = (update: AccountUpdate): AccountUpdate =>
-    turned.isFirst(update.address) ? { ...update, isReading: true } : update;
+    leftRota.isFirst(update.address) ? { ...update, isReading: true } : update;
   const reread = (addresses: readonly string[], notBefore: bigint) => {
-    turned.carried(addresses, notBefore);
+    leftRota.carried(addresses, notBefore);
     options.read(addresses, notBefore);
   };
   const carried = createCarried({
@@ -83,7 +83,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     },
     onJoined: (addresses) => carried.lost(addresses, beside.cover.brought() ?? 0n),
     onLeft: (addresses, read) => {
-      turned.left(read);
+      leftRota.left(read);
       carried.left(addresses);
     },
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
@@ -91,7 +91,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   });
   let overRpc: readonly string[] = [];
   const setRota = () => rota.set([...overRpc, ...options.named()]);
-  const beside = createBeside({
+  const beside = createFollowedStream({
     ...options,
     isOfCore: ({ owner, lamports }) => lamports > 0n && Buffer.compare(owner, programId) === 0,
     core: slots,
@@ -124,7 +124,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     ...beside,
     upTo: (slot) => beside.upTo(slot).map(asSeen),
     told: (record) => {
-      if (record.source === 'rpc') turned.read(record.address, record.slot);
+      if (record.source === 'rpc') leftRota.read(record.address, record.slot);
       carried.told(record);
       rota.told(record);
     },
@@ -146,7 +146,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
 /** Of a slot that the core never brought the stream beside it knows the time. */
 export const lateOutput = (
   slots: Slots,
-  beside: Pick<Beside, 'timeOf'>,
+  beside: Pick<FollowedStream, 'timeOf'>,
   update: AccountUpdate,
 ): SlotsOutput => ({
   type: 'late',

@@ -1,10 +1,10 @@
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 /**
- * Addresses that were read in turns before a stream carried them. Until one was read once more, at a slot that the stream
+ * Addresses that left the rota: they were read in turns before a stream carried them. Until one was read once more, at a slot that the stream
  * has all of its states of, the first state that the stream brings is no more than a reading: what was in between nobody saw.
  */
-export interface Turned {
+export interface LeftRota {
   /** They were read, and are not in the turns any more. */
   left(addresses: readonly string[]): void;
   /** The stream has all of their states from this slot on. */
@@ -22,7 +22,7 @@ interface One {
   from: bigint | null;
 }
 
-export function createTurned(): Turned {
+export function createLeftRota(): LeftRota {
   const waiting = new Map<string, One>();
   return {
     left: (addresses) => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ASK_ALL, type Ask, askAfter } from '../../../ingest/stream/beside/cap.ts';
-import { createFollowedCover } from '../../../ingest/stream/beside/cover.ts';
-import { createHold } from '../../../ingest/stream/beside/hold.ts';
-import { createBesideSlots } from '../../../ingest/stream/beside/slots.ts';
-import { createStanding } from '../../../ingest/stream/beside/standing.ts';
+import { ASK_ALL, type Ask, askAfter } from '../../../ingest/stream/followed-stream/after-refusal.ts';
+import { createFollowedCover } from '../../../ingest/stream/followed-stream/cover.ts';
+import { createFollowedStatus } from '../../../ingest/stream/followed-stream/followed-status.ts';
+import { createReleaseCeiling } from '../../../ingest/stream/followed-stream/release-ceiling.ts';
+import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
 import { endWords, replayEnd, StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
 import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots } from '../../../ingest/stream/slots/machine.ts';
@@ -109,7 +109,7 @@ test('where a replay was asked for it is left out first, unless the words are ab
 });
 
 test('states are kept until the core releases their slot; what comes for it later is late, once', () => {
-  const beside = createBesideSlots('confirmed', null);
+  const beside = createFollowedSlots('confirmed', null);
   expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.reached()).toBeNull();
   for (const update of [meta(11n), confirmed(11n), account(12n, 2)]) beside.take(update);
@@ -121,20 +121,20 @@ test('states are kept until the core releases their slot; what comes for it late
 });
 
 test('a replay from where it came to repeats nothing, and brings what differs or was not there', () => {
-  const beside = createBesideSlots('confirmed', null);
+  const beside = createFollowedSlots('confirmed', null);
   for (const update of [account(11n, 1), meta(11n), confirmed(11n)]) beside.take(update);
   beside.upTo(11n);
   expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.take(account(11n, 1, 9))).toEqual([account(11n, 1, 9)]);
   expect(beside.take(account(11n, 2))).toEqual([account(11n, 2)]);
   expect(beside.take(account(11n, 2))).toEqual([]);
-  const again = createBesideSlots('confirmed', 11n);
+  const again = createFollowedSlots('confirmed', 11n);
   expect(again.take(account(11n, 1))).toEqual([]);
   expect(again.take(account(10n, 1))).toEqual([account(10n, 1)]);
 });
 
 test('a state that comes late for a slot that nobody else dates waits for its block meta', () => {
-  const beside = createBesideSlots('confirmed', null, null, () => false);
+  const beside = createFollowedSlots('confirmed', null, null, () => false);
   beside.upTo(20n);
   expect(beside.take(account(15n, 1))).toEqual([]);
   expect(beside.take(meta(15n))).toEqual([account(15n, 1)]);
@@ -146,7 +146,7 @@ const slotsOf = (outputs: ReturnType<Slots['take']>) =>
   outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
 
 test('what an earlier run released without the stream beside it comes late, and is not kept for the next slot', () => {
-  const beside = createBesideSlots('confirmed', 10n, 14n);
+  const beside = createFollowedSlots('confirmed', 10n, 14n);
   expect(beside.reached()).toBe(10n);
   expect(beside.take(account(10n, 1))).toEqual([]);
   expect(beside.take(account(12n, 1))).toEqual([account(12n, 1)]);
@@ -155,7 +155,7 @@ test('what an earlier run released without the stream beside it comes late, and 
 });
 
 test('what is forgotten before the core released it was not brought', () => {
-  const beside = createBesideSlots('confirmed', 10n);
+  const beside = createFollowedSlots('confirmed', 10n);
   for (const slot of [11n, 12n])
     for (const update of [account(slot, 1), meta(slot), confirmed(slot)]) beside.take(update);
   beside.upTo(11n);
@@ -163,7 +163,7 @@ test('what is forgotten before the core released it was not brought', () => {
   beside.forget();
   expect(beside.reached()).toBe(11n);
   expect(beside.upTo(12n)).toEqual([]);
-  const unbegun = createBesideSlots('confirmed', null);
+  const unbegun = createFollowedSlots('confirmed', null);
   for (const update of [meta(11n), confirmed(11n)]) unbegun.take(update);
   unbegun.forget();
   expect(unbegun.reached()).toBeNull();
@@ -190,7 +190,7 @@ describe('the core waits for the stream beside it', () => {
   function stage() {
     const core = { last: 10n as bigint | null, held: 0 };
     const said = { ceiling: null as bigint | null, behind: false, reached: 10n };
-    const hold = createHold({
+    const hold = createReleaseCeiling({
       core,
       reached: () => said.reached,
       onCeiling: (ceiling) => {
@@ -252,7 +252,9 @@ describe('the core waits for the stream beside it', () => {
 
 test('addresses are told of as they come up, and those over RPC once the others are asked for', () => {
   const told: unknown[] = [];
-  const standing = createStanding(({ addresses, overRpc }, rest) => told.push([addresses, overRpc, ...rest]));
+  const standing = createFollowedStatus(({ addresses, overRpc }, rest) =>
+    told.push([addresses, overRpc, ...rest]),
+  );
   standing.asked(['a', 'b', 'c'], 2);
   standing.added(1);
   standing.asked(['a', 'b', 'c', 'd'], 2);

@@ -2,7 +2,7 @@ import type { AccountUpdate, Update } from '../geyser/update.ts';
 import { sameState } from '../slots/repeats.ts';
 
 /** What a stream beside the core has brought, by slot, until the core releases the slot. Pure: no clock, no I/O. */
-export interface BesideSlots {
+export interface FollowedSlots {
   /** Takes one update. Answers the states that come late: their slot was handed out before, and its time is known. */
   take(update: Update): AccountUpdate[];
   /** Unix seconds of a slot that this stream has told of; null where it is not remembered, or nobody knows it. */
@@ -33,12 +33,12 @@ const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
  * @param released the slot that the core has released last, which may be a later one.
  * @param isDated whether somebody else knows the time of a slot.
  */
-export function createBesideSlots(
+export function createFollowedSlots(
   commitment: 'confirmed' | 'finalized',
   reached: bigint | null,
   released: bigint | null = reached,
   isDated: (slot: bigint) => boolean = () => true,
-): BesideSlots {
+): FollowedSlots {
   const times = new Map<bigint, number | null>();
   /** States that came late for slots whose time nobody knows before their meta comes. */
   const undated = new Map<bigint, AccountUpdate[]>();

@@ -4,7 +4,7 @@ export type Who = 'core' | 'beside';
  * Whether the core's stream and the one beside it end one another: some providers keep the newest stream of a token and
  * end those before it.
  */
-export interface Rivals {
+export interface StreamConflict {
   began(who: Who): void;
   /**
    * Answers whether it was the beginning of the other that ended it, as far as times tell. Where it was cancelled here,
@@ -12,9 +12,9 @@ export interface Rivals {
    */
   ended(who: Who, isOurs?: boolean): boolean;
   /** Once they do they do until they are tried again. */
-  are(): boolean;
+  isKnown(): boolean;
   /** They are tried beside each other once more: one end of that kind tells by now. */
-  again(): void;
+  tryAgain(): void;
 }
 
 /** A stream that ends so soon after the other began may have ended for that. */
@@ -22,13 +22,13 @@ const SOON_MS = 5_000;
 /** Such ends in a row, of one and the other in turns, until it is told: the core has ended three times by then. */
 const TOLD_AFTER = 5;
 
-export function createRivals(now = () => performance.now()): Rivals {
+export function createStreamConflict(now = () => performance.now()): StreamConflict {
   const open: Record<Who, { begun: number; at: number } | null> = { core: null, beside: null };
   let begun = 0;
   let row = 0;
   let last: Who | null = null;
-  let known = false;
-  let are = false;
+  let wasKnown = false;
+  let isKnown = false;
   return {
     began: (who) => {
       begun += 1;
@@ -39,19 +39,19 @@ export function createRivals(now = () => performance.now()): Rivals {
       open[who] = null;
       const isFor = own !== null && other !== null && other.begun > own.begun;
       const isSoon = isFor && now() - other.at < SOON_MS;
-      if (isFor && !isSoon) known = false;
+      if (isFor && !isSoon) wasKnown = false;
       if (isOurs) return isSoon;
       row = !isSoon ? 0 : last === who ? 1 : row + 1;
       last = isSoon ? who : null;
-      are ||= row >= (known ? 1 : TOLD_AFTER);
+      isKnown ||= row >= (wasKnown ? 1 : TOLD_AFTER);
       return isSoon;
     },
-    are: () => are,
-    again: () => {
+    isKnown: () => isKnown,
+    tryAgain: () => {
       row = 0;
       last = null;
-      known = true;
-      are = false;
+      wasKnown = true;
+      isKnown = false;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
 
 /** What the rota may cost a provider: one reading of a hundred accounts in this time. */
-export const ROTA_EVERY_MS = 500;
+const ROTA_EVERY_MS = 500;
 
 export interface RotaOptions {
   reader: AccountReader;

@@ -1,7 +1,7 @@
 import type { Slots } from '../slots/machine.ts';
 
-/** How long the core waits for the stream beside it. */
-export interface Hold {
+/** The slot above which the core releases nothing: that which the stream beside it has come to. */
+export interface ReleaseCeiling {
   /** Whether there is a stream to wait for. */
   set(active: boolean): void;
   /** It has come further. */
@@ -11,7 +11,7 @@ export interface Hold {
   isActive(): boolean;
 }
 
-export interface HoldOptions {
+export interface ReleaseCeilingOptions {
   core: Pick<Slots, 'last' | 'held'>;
   /** How far the stream beside the core has come; null before it begins. */
   reached(): bigint | null;
@@ -32,7 +32,12 @@ const TICK_MS = 250;
  * Holds the core at the slot that the stream beside it has come to: while that one goes on, and for a moment where it
  * does not. Then the core goes on alone, until that stream is where the core is.
  */
-export function createHold({ core, reached, onCeiling, onBehind }: HoldOptions): Hold {
+export function createReleaseCeiling({
+  core,
+  reached,
+  onCeiling,
+  onBehind,
+}: ReleaseCeilingOptions): ReleaseCeiling {
   let active = false;
   let behind = false;
   let ticks = 0;

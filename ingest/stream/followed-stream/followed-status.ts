@@ -8,7 +8,7 @@ export interface Followed {
 }
 
 /** What is told of the followed addresses, each time that something of it changes. */
-export interface Standing {
+export interface FollowedStatus {
   /** Of all addresses the first so many are asked for. */
   asked(all: readonly string[], streamed: number): void;
   /** So many more came up, and are asked for soon. */
@@ -24,7 +24,9 @@ export interface Standing {
 const BEHIND = 'their stream is behind';
 
 /** @param tell `overRpc`: addresses that no stream carries. */
-export function createStanding(tell: (followed: Followed, overRpc: readonly string[]) => void): Standing {
+export function createFollowedStatus(
+  tell: (followed: Followed, overRpc: readonly string[]) => void,
+): FollowedStatus {
   let all: readonly string[] = [];
   let addresses = 0;
   let carried = 0;

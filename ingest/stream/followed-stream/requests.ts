@@ -1,9 +1,9 @@
 import type { Subscription } from '../geyser/client.ts';
 import type { StreamEndedError } from '../geyser/ended.ts';
-import { ASK_ALL, type Ask, askAfter, type Tried } from './cap.ts';
+import { ASK_ALL, type Ask, askAfter, type Tried } from './after-refusal.ts';
 
 /** The requests for followed addresses, and what the provider made of them. */
-export interface Asking {
+export interface FollowedRequests {
   /** What is asked for next. */
   request(fromSlot: bigint | null): Subscription & { name: string };
   /** The addresses of the last request. */
@@ -21,7 +21,7 @@ export interface Asking {
   anew(): void;
 }
 
-export interface AskingOptions {
+export interface FollowedRequestsOptions {
   commitment: 'confirmed' | 'finalized';
   /** Every followed address, what matters most first. */
   addresses(): string[];
@@ -32,7 +32,11 @@ export interface AskingOptions {
 /** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
 const UNNAMED_METAS = 32;
 
-export function createAsking({ commitment, addresses, onRequest }: AskingOptions): Asking {
+export function createFollowedRequests({
+  commitment,
+  addresses,
+  onRequest,
+}: FollowedRequestsOptions): FollowedRequests {
   let ask: Ask = ASK_ALL;
   let tried: Tried | null = null;
   let requests = 0;

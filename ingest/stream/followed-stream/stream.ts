@@ -4,21 +4,21 @@ import { createNewcomers } from '../following/newcomers.ts';
 import type { GeyserStream } from '../geyser/client.ts';
 import { endWords, refusesFilter, type StreamEndedError } from '../geyser/ended.ts';
 import type { Update } from '../geyser/update.ts';
-import { createAsking } from './asking.ts';
-import { createAway } from './away.ts';
 import { createFollowedCover } from './cover.ts';
-import { createHold } from './hold.ts';
-import type { Beside, BesideOptions } from './port.ts';
-import { createRivals } from './rivals.ts';
-import { createBesideSlots } from './slots.ts';
-import { createStanding } from './standing.ts';
-import { streamWatched } from './watched.ts';
+import { createFollowedStatus } from './followed-status.ts';
+import { createOutage } from './outage.ts';
+import type { FollowedStream, FollowedStreamOptions } from './port.ts';
+import { createReleaseCeiling } from './release-ceiling.ts';
+import { createFollowedRequests } from './requests.ts';
+import { createFollowedSlots } from './slots.ts';
+import { createStreamConflict } from './stream-conflict.ts';
+import { openWatchedStream } from './watched-stream.ts';
 
 /** A provider that takes no followed address at all is asked again after this long. */
 const ASK_AGAIN_MS = 600_000;
 /** One that ends the core's stream for this one is left alone for so long. */
 const ALONE_MS = 3_600_000;
-const RIVALS = 'the provider ends one stream where another begins';
+const ONE_STREAM_ALONE = 'the provider ends one stream where another begins';
 /** Streams that brought nothing, one after the other, until it is told that none is there. */
 const DOWN_AFTER = 2;
 /** Ends at the same slot, one after the other, until the next stream begins behind it. */
@@ -30,10 +30,10 @@ const REPLAYED_SLOTS = 150n;
  * A stream of followed addresses beside the core: as many as the provider takes. Where it does not go on it never holds
  * the core up for long, and nothing that becomes of it ends the core.
  */
-export function createBeside(options: BesideOptions): Beside {
+export function createFollowedStream(options: FollowedStreamOptions): FollowedStream {
   const { commitment, signal, logger, position, core } = options;
   const isDated = (slot: bigint) => options.coreTimeOf(slot) !== null;
-  const slots = createBesideSlots(commitment, position?.followed ?? null, position?.slot ?? null, isDated);
+  const slots = createFollowedSlots(commitment, position?.followed ?? null, position?.slot ?? null, isDated);
   let live: GeyserStream | null = null;
   /** Addresses came up that nobody was told of. */
   let fresh = false;
@@ -46,47 +46,51 @@ export function createBeside(options: BesideOptions): Beside {
       wake = resolve;
     });
 
-  const standing = createStanding(options.onFollowed);
-  const rivals = createRivals();
-  const away = createAway(options.awayAfterMs);
-  const asking = createAsking({ commitment, addresses: options.addresses, onRequest: standing.asked });
+  const status = createFollowedStatus(options.onFollowed);
+  const conflict = createStreamConflict();
+  const outage = createOutage(options.awayAfterMs);
+  const requests = createFollowedRequests({
+    commitment,
+    addresses: options.addresses,
+    onRequest: status.asked,
+  });
   const newcomers = createNewcomers({
     rewrite: () => {
-      const next = asking.request(null);
+      const next = requests.request(null);
       live?.resubscribe(next);
       return next.name;
     },
     read: options.read,
   });
-  const hold = createHold({
+  const ceiling = createReleaseCeiling({
     core,
     reached: slots.reached,
     onCeiling: options.onCeiling,
-    onBehind: standing.behind,
+    onBehind: status.behind,
   });
   const timeOf = (slot: bigint) => options.coreTimeOf(slot) ?? slots.timeOf(slot);
-  const reached = () => (hold.isActive() ? slots.reached() : (away.unread()?.after ?? null));
+  const reached = () => (ceiling.isActive() ? slots.reached() : (outage.unread()?.after ?? null));
   const cover = createFollowedCover({ position, core, reached, timeOf });
 
   const leave = () => {
-    if (away.isAway()) return;
-    away.begin(slots.reached(), core.last);
-    hold.set(false);
-    standing.away(true);
-    const unread = away.unread();
+    if (outage.isAway()) return;
+    outage.begin(slots.reached(), core.last);
+    ceiling.set(false);
+    status.away(true);
+    const unread = outage.unread();
     options.onAway(unread?.to ?? 0n, () => {
       // It may be here again, and away for another time.
-      if (unread === null || away.unread() !== unread) return;
+      if (unread === null || outage.unread() !== unread) return;
       cover.missed(unread.after, unread.to);
-      away.allRead();
+      outage.allRead();
       options.onReached();
     });
   };
   const comeBack = () => {
-    standing.down(null);
-    if (!away.here()) return;
-    standing.away(false);
-    hold.set(true);
+    status.down(null);
+    if (!outage.heard()) return;
+    status.away(false);
+    ceiling.set(true);
   };
 
   const oneStream = (fromSlot: bigint | null): Promise<StreamEndedError> =>
@@ -100,27 +104,27 @@ export function createBeside(options: BesideOptions): Beside {
           options.read(asked, slot);
         }
         begun = true;
-        const name = asking.atWork(filter);
+        const name = requests.atWork(filter);
         if (name === null) return;
         comeBack();
         newcomers.onFilter(name, slot);
-        options.onAtWork(slot, asking.streamed);
+        options.onAtWork(slot, requests.streamed);
       };
-      const first = asking.request(fromSlot);
-      const asked = asking.streamed();
+      const first = requests.request(fromSlot);
+      const asked = requests.streamed();
       newcomers.onNewStream(first.name);
-      rivals.began('beside');
-      live = streamWatched({
+      conflict.began('beside');
+      live = openWatchedStream({
         ...options,
         subscription: first,
         onUpdate: (update, stream) => {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
-          if (update.type === 'unreadable') options.reread(asking.streamed(), update.slot);
+          if (update.type === 'unreadable') options.reread(requests.streamed(), update.slot);
           const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
           if (slots.reached() !== before) {
-            hold.onReached();
+            ceiling.onReached();
             options.onReached();
           }
           if (slots.overflowing()) stream.cancel('too much waits for the core');
@@ -140,17 +144,17 @@ export function createBeside(options: BesideOptions): Beside {
   /** Until there is something to ask for, and the core has its stream. */
   const ready = async () => {
     while (options.addresses().length === 0 && !signal.aborted) {
-      hold.set(false);
+      ceiling.set(false);
       await woken();
       // They may have been read a little before where the core is by now.
       skipToCore(REPLAYED_SLOTS);
     }
-    if (!away.isAway()) hold.set(true);
+    if (!outage.isAway()) ceiling.set(true);
     if (!hasCore) {
       while (!hasCore && !signal.aborted) await woken();
-      away.excused();
+      outage.excused();
     }
-    if (away.isAway() && away.unread() === null) skipToCore(0n);
+    if (outage.isAway() && outage.unread() === null) skipToCore(0n);
   };
 
   const run = async () => {
@@ -159,40 +163,40 @@ export function createBeside(options: BesideOptions): Beside {
     for (;;) {
       await ready();
       if (signal.aborted) return;
-      const before = asking.ask();
+      const before = requests.ask();
       const begunAt = slots.reached();
-      const ended = await oneStream(before.replay && !away.isAway() ? slots.reached() : null);
+      const ended = await oneStream(before.replay && !outage.isAway() ? slots.reached() : null);
       if (signal.aborted) return;
-      const isForCore = rivals.ended('beside', ended.cancelled);
-      if (rivals.are()) {
-        logger.warn({ reason: ended.message, code: ended.code }, RIVALS);
-        standing.down(RIVALS);
+      const isForCore = conflict.ended('beside', ended.cancelled);
+      if (conflict.isKnown()) {
+        logger.warn({ reason: ended.message, code: ended.code }, ONE_STREAM_ALONE);
+        status.down(ONE_STREAM_ALONE);
         leave();
         failures = 0;
         await pause(options.aloneMs ?? ALONE_MS, signal);
-        rivals.again();
+        conflict.tryAgain();
         continue;
       }
       if (!hasCore) continue;
-      const worked = asking.hasWorked();
+      const worked = requests.hasWorked();
       // What is away is not refused, unless it says so.
-      if (!worked && !isForCore && (!away.isAway() || refusesFilter(ended))) asking.ended(ended);
+      if (!worked && !isForCore && (!outage.isAway() || refusesFilter(ended))) requests.ended(ended);
       if (!worked && !refusesFilter(ended)) options.client.renew();
-      const { cap } = asking.ask();
+      const { cap } = requests.ask();
       const isRefused = cap === 0 && refusesFilter(ended);
       if (cap !== before.cap && (cap !== 0 || isRefused))
-        standing.refused(`the provider takes ${cap} (${endWords(ended)})`);
+        status.refused(`the provider takes ${cap} (${endWords(ended)})`);
       stuck = worked && !ended.cancelled && slots.reached() === begunAt ? stuck + 1 : 0;
-      if (stuck === MOST_STUCK_ENDS) asking.withoutReplay();
+      if (stuck === MOST_STUCK_ENDS) requests.withoutReplay();
       failures = (worked && stuck === 0) || cap !== before.cap ? 0 : failures + 1;
-      if (isRefused) standing.down(null);
-      else if (failures >= DOWN_AFTER || cap === 0) standing.down(endWords(ended));
-      if (cap === 0 || (!worked && away.lasts())) leave();
-      if (cap === 0) asking.anew();
+      if (isRefused) status.down(null);
+      else if (failures >= DOWN_AFTER || cap === 0) status.down(endWords(ended));
+      if (cap === 0 || (!worked && outage.isDue())) leave();
+      if (cap === 0) requests.anew();
       if (slots.overflowing()) {
         // Lost here: it is read over RPC.
         slots.forget();
-        asking.withoutReplay();
+        requests.withoutReplay();
       }
       const { message: reason, code } = ended;
       logger.warn({ reason, code, failures, cap }, 'the stream of followed addresses ended');
@@ -205,13 +209,13 @@ export function createBeside(options: BesideOptions): Beside {
     add: (addresses) => {
       if (addresses.length === 0) return;
       newcomers.add(addresses);
-      standing.added(addresses.length);
+      status.added(addresses.length);
       fresh = true;
       wake();
     },
     upTo: (slot) => {
       if (live !== null) newcomers.onSlot();
-      if (fresh && away.isAway()) standing.asked(options.addresses(), asking.streamed().length);
+      if (fresh && outage.isAway()) status.asked(options.addresses(), requests.streamed().length);
       fresh = false;
       return slots.upTo(slot);
     },
@@ -221,13 +225,13 @@ export function createBeside(options: BesideOptions): Beside {
     onCore: () => {
       if (!hasCore) wake();
       hasCore = true;
-      hold.onCore();
+      ceiling.onCore();
     },
-    onCoreBegin: () => rivals.began('core'),
+    onCoreBegin: () => conflict.began('core'),
     onCoreEnd: (brought, isOurs) => {
-      rivals.ended('core', isOurs);
+      conflict.ended('core', isOurs);
       if (!brought) hasCore = false;
-      if (!brought || rivals.are()) live?.cancel('the core comes first');
+      if (!brought || conflict.isKnown()) live?.cancel('the core comes first');
     },
     cover,
     timeOf: slots.timeOf,

@@ -5,9 +5,9 @@ import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots } from '../slots/machine.ts';
 import type { FollowedCover } from './cover.ts';
-import type { Followed } from './standing.ts';
+import type { Followed } from './followed-status.ts';
 
-export interface BesideOptions extends Pick<StreamLimits, 'silenceMs' | 'awayAfterMs' | 'aloneMs'> {
+export interface FollowedStreamOptions extends Pick<StreamLimits, 'silenceMs' | 'awayAfterMs' | 'aloneMs'> {
   client: GeyserClient;
   commitment: 'confirmed' | 'finalized';
   /** Where the log ends. */
@@ -39,7 +39,7 @@ export interface BesideOptions extends Pick<StreamLimits, 'silenceMs' | 'awayAft
   signal: AbortSignal;
 }
 
-export interface Beside {
+export interface FollowedStream {
   /** Addresses that came up. */
   add(addresses: readonly string[]): void;
   /** The core releases this slot: hands out what is here of it and of those before. */
