@@ -2,10 +2,15 @@ import { createRecent } from '../../../runtime/recent.ts';
 
 /** What a client has had of late of something that all share. */
 export interface Account {
+  /** STRANGERS of those that have one together. */
+  address: string;
   /** Milliseconds, as of `at`. */
   had: number;
   at: number;
 }
+
+/** None that an address could be. */
+const STRANGERS = '';
 
 export interface Accounts {
   /** Whose account the next request of an address is. */
@@ -28,8 +33,8 @@ const MOST_KNOWN = 20_000;
  * @param now milliseconds that only go forward
  */
 export function createAccounts(now: () => number): Accounts {
-  const open = (): Account => ({ had: 0, at: now() });
-  const strangers = open();
+  const open = (address: string): Account => ({ address, had: 0, at: now() });
+  const strangers = open(STRANGERS);
   const known = createRecent<Account>(MOST_KNOWN);
   /** Of the last who asked, and of the last before that who was another, what is or will be his own. */
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
@@ -40,7 +45,7 @@ export function createAccounts(now: () => number): Accounts {
     had,
     of: (address) => {
       const account = known.get(address);
-      const own = account ?? open();
+      const own = account ?? open(address);
       if (account === undefined) known.set(address, own);
       if (own !== last.own) other = last;
       last = { own, at: now() };

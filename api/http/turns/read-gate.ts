@@ -48,13 +48,13 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   /** Of those under way, begun by who had had much by then, and those whose place rests. */
   let greedy = 0;
 
-  const isModestAbout = () => own.isAbout() || others.isAbout();
+  const isModestAbout = ({ address }: Account) => own.isAbout(address) || others.isAbout(address);
   const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
   const mayBegin = (account: Account): boolean => {
     const part = accounts.isOtherAbout(account) ? BESIDE_OTHERS : ALONE;
     if (all >= atOnce || (underWay.get(account) ?? 0) >= placesOf(part)) return false;
-    return hasHadLittle(account) || !isModestAbout() || greedy < placesOf(GREEDY);
+    return hasHadLittle(account) || !isModestAbout(account) || greedy < placesOf(GREEDY);
   };
   /** Ends it; whoever may begin then begins. */
   const begin = (account: Account): (() => void) => {
@@ -64,7 +64,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
     if (isGreedy) greedy += 1;
     underWay.set(account, (underWay.get(account) ?? 0) + 1);
     return () => {
-      if (isGreedy && isModestAbout()) after(leave, Math.min(now() - begunAt, MOST_REST_MS));
+      if (isGreedy && isModestAbout(account)) after(leave, Math.min(now() - begunAt, MOST_REST_MS));
       else if (isGreedy) greedy -= 1;
       end(account);
     };
@@ -86,7 +86,8 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const turn = (account: Account): Promise<() => void> =>
     new Promise((resolve, refuse) => {
       const itsTurn = () => resolve(begin(account));
-      if (hasHadLittle(account)) own.note();
+      if (hasHadLittle(account)) own.note(account.address);
+      else own.leave(account.address);
       if (mayBegin(account) && !lines.has(account)) itsTurn();
       else lines.add(account, { begin: itsTurn, refuse });
     });

@@ -101,7 +101,8 @@ export function createTurns({
         }, refuse);
       };
       const isModest = hasHadLittle(account);
-      if (isModest) about.note();
+      if (isModest) about.note(account.address);
+      else about.leave(account.address);
       if (isModest && begun < SLICE_MS && !lines.has(account)) begin();
       else lines.add(account, { begin, refuse });
       // Also where nobody waits: what is begun from now on counts anew.

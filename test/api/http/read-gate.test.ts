@@ -118,6 +118,26 @@ describe('reads that take turns', () => {
     expect(rests).toHaveLength(1);
   });
 
+  test('who is alone makes no room for himself, however little he has of the rest', async () => {
+    const { begun, names, work, endLast } = works();
+    const others = { isAbout: (except?: string) => except !== 'f' };
+    const rests: number[] = [];
+    const after = (_: () => void, ms: number) => void rests.push(ms);
+    const { gate, pass } = await gateThatKnows(['f'], { atOnce: 12, others, after });
+    const all: Promise<unknown>[] = [gate('f', work('f0'))];
+    await awaited(() => expect(begun).toHaveLength(1));
+    pass(900);
+    all.push(gate('f', work('f1')));
+    pass(900);
+    begun[0]?.end();
+    await endLast();
+    all.push(...[2, 3, 4, 5].map((n) => gate('f', work(`f${n}`))));
+    await awaited(() => expect(names()).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5']));
+    for (const { end } of begun) end();
+    await Promise.all(all);
+    expect(rests).toEqual([]);
+  });
+
   test('who is alone leaves room for whoever comes', async () => {
     const { begun, names, work } = works();
     const { gate } = await gateThatKnows(['flood'], { atOnce: 4 });

@@ -67,6 +67,20 @@ test('who has had a tenth of the thread waits behind whoever has had little, and
   expect(isDone()).toBe(true);
 });
 
+test('who has had little until now makes no room for himself', async () => {
+  const { ask, goOn, pass, begun, isDone } = thread();
+  const all = [ask('alone', 'stranger', 0)];
+  pass(1_001);
+  all.push(ask('alone', 'little', 140), ask('alone', 'much', 20));
+  goOn();
+  all.push(...[1, 2, 3].map((n) => ask('alone', `a${n}`, 2)));
+  for (let n = 0; n < 3; n += 1) goOn();
+  expect(begun).toEqual(['stranger', 'little', 'much', 'a1', 'a2', 'a3']);
+  await Promise.all(all);
+  goOn();
+  expect(isDone()).toBe(true);
+});
+
 test('they rest for what comes of their requests, too: the thread is theirs until others are heard', async () => {
   const { ask, goOn, restOver, pass, hasHad, begun } = thread();
   await hasHad('honest', 1);
