@@ -4,7 +4,8 @@ import Koa, { type Context, type Next } from 'koa';
 import { BusyError } from '../../runtime/errors.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
+import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
+import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { createUnread } from './answers/unread.ts';
@@ -48,12 +49,14 @@ const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 export function createHttp(routes: readonly Route[], options: HttpOptions): Koa {
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const packed = createPackedAnswers(PACKED_BYTES);
+  const sendLarge = createLargeAnswers();
   const about = createAbout(() => performance.now());
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: about });
   const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: about });
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) {
-    const handle = (ctx: Context) => answer(ctx, route, { shared, packed, gate, longGate }, options);
+    const handle = (ctx: Context) =>
+      answer(ctx, route, { shared, packed, gate, longGate, sendLarge }, options);
     if (route.method === 'GET') router.get(route.path, handle);
     else router.post(route.path, handle);
   }
@@ -134,9 +137,9 @@ function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, abo
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
-      const bytes = ctx.length ?? 0;
-      unread.note(address, ctx.res, (ctx.state.held as object | undefined) ?? ctx.res, bytes);
-      return bytes;
+      const answer = ctx.state.answer as Answer | undefined;
+      if (answer !== undefined) unread.note(address, ctx.res, answer);
+      return ctx.length ?? 0;
     });
   };
 }
@@ -175,12 +178,13 @@ interface Reads {
   packed: PackedAnswers;
   gate: ReadGate;
   longGate: ReadGate;
+  sendLarge: SendLarge;
 }
 
 async function answer(
   ctx: Context,
   route: Route,
-  { shared, packed, gate, longGate }: Reads,
+  { shared, packed, gate, longGate, sendLarge }: Reads,
   options: HttpOptions,
 ): Promise<void> {
   ctx.state.route = route.path;
@@ -196,7 +200,7 @@ async function answer(
     // The store is silent: what is told is from before.
     const age = Math.floor(options.latest.age() / 1000);
     if (age > 0) ctx.set('Age', String(age));
-    send(ctx, form, true);
+    send(ctx, form, true, sendLarge);
     return;
   }
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : undefined;

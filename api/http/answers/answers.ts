@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
+import { PART_BYTES, type SendLarge } from './large-answers.ts';
 import { type Piece, tagOf, textTagOf } from './piece.ts';
 import { printedText } from './printed.ts';
 
@@ -77,7 +78,7 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
 }
 
 /** Sends the answer, and nothing can be set after it; 304 where the client has it already and may have kept it. */
-export function send(ctx: Context, answer: Answer, kept: boolean): void {
+export function send(ctx: Context, answer: Answer, kept: boolean, sendLarge: SendLarge = endInPieces): void {
   ctx.status = answer.status;
   ctx.set('Cache-Control', kept ? 'no-cache' : 'no-store');
   ctx.set(answer.headers);
@@ -90,15 +91,16 @@ export function send(ctx: Context, answer: Answer, kept: boolean): void {
   }
   if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
   const { bytes, rest } = answer;
-  ctx.length = lengthOf(answer);
-  ctx.state.held = typeof bytes === 'string' ? ctx.res : bytes;
+  const length = lengthOf(answer);
+  ctx.length = length;
+  ctx.state.answer = answer;
   if (typeof bytes !== 'string' && rest === undefined) {
     ctx.body = bytes;
     return;
   }
   ctx.respond = false;
   if (typeof bytes === 'string') ctx.res.end(bytes, encodingOf(bytes, answer.length));
-  else endInPieces(ctx.res, [bytes, ...bytesOf(rest ?? [])]);
+  else (length > PART_BYTES ? sendLarge : endInPieces)(ctx.res, [bytes, ...bytesOf(rest ?? [])]);
 }
 
 /** All of them at once: they are kept anyway, and a stream of them would cost more than most are long. */

@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { type Answer, lengthOf } from './answers.ts';
 
 /** What was answered and has not left yet, because it is not read. */
 export interface Unread {
-  /** @param held what takes the room: answers that several are sent take it once */
-  note(address: string, response: ServerResponse, held: object, bytes: number): void;
+  note(address: string, response: ServerResponse, answer: Answer): void;
 }
 
 interface Waiting {
   response: ServerResponse;
-  held: object;
+  /** What takes the room, and how many bytes each: what several are sent takes it once. */
+  held: ReadonlyMap<object, number>;
   bytes: number;
 }
 
@@ -22,15 +23,27 @@ const LEAST_BYTES = 64 * 1024;
 export function createUnread(most: number): Unread {
   const clients = new Map<string, Set<Waiting>>();
   const users = new Map<object, number>();
+  const hold = ({ held }: Waiting): void => {
+    for (const [one, bytes] of held) {
+      const before = users.get(one) ?? 0;
+      users.set(one, before + 1);
+      if (before === 0) all += bytes;
+    }
+  };
+  const release = ({ held }: Waiting): void => {
+    for (const [one, bytes] of held) {
+      const left = (users.get(one) ?? 1) - 1;
+      if (left > 0) users.set(one, left);
+      else if (users.delete(one)) all -= bytes;
+    }
+  };
   let all = 0;
 
   const leave = (address: string, one: Waiting): void => {
     const own = clients.get(address);
     if (own === undefined || !own.delete(one)) return;
     if (own.size === 0) clients.delete(address);
-    const left = (users.get(one.held) ?? 1) - 1;
-    if (left > 0) users.set(one.held, left);
-    else if (users.delete(one.held)) all -= one.bytes;
+    release(one);
   };
   const endOne = (): void => {
     let greatest: [string, Waiting] | undefined;
@@ -47,17 +60,28 @@ export function createUnread(most: number): Unread {
   };
 
   return {
-    note: (address, response, held, bytes) => {
+    note: (address, response, answer) => {
+      const bytes = lengthOf(answer);
       if (bytes < LEAST_BYTES || response.destroyed || response.writableFinished) return;
-      const one = { response, held, bytes };
+      const one = { response, held: heldFor(response, answer), bytes };
       const own = clients.get(address);
       if (own === undefined) clients.set(address, new Set([one]));
       else own.add(one);
-      const before = users.get(held) ?? 0;
-      users.set(held, before + 1);
-      if (before === 0) all += bytes;
+      hold(one);
       response.once('close', () => leave(address, one));
       while (all > most && clients.size > 0) endOne();
     },
   };
+}
+
+/** A text is nobody else's; bytes are kept as large as they were made, whatever part of them is sent. */
+function heldFor(
+  response: ServerResponse,
+  { bytes, length, rest = [] }: Answer,
+): ReadonlyMap<object, number> {
+  const held = new Map<object, number>();
+  if (typeof bytes === 'string') held.set(response, length);
+  else held.set(bytes.buffer, bytes.buffer.byteLength);
+  for (const { bytes: piece } of rest) held.set(piece.buffer, piece.buffer.byteLength);
+  return held;
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
+import type { Piece } from '../../../api/http/answers/piece.ts';
 import { createUnread } from '../../../api/http/answers/unread.ts';
 import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
@@ -27,9 +28,10 @@ class Response extends EventEmitter {
 
 function stage() {
   const unread = createUnread(1_000 * KB);
-  return (address: string, bytes: number, held?: object) => {
+  return (address: string, bytes: number, rest: Piece[] = []) => {
     const response = new Response();
-    unread.note(address, response as unknown as ServerResponse, held ?? response, bytes);
+    const own = { status: 200, bytes: Buffer.allocUnsafeSlow(bytes), length: bytes, etag: '', headers: {} };
+    unread.note(address, response as unknown as ServerResponse, { ...own, rest });
     return response;
   };
 }
@@ -57,8 +59,10 @@ test('what is read waits no more', () => {
 
 test('an answer that many are sent takes its room once, until the last of them has read it', () => {
   const ask = stage();
-  const shared = {};
-  const readers = Array.from({ length: 100 }, (_, n) => ask(`reader ${n}`, 600 * KB, shared));
+  const bytes = Buffer.allocUnsafeSlow(600 * KB);
+  // Each has a head of its own, and parts of what follows are held as all of it is.
+  const rest = [0, 1, 2].map((n) => ({ tag: '', bytes: bytes.subarray(n * 200 * KB, (n + 1) * 200 * KB) }));
+  const readers = Array.from({ length: 100 }, (_, n) => ask(`reader ${n}`, 100, rest));
   expect(readers.some(({ destroyed }) => destroyed)).toBe(false);
   for (const reader of readers.slice(1)) reader.read();
   expect(ask('another', 300 * KB).destroyed).toBe(false);
