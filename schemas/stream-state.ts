@@ -8,7 +8,7 @@ export interface StreamState {
   /** Addresses beyond what the program owns whose states are wanted, and how many of them no stream carries. */
   addresses: number;
   overRpc: number;
-  /** Whether a node lists the program's accounts, when one was asked last. Those who told before this was told did not say. */
+  /** Whether lists of the program's accounts are known to be whole. Those who told before this was told did not say. */
   listed?: boolean;
 }
 

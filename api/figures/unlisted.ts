@@ -1,7 +1,7 @@
 import { absent, type Figure } from '../../schemas/figure.ts';
 import type { View } from '../latest/view.ts';
 
-const UNLISTED = "no node lists the program's accounts (getProgramAccounts)";
+const UNLISTED = "no list of the program's accounts (getProgramAccounts) was proved whole";
 
 /**
  * Why counts and sums over all policies are absent; null where every policy is known. One that was not written since

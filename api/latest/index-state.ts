@@ -6,6 +6,7 @@ import {
   type IncompleteState,
   incompleteState,
   missingMark,
+  openOf,
 } from '../../clickhouse/queries/progress/index-state.ts';
 import { timeOf } from '../../schemas/units.ts';
 
@@ -58,7 +59,7 @@ const RESTLESS = 'history is not complete: what is missing of it is changing at 
 /** @param missing null where it changes faster than it can be read. */
 export function stateOf(applied: AppliedState, missing: Missing | null): IndexState {
   const gaps = missing?.gaps ?? [];
-  const openGaps = gaps.filter((gap) => isOpen(gap, applied));
+  const openGaps = openOf(gaps, applied);
   return {
     applied,
     gaps,
@@ -68,11 +69,6 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     followedTime: timeOf(applied.followed_time),
     historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
   };
-}
-
-/** A gap holds until every partition of transactions has applied its closing, its opening included. */
-function isOpen(gap: GapState, applied: AppliedState): boolean {
-  return gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions;
 }
 
 function historyReason(

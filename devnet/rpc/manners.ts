@@ -24,6 +24,8 @@ export interface RpcManners {
   withoutTimes: boolean;
   /** Whether it lists a program's accounts: all, those that a filter names, or none. */
   scans: 'any' | 'filtered' | 'none';
+  /** Of a list of accounts one in so many is left out, the same ones always; 0: none. */
+  unlistedOneIn: number;
   /** Most accounts that it reads at once, and most signatures that it lists. */
   mostAccounts: number;
   mostSignatures: number;
@@ -54,13 +56,17 @@ export const POLITE: RpcManners = {
   mostVersion: 1,
   withoutTimes: false,
   scans: 'any',
+  unlistedOneIn: 0,
   mostAccounts: 100,
   mostSignatures: 1_000,
 };
 
-/** One transaction in so many, the same ones always. */
+/** One in so many, the same ones always. */
+export const isOneIn = (share: number, name: string): boolean =>
+  Buffer.from(name).reduce((sum, byte) => sum + byte, 0) % share === 0;
+
 const oneIn = (share: number, times: number): Spell => ({
-  befalls: (signature) => Buffer.from(signature).reduce((sum, byte) => sum + byte, 0) % share === 0,
+  befalls: (signature) => isOneIn(share, signature),
   times,
 });
 
@@ -78,6 +84,7 @@ export const RPC_MANNERS = {
   'no-times': { withoutTimes: true },
   frugal: { scans: 'filtered', mostAccounts: 5, mostSignatures: 100 },
   unlisted: { scans: 'none' },
+  'partial-list': { unlistedOneIn: 3 },
   pruned: { keeps: 100n },
 } as const satisfies Record<string, Partial<RpcManners>>;
 
@@ -87,7 +94,12 @@ export type RpcMannersName = keyof typeof RPC_MANNERS;
 const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
 
 /** What they take from who asks is not to be had in any other way as long as they last, but by history where it is there. */
-export const ALONE: ReadonlySet<RpcMannersName> = new Set(['unlisted', 'pruned', 'long-limits']);
+export const ALONE: ReadonlySet<RpcMannersName> = new Set([
+  'unlisted',
+  'partial-list',
+  'pruned',
+  'long-limits',
+]);
 
 /** Some of them by lot, such as a node may have together. */
 export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {

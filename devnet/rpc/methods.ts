@@ -1,7 +1,7 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Ledger, SignatureEntry, StoredAccount } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
-import type { RpcManners, Spell } from './manners.ts';
+import { isOneIn, type RpcManners, type Spell } from './manners.ts';
 import type { Past } from './past.ts';
 import { errorJson, isVersionOne, transactionJson } from './transaction.ts';
 
@@ -101,13 +101,14 @@ export const METHODS: Record<string, Method> = {
   getProgramAccounts: ([program, config], context) => {
     const slot = contextSlot(context, config as Config);
     const { filters = [] } = (config ?? {}) as Config;
-    const { scans } = context.manners;
+    const { scans, unlistedOneIn } = context.manners;
     if (scans === 'none' || (scans === 'filtered' && filters.length === 0))
       throw new RpcFault(-32601, 'getProgramAccounts is not available on this plan');
     const accounts = context.past
       .accountsByOwner(key(program), slot)
       .filter(({ data }) => filters.every(({ memcmp }) => holds(data, memcmp)))
-      .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }));
+      .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }))
+      .filter(({ pubkey }) => unlistedOneIn === 0 || !isOneIn(unlistedOneIn, pubkey));
     return (config as { withContext?: boolean } | undefined)?.withContext === true
       ? withContext(slot, accounts)
       : accounts;

@@ -1,6 +1,7 @@
 import type { Gap } from '../history/gap.ts';
 import type { Verified } from '../history/verify.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
+import type { Listed } from './following/compared.ts';
 
 /** What a person or a metric wants to know of the stream. */
 export type StreamEvent =
@@ -11,8 +12,8 @@ export type StreamEvent =
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
   | ({ type: 'verified' } & Verified)
-  /** Whether no node lists the program's accounts. */
-  | { type: 'listed'; isRefused: boolean }
+  /** What the list of the program's accounts is. */
+  | { type: 'listed'; listed: Listed }
   | { type: 'gap'; gap: Gap; open: boolean }
   /** What history waits for, again and again; null: it goes on. */
   | { type: 'stalled'; reason: string | null };

@@ -8,8 +8,8 @@ export interface StreamLimits {
   aloneMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
-  /** Where no node lists the program's accounts one is asked again so much later. */
-  relistMs?: number;
+  /** What was listed of the program's accounts is compared so often, and asked for again where no node lists them. */
+  compareMs?: number;
 }
 
 export const limitsOf = ({
@@ -17,11 +17,11 @@ export const limitsOf = ({
   awayAfterMs,
   aloneMs,
   rotaMs,
-  relistMs,
+  compareMs,
 }: StreamLimits): StreamLimits => ({
   ...(silenceMs === undefined ? {} : { silenceMs }),
   ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
   ...(aloneMs === undefined ? {} : { aloneMs }),
   ...(rotaMs === undefined ? {} : { rotaMs }),
-  ...(relistMs === undefined ? {} : { relistMs }),
+  ...(compareMs === undefined ? {} : { compareMs }),
 });

@@ -37,6 +37,13 @@ function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bi
   return begun <= startSlot ? gaps : [...gaps, { fromSlot: startSlot, toSlot: begun - 1n, toTime: null }];
 }
 
+/** Whether everything of history from a slot on is in the store. */
+export async function isHistoryRead(store: StreamStore, startSlot: bigint): Promise<boolean> {
+  const begin = (await store.historyBegin?.()) ?? NOWHERE;
+  if (begin.firstSlot === null || unreadBefore(begin, startSlot).length > 0) return false;
+  return (await store.isWhole?.()) ?? false;
+}
+
 /**
  * Takes up what an earlier run left: gaps, transactions with cut logs, and accounts that were in the log but not
  * applied when this one began. Called once the stream has begun, so that a gap which this run opens in place of an

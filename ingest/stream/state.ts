@@ -5,6 +5,7 @@ import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-stat
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
+import type { Listed } from './following/compared.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
@@ -31,8 +32,16 @@ export const unconnected = (now: number, listed = false): Standing => ({
   stalled: null,
 });
 
-const UNLISTED =
-  'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names';
+/** Why accounts that were not written since may not be known. */
+const UNLISTED: Record<Listed, string | null> = {
+  refused:
+    'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names',
+  part: "SOLANA_RPC_URL lists only part of the program's accounts (getProgramAccounts): of the others those are known that were written since, or that history names",
+  unproved: null,
+  proved: null,
+};
+/** Whether all are known; what says nothing of it leaves it as it was told last. */
+const ALL_KNOWN: Partial<Record<Listed, boolean>> = { refused: false, part: false, proved: true };
 
 /** What is missing while the stream is connected. */
 function lacksOf({
@@ -66,8 +75,10 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
 }
 
 function toldBy(event: StreamEvent): Partial<Standing> | null {
-  if (event.type === 'listed')
-    return { unlisted: event.isRefused ? UNLISTED : null, listed: !event.isRefused };
+  if (event.type === 'listed') {
+    const listed = ALL_KNOWN[event.listed];
+    return { unlisted: UNLISTED[event.listed], ...(listed === undefined ? {} : { listed }) };
+  }
   if (event.type === 'stalled')
     return { stalled: event.reason === null ? null : `history stands still: ${event.reason}` };
   if (event.type !== 'followed') return null;
@@ -101,7 +112,7 @@ export interface StateTeller {
 /** Puts the state into the log where it changes, and now and then where it does not: what is not told again expires. */
 export function createStateTeller(options: {
   log: Pick<LogWriter, 'append'>;
-  /** Whether a node listed the program's accounts, as it was told before this process. */
+  /** Whether all accounts of the program were known, as it was told before this process. */
   listed: boolean;
   logger: Logger;
   signal: AbortSignal;

@@ -1,5 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
+import { appliedState, gapStates, openOf } from '../../clickhouse/queries/progress/index-state.ts';
 import {
   followedAccounts,
   historyBegin,
@@ -63,7 +64,9 @@ export interface StreamStore {
   openGaps(): Promise<Gap[]>;
   /** Where history was read from on; absent where nobody can have said otherwise before. */
   historyBegin?(): Promise<HistoryBegin>;
-  /** Whether the program's accounts were listed, when they were asked for last; absent where nobody can have told. */
+  /** Whether every partition of what is stored has all gaps closed; absent where nothing is. */
+  isWhole?(): Promise<boolean>;
+  /** Whether lists of the program's accounts were known to be whole; absent where nobody can have told. */
   wasListed?(): Promise<boolean>;
   /** Accounts of the program that history names and nobody has read; absent where no history is stored. */
   unreadAccounts?(): Promise<UnreadAccount[]>;
@@ -86,6 +89,7 @@ export function storedState(
   | 'uncarried'
   | 'openGaps'
   | 'historyBegin'
+  | 'isWhole'
   | 'wasListed'
   | 'unreadAccounts'
   | 'incompleteTransactions'
@@ -98,6 +102,7 @@ export function storedState(
     uncarried: () => uncarriedNow(store),
     openGaps: () => openGaps(store),
     historyBegin: () => historyBegin(store),
+    isWhole: async () => openOf(await gapStates(store), await appliedState(store)).length === 0,
     wasListed: async () => (await listedState(store)) === 1,
     unreadAccounts: () => unreadAccounts(store),
     incompleteTransactions: () => unresolvedTransactions(store),

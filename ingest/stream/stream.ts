@@ -19,7 +19,7 @@ import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
-import { resumeUnfinished } from './resume-unfinished.ts';
+import { isHistoryRead, resumeUnfinished } from './resume-unfinished.ts';
 import { createSlotTimes } from './slot-times.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
@@ -101,11 +101,13 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const reader = createAccountReader(rpc, following.expectedAt, timeOf);
   const limits = limitsOf(options);
   const sweeper = createSweeper({
-    ...{ reader, programId, mints: following.mints, send, logger, signal, ...limits },
+    ...{ reader, programId: program, mints: following.mints, send, logger, signal, ...limits },
     named: async () => namedAddresses(program, (await store.unreadAccounts?.()) ?? []),
+    isKnown: (address) => following.expectedAt(decodeKey(address) as Uint8Array) === 'program',
+    isHistoryRead: () => isHistoryRead(store, startSlot),
     addresses: () => [...following.streamed(), ...following.namedBalances()],
     brought: () => beside.cover.brought(),
-    onListed: (isRefused) => report({ type: 'listed', isRefused }),
+    onListed: (listed) => report({ type: 'listed', listed }),
     learn: (records) => records.forEach(learn),
   });
   const reread = createCutLogsReader({ rpc, send, logger, signal });

@@ -75,7 +75,9 @@ test('counts and sums over all policies are absent while nothing proves that all
   expect(new Set(unknown.counts)).toEqual(new Set([null]));
   expect([unknown.present, unknown.rows]).toEqual([0, 2]);
   expect([...unknown.reasons]).toEqual([
-    expect.stringMatching(/^no node lists the program's accounts \(getProgramAccounts\), and history is not/),
+    expect.stringMatching(
+      /^no list of the program's accounts \(getProgramAccounts\) was proved whole, and history is not/,
+    ),
   ]);
 });
 

@@ -111,6 +111,10 @@ export async function gapStates(store: Store): Promise<GapState[]> {
   );
 }
 
+/** A gap holds until every partition of transactions has applied its closing, its opening included. */
+export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapState[] =>
+  gaps.filter((gap) => gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions);
+
 /** The transactions that are incomplete now, and what they take with them. */
 export interface IncompleteState {
   count: number;

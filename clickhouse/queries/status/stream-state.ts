@@ -14,7 +14,7 @@ export interface StreamStateRow {
   loaded_at: number;
 }
 
-/** Whether a node listed the program's accounts when ingestion told last; null where it did not say, or told nothing. */
+/** Whether lists of the program's accounts were known to be whole when ingestion told last; null where it did not say, or told nothing. */
 export async function listedState(store: Store): Promise<number | null> {
   const [row] = await store.query<{ listed: number | null }>(
     'SELECT listed FROM stream_state FINAL LIMIT 1',

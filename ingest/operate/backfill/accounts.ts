@@ -5,11 +5,13 @@ import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { createAccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead, type ReadAccounts } from '../../history/accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
+import { lacksOf } from '../../stream/following/list-lacks.ts';
 import type { KnownAccount } from '../../stream/stored-state.ts';
 
 const READS_AT_ONCE = 4;
@@ -33,15 +35,15 @@ export interface BackfilledAccounts {
   accounts: number;
   /** Why the program's accounts were not listed, in the node's words: those are read that are known. Null where they were. */
   unlisted: string | null;
+  /** What was listed lacks accounts that are there: of those the ones are read that something names. */
+  isPart: boolean;
 }
 
 /** Reads the program's accounts and everything they lead to into the log. @throws RpcError */
 export async function backfillAccounts(options: BackfillAccountsOptions): Promise<BackfilledAccounts> {
   const { rpc, log, programId, notBefore, signal } = options;
-  const following = createFollowedAddresses(
-    decodeKey(programId) as Uint8Array,
-    decodeKey(options.launchpadProgramId) as Uint8Array,
-  );
+  const program = decodeKey(programId) as Uint8Array;
+  const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
   for (const { address, expected, named } of options.known) following.add(address, expected, named);
   const reader = createAccountReader(rpc, following.expectedAt);
   const done = new Set<string>();
@@ -53,11 +55,15 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     await log.append(records);
     options.onProgress(done.size, following.size());
   };
+  let unlisted: string | null = null;
+  let isPart = false;
   const pageReader = (read: ReadAccounts) => {
     const patient = createPatientRead(read, options);
     return async (addresses: readonly string[]) => {
       const records = signal.aborted ? null : await patient(addresses, notBefore);
-      if (records !== null) await keep(records);
+      if (records === null) return;
+      isPart ||= unlisted === null && records.some(isOfProgram);
+      await keep(records);
     };
   };
   const readPage = pageReader(reader.read);
@@ -65,12 +71,17 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     pageReader((addresses, at) => reader.readOfStrangers(addresses, at, expected)),
   ) as [typeof readPage, typeof readPage];
 
-  let unlisted: string | null = null;
+  const isOfProgram = ({ owner, lamports }: AccountRecord) =>
+    lamports > 0n && Buffer.compare(owner, program) === 0;
   const owned = await reader.readProgram(programId, notBefore).catch((error) => {
     if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
     unlisted = error.message;
     return [];
   });
+  const lacks = lacksOf(program, owned);
+  isPart = lacks.short > 0;
+  for (const address of [...lacks.named, encodeBase58(configAddress(program))])
+    following.add(address, 'program');
   for (const some of chunks(owned, RECORDS_AT_ONCE)) {
     if (signal.aborted) break;
     await keep(some);
@@ -84,7 +95,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   }
   for (const addresses of pagesOf(following.mints())) await readMints(addresses);
   for (const addresses of pagesOf(following.metadata())) await readMetadata(addresses);
-  return { accounts: done.size, unlisted };
+  return { accounts: done.size, unlisted, isPart };
 }
 
 const pagesOf = (addresses: readonly string[]) => chunks(addresses, ADDRESSES_PER_READ);

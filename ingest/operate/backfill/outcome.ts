@@ -18,13 +18,18 @@ const whyOpen = ({ fromSlot }: Gap, begin: bigint): string =>
     : 'it ends behind what was final as this began; ingest reads it, or run it again later';
 
 /** What was to be read and was not, with what is to be done, a line each; none where all was. */
-export function unreadLines({ unlisted, unread }: Backfilled): string[] {
+export function unreadLines({ unlisted, isPart, unread }: Backfilled): string[] {
   return [
     ...(unlisted === null
       ? []
       : [
           `no node lists the accounts of the program (${unlisted}): only those that were known are read; name one in SOLANA_RPC_URL that has getProgramAccounts, and run it again`,
         ]),
+    ...(isPart
+      ? [
+          "the list of the program's accounts (getProgramAccounts) lacks some that are there: of those the ones are read that something names; name another node in SOLANA_RPC_URL, and run it again",
+        ]
+      : []),
     ...unread.map(
       ({ signature, fromSlot }) =>
         `transaction ${signature} cannot be read, and slot ${fromSlot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,

@@ -9,6 +9,7 @@ import {
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Finding } from './finding.ts';
+import { tryList } from './rpc-list.ts';
 import { tryManners } from './rpc-manners.ts';
 
 const PAGE = 1000;
@@ -22,7 +23,8 @@ const MOST_PAGES = 20;
 export async function checkRpc(url: string, config: Config, signal: AbortSignal): Promise<Finding[]> {
   const manners = await tryManners(url, config, signal);
   if (manners.isBusy) return manners.findings;
-  return [await reach(url, config), ...manners.findings];
+  const lacking = await tryList(url, config);
+  return [await reach(url, config), ...manners.findings, ...(lacking === null ? [] : [lacking])];
 }
 
 async function reach(url: string, { programId, commitment, programStartSlot }: Config): Promise<Finding> {

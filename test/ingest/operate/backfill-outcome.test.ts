@@ -83,9 +83,18 @@ test('a transaction that cannot be read is named, with its slot, and its gap is 
 
 test('where no node lists the accounts of the program transactions are read all the same, and it is told', async () => {
   const { out, err } = await backfilled(0n, [], { scans: 'none' });
-  expect(out).toEqual([expect.stringMatching(/^0 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
+  expect(out).toEqual([expect.stringMatching(/^1 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
   expect(err).toEqual([
     expect.stringMatching(/^no node lists the accounts .* getProgramAccounts, and run it again$/),
+  ]);
+});
+
+test('a list of accounts that lacks some is told, with what to do', async () => {
+  const whole = Number((await backfilled(0n, [])).out[0]?.split(' ')[0]);
+  const { out, err } = await backfilled(0n, [], { unlistedOneIn: 3 });
+  expect(Number(out[0]?.split(' ')[0])).toBeLessThan(whole);
+  expect(err).toEqual([
+    expect.stringMatching(/^the list of the program's accounts .* lacks .* run it again$/),
   ]);
 });
 

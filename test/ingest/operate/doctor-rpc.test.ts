@@ -49,6 +49,11 @@ test.each<[string, Partial<RpcManners>, RegExp]>([
     { scans: 'none' },
     /^failed accounts: it lists none of a program \(getProgramAccounts: .*; have getProgramAccounts allowed/,
   ],
+  [
+    'a list of accounts that lacks some',
+    { unlistedOneIn: 3 },
+    /^failed accounts: its list of the program's \(getProgramAccounts\) lacks some that are there: .*; have it list all/,
+  ],
   ['few accounts at once', { mostAccounts: 5 }, /^note accounts: fewer than 100 at once \(.*max 5\): .*plan/],
   ['few signatures at once', { mostSignatures: 100 }, /^note lists: fewer than 1000 .*\(.*max 100\): .*plan/],
   [

@@ -24,7 +24,7 @@ test(`a node that lists accounts by a filter alone, and few at once: the ledger 
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
   expect(missing).toEqual([]);
-  expect(events.findLast(({ type }) => type === 'listed')).toMatchObject({ isRefused: false });
+  expect(events.findLast(({ type }) => type === 'listed')).toMatchObject({ listed: 'unproved' });
   expect(rpc.asked('getProgramAccounts')).toBeGreaterThan(1);
 });
 
@@ -35,7 +35,7 @@ test('a node that lists no accounts at all: it is told, and those that are known
   await stage.live(1);
   const { events } = stage.start();
   await stage.liveUntil('it is told', () =>
-    events.some((event) => event.type === 'listed' && event.isRefused),
+    events.some((event) => event.type === 'listed' && event.listed === 'refused'),
   );
   await stage.live(40);
   await stage.settled();
@@ -54,7 +54,7 @@ test('what no node lists and history names is read, whoever wrote to it before',
     ...[...policies.keys()].map((policy) => ({ policy, token_account: '' })),
     ...[...venues.values()].map(({ policy, tokenAccount }) => ({ policy, token_account: tokenAccount })),
   ];
-  stage.start({ relistMs: 100 });
+  stage.start({ compareMs: 100 });
   await stage.settled();
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   const program = decodeKey(chain.programId) as Uint8Array;

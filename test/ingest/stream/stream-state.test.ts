@@ -24,13 +24,13 @@ function after(events: readonly StreamEvent[]): Standing {
 }
 
 test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
-  const unlisted = after([{ type: 'connected' }, { type: 'listed', isRefused: true }]);
+  const unlisted = after([{ type: 'connected' }, { type: 'listed', listed: 'refused' }]);
   expect(unlisted).toMatchObject({ connected: true, since: 2_000 });
   expect(unlisted.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
   const both = stateAfter(unlisted, refused, 3_000);
   expect(both.reason).toMatch(/^SOLANA_RPC_URL refuses .*; 2 of 12 followed addresses/);
   expect(both.since).toBe(2_000);
-  expect(stateAfter(unlisted, { type: 'listed', isRefused: false }, 4_000)).toMatchObject({
+  expect(stateAfter(unlisted, { type: 'listed', listed: 'unproved' }, 4_000)).toMatchObject({
     reason: null,
     since: 4_000,
   });

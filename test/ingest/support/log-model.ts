@@ -79,6 +79,7 @@ export function createLogModel(partitions = 1): LogModel {
         closed && obstacle?.type === 'pruned' ? [{ fromSlot, firstSlot: obstacle.firstSlot }] : [],
       ),
     }),
+    isWhole: async () => [...model.gaps.values()].every(({ closed }) => closed),
     openGaps: async (): Promise<Gap[]> => [...model.gaps.values()].filter(({ closed }) => !closed),
     incompleteTransactions: async () => [],
   };

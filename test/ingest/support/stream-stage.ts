@@ -37,7 +37,7 @@ export interface StartOptions {
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;
-  relistMs?: number;
+  compareMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
   /** Another log than one in this process, and where it ends. */
@@ -120,7 +120,7 @@ export async function openStreamStage({
       silenceMs,
       awayAfterMs,
       aloneMs,
-      relistMs,
+      compareMs,
       startSlot,
       commitment = 'confirmed',
       log = createMemoryLog({ startOffsets: {} }),
@@ -143,7 +143,7 @@ export async function openStreamStage({
         ...(silenceMs === undefined ? {} : { silenceMs }),
         ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
         ...(aloneMs === undefined ? {} : { aloneMs }),
-        ...(relistMs === undefined ? {} : { relistMs }),
+        ...(compareMs === undefined ? {} : { compareMs }),
         ...(startSlot === undefined ? {} : { startSlot }),
         rotaMs: 20,
         againAfterMs: 100,

@@ -1,0 +1,50 @@
+import { MalformedError } from '../../../schemas/malformed.ts';
+import { accountType, decodeAccount, type ProgramAccount } from '../../../schemas/program/accounts.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { modelAddress } from '../../../schemas/solana/pda.ts';
+
+/** What a list of the program's accounts says itself that it lacks. */
+export interface ListLacks {
+  /** Accounts of the program that listed ones name, base58. */
+  named: Set<string>;
+  /** Policies that have more venue accounts than are listed of them. */
+  short: number;
+}
+
+/** A list may be cut, or come from an index that is behind, and look like a whole one. */
+export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[]): ListLacks {
+  const found = new Set<string>();
+  const named = new Set<string>();
+  const models = new Set<number>();
+  const venues = new Map<string, number>();
+  const counts: [policy: string, venues: number][] = [];
+  for (const record of listed) {
+    const address = encodeBase58(record.address);
+    found.add(address);
+    const account = decoded(record.data);
+    if (account?.type === 'Policy') {
+      named.add(encodeBase58(account.origin));
+      if (account.modelId > 0) models.add(account.modelId);
+      counts.push([address, account.venueCount]);
+    }
+    if (account?.type === 'VenueAccount') {
+      const policy = encodeBase58(account.policy);
+      named.add(policy);
+      if (!account.revoked) venues.set(policy, (venues.get(policy) ?? 0) + 1);
+    }
+  }
+  for (const id of models) named.add(encodeBase58(modelAddress(programId, id)));
+  for (const address of found) named.delete(address);
+  return { named, short: counts.filter(([policy, count]) => count > (venues.get(policy) ?? 0)).length };
+}
+
+function decoded(data: Uint8Array): ProgramAccount | null {
+  try {
+    return accountType(data) === null ? null : decodeAccount(data);
+  } catch (error) {
+    // The materialiser keeps it as a dead letter.
+    if (error instanceof MalformedError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import { afterEach, expect, test } from 'vitest';
+import { mannersNamed, type RpcManners } from '../../../devnet/rpc/manners.ts';
+import { lacksOf } from '../../../ingest/stream/following/list-lacks.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type Running, type StreamStage, until } from '../support/stream-stage.ts';
+
+const SEED = process.env.SEED ?? 'partial-1';
+
+let stage: StreamStage;
+afterEach(() => stage?.close());
+
+/** A chain whose accounts nobody writes to any more, before a node that lists so many of them. */
+async function resting(manners: Partial<RpcManners>): Promise<void> {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  stage.rpc.faults.behave(manners);
+  const { chain, model } = stage;
+  await stage.live(60);
+  const { policies, venues } = chain.state();
+  /** As the store tells what events name and nobody has read: nothing before history is read. */
+  model.unreadAccounts = async () => {
+    if (model.gaps.size === 0 || !(await model.isWhole?.())) return [];
+    return [
+      ...[...policies].map(([policy]) => ({ policy, token_account: '' })),
+      ...[...venues.values()].map(({ policy, tokenAccount }) => ({ policy, token_account: tokenAccount })),
+    ];
+  };
+}
+
+const listsOf = ({ events }: Running) =>
+  events.flatMap((event) => (event.type === 'listed' ? [event.listed] : []));
+const isClosed = ({ events }: Running) => events.findIndex((event) => event.type === 'gap' && !event.open);
+
+test(`a list that leaves accounts out is told, and they are read once something names them (seed ${SEED})`, async () => {
+  await resting(mannersNamed(['partial-list']));
+  const running = stage.start({ compareMs: 100 });
+  await stage.settled();
+  const { chain, model } = stage;
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await until('it is told', () => listsOf(running).includes('part'));
+  expect(listsOf(running)).not.toContain('proved');
+});
+
+test('an empty list of a program that has its configuration is no whole one', async () => {
+  await resting({ unlistedOneIn: 1 });
+  const running = stage.start({ compareMs: 100 });
+  await stage.restUntil('it is told', () => listsOf(running).includes('part'));
+});
+
+test('a list is proved whole once the whole history names nothing else, and is not before', async () => {
+  await resting({});
+  const running = stage.start({ compareMs: 100 });
+  await stage.restUntil('it is proved', () => listsOf(running).includes('proved'));
+  const { events } = running;
+  expect(isClosed(running)).toBeGreaterThan(-1);
+  expect(isClosed(running)).toBeLessThan(
+    events.findIndex((event) => event.type === 'listed' && event.listed === 'proved'),
+  );
+  expect(new Set(listsOf(running))).toEqual(new Set(['unproved', 'proved']));
+});
+
+test('a list that shrank is no whole one, and what it lacks keeps its state', async () => {
+  await resting({});
+  const first = stage.start({ compareMs: 100 });
+  await stage.restUntil('it is proved', () => listsOf(first).includes('proved'));
+  await first.stop();
+  const { chain, model } = stage;
+  stage.rpc.faults.behave({ unlistedOneIn: 1 });
+  await stage.live(1);
+  const second = stage.start({ compareMs: 100, position: model.position });
+  await stage.restUntil('it is told', () => listsOf(second).includes('part'));
+  expect(wrongStates(chain, model)).toEqual([]);
+});
+
+test('a list is asked for at the slot that the stream has come to', async () => {
+  await resting({ scans: 'none' });
+  const { chain, model } = stage;
+  model.unreadAccounts = async () => [];
+  const running = stage.start({ compareMs: 100 });
+  await stage.restUntil('it is refused', () => listsOf(running).includes('refused'));
+  await stage.live(60);
+  const before = chain.tip().slot;
+  await stage.restUntil('it is marked', () => (model.markers.accounts.at(-1) ?? 0n) >= before);
+  const known = new Set(model.accounts.keys());
+  stage.rpc.faults.behave({ scans: 'any', pool: [40] });
+  await stage.restUntil('it is listed', () => listsOf(running).includes('unproved'));
+  const { policies, venues } = chain.state();
+  const found = [...policies.keys(), ...venues.keys()].filter((address) => !known.has(address));
+  expect(found.length).toBeGreaterThan(0);
+  for (const address of found) expect(model.accounts.get(address)?.slot).toBeGreaterThanOrEqual(before);
+});
+
+test('what listed accounts name or count, and is not listed, is lacking', async () => {
+  await resting({});
+  const running = stage.start({ compareMs: 100 });
+  await stage.settled();
+  await stage.restUntil('it is proved', () => listsOf(running).includes('proved'));
+  const { chain, model } = stage;
+  const program = decodeKey(chain.programId) as Uint8Array;
+  const all = [...model.accounts.values()].filter(({ owner }) => Buffer.compare(owner, program) === 0);
+  expect(lacksOf(program, all)).toEqual({ named: new Set(), short: 0 });
+  const { policies, venues } = chain.state();
+  const without = (address: string): AccountRecord[] =>
+    all.filter((record) => encodeBase58(record.address) !== address);
+  const [venue] = [...venues].find(([, { revoked }]) => !revoked) as [string, object];
+  expect(lacksOf(program, without(venue)).short).toBe(1);
+  const withVenue = new Set([...venues.values()].map(({ policy }) => policy));
+  const [policy] = [...policies.keys()].filter((one) => withVenue.has(one)) as [string];
+  expect(lacksOf(program, without(policy)).named).toEqual(new Set([policy]));
+});
