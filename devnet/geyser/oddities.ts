@@ -5,12 +5,21 @@ import { type EncodedUpdate, encodeMeta, encodePing, encodePong, encodeSlot, fie
 /** An update of a kind that nobody knows yet. */
 const UNKNOWN_KIND = 30;
 
+/** The highest that a message can say. */
+const NEVER = 2n ** 64n - 1n;
+
 const raw = (bytes: Uint8Array): EncodedUpdate => ({ bytes: Buffer.from(bytes), field: 0 });
 
 /** What a server may send in front of a block that says nothing true of it, or nothing at all. Seeded. */
 export function oddities(block: Block, next: () => number): EncodedUpdate[] {
   const { slot, parent } = block;
+  const far = slot + 1_000_000n;
   const all: (() => EncodedUpdate)[] = [
+    // A slot that stands on this one, confirmed, and that the chain comes to in days, or never.
+    () => encodeMeta({ ...block, slot: far, parent: slot }),
+    () => encodeMeta({ ...block, slot: NEVER, parent: slot }),
+    () => encodeSlot(far, slot, SlotStatus.SLOT_CONFIRMED),
+    () => encodeSlot(NEVER, slot, SlotStatus.SLOT_CONFIRMED),
     () => raw(field(UNKNOWN_KIND, Buffer.from('of a later version'))),
     () => raw(encodePing()),
     () => raw(encodePong(7)),

@@ -48,7 +48,9 @@ function certificateWords(ended: StreamEndedError): string {
 export function endWords(ended: StreamEndedError): string {
   if (ended.cancelled) return ended.message;
   if (saysUntrusted(ended)) return certificateWords(ended);
-  return WORDS[ended.code ?? -1] ?? 'the provider failed';
+  const words = WORDS[ended.code ?? -1] ?? 'the provider failed';
+  const isRefusal = ended.code === status.INTERNAL || ended.code === status.INVALID_ARGUMENT;
+  return isRefusal && OF_REPLAY.test(ended.message) ? 'the provider refuses the replay from there' : words;
 }
 
 function messageFor(code: number | null, message: string): string {

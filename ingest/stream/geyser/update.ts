@@ -50,6 +50,11 @@ const STATES: Partial<Record<SlotStatus, SlotState>> = {
   [SlotStatus.SLOT_DEAD]: 'dead',
 };
 
+/** Of a slot every 400 ms a chain has so many in twelve thousand years: nothing would ever stand on a later one. */
+const MOST_SLOT = 10n ** 12n;
+/** An epoch: no chain skips so many slots in a row, and one that was released behind them would end all before it. */
+const MOST_SKIPPED = 432_000n;
+
 /**
  * Reads a SubscribeUpdate. Accounts and transactions, the bulk, are read by hand and stay views of the bytes.
  * @throws Error where the bytes are no message, or none that says its slot.
@@ -62,20 +67,23 @@ export function readUpdate(bytes: Uint8Array): Update {
   }
   const update = SubscribeUpdate.decode(bytes);
   if (update.slot !== undefined) {
-    const { slot, parent, status } = update.slot;
+    const { parent, status } = update.slot;
+    const slot = BigInt(update.slot.slot);
+    if (slot > MOST_SLOT) return { type: 'other' };
     return {
       type: 'slot',
-      slot: BigInt(slot),
+      slot,
       parent: parent === undefined ? null : BigInt(parent),
       state: STATES[status] ?? 'other',
     };
   }
   if (update.blockMeta !== undefined) {
-    const { slot, parentSlot, blockTime } = update.blockMeta;
+    const { blockTime } = update.blockMeta;
+    const [slot, parent] = [BigInt(update.blockMeta.slot), BigInt(update.blockMeta.parentSlot)];
+    const isOfAChain = slot <= MOST_SLOT && (parent === 0n || slot <= parent + MOST_SKIPPED);
+    if (!isOfAChain) return { type: 'other' };
     return {
-      type: 'blockMeta',
-      slot: BigInt(slot),
-      parent: BigInt(parentSlot),
+      ...{ type: 'blockMeta', slot, parent },
       blockTime: blockTimeOf(Number(blockTime?.timestamp)),
       filter: update.filters[0] ?? '',
     };
@@ -103,7 +111,8 @@ function legible(
     return read(message);
   } catch (error) {
     for (const { number, value } of wireFields(message)) {
-      if (number === SLOT && typeof value === 'bigint') return { type: 'unreadable', of, slot: value };
+      if (number === SLOT && typeof value === 'bigint' && value <= MOST_SLOT)
+        return { type: 'unreadable', of, slot: value };
     }
     throw error;
   }
@@ -136,6 +145,7 @@ function readAccount(message: Uint8Array): AccountUpdate {
   }
   if (update.address.length !== 32 || update.owner.length !== 32)
     throw new Error('an account update without keys');
+  if (update.slot > MOST_SLOT) throw new Error('an account update of a slot that no chain has');
   return update;
 }
 
@@ -156,5 +166,6 @@ function readTransaction(message: Uint8Array): TransactionUpdate {
     else if (number === 5) update.index = Number(numberOf(value));
   }
   if (update.signature.length !== 64) throw new Error('a transaction update without a signature');
+  if (update.slot > MOST_SLOT) throw new Error('a transaction update of a slot that no chain has');
   return update;
 }

@@ -63,6 +63,12 @@ test('what is served of an end holds nothing of what the provider or the connect
     'the provider is not reachable',
   );
   expect(endWords(ended(INTERNAL, 'at node-7.internal'))).toBe('the provider failed');
+  for (const [code, words] of [
+    [INTERNAL, 'from_slot is not supported'],
+    [INTERNAL, 'failed to get replay response'],
+    [INVALID_ARGUMENT, 'from_slot 2 is too old'],
+  ] as const)
+    expect(endWords(ended(code, words))).toBe('the provider refuses the replay from there');
   expect(endWords(ended(CANCELLED, 'no new slot for 30000 ms'))).toBe('no new slot for 30000 ms');
 });
 

@@ -107,6 +107,24 @@ test('what a server tells of the snapshot that it has begun from is no more than
   expect(readUpdate(of(false))).not.toHaveProperty('isReading');
 });
 
+test('what is of a slot that no chain has, or that stands on one far behind it, is nothing', () => {
+  const read = (update: object) =>
+    readUpdate(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as SubscribeUpdate)).finish());
+  const never = String(2n ** 64n - 1n);
+  const keys = { pubkey: new Uint8Array(32), owner: new Uint8Array(32) };
+  expect(() => read({ account: { slot: never, account: keys } })).toThrow(/slot that no chain has$/);
+  expect(() => read({ account: { slot: never, account: {} } })).toThrow('without keys');
+  const signature = new Uint8Array(64);
+  expect(() => read({ transaction: { slot: never, transaction: { signature } } })).toThrow(/no chain has$/);
+  expect(read({ slot: { slot: never, status: 1 } })).toEqual({ type: 'other' });
+  expect(read({ blockMeta: { slot: never, parentSlot: '7' } })).toEqual({ type: 'other' });
+  expect(read({ blockMeta: { slot: '1000007', parentSlot: '7' } })).toEqual({ type: 'other' });
+  expect(read({ blockMeta: { slot: '90', parentSlot: '7' } })).toMatchObject({
+    type: 'blockMeta',
+    slot: 90n,
+  });
+});
+
 test('bytes that are no update end the stream, and say nothing of what was asked for', async () => {
   const { updates, ended } = await told((call) => {
     call.write(account(new Uint8Array(3)));
