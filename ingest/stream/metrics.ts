@@ -84,7 +84,8 @@ export function streamMetrics(registry: Registry): {
       state = stateAfter(state, event, Date.now());
       if (event.type === 'tip') tip.set(Number(event.slot));
       else if (event.type === 'late') late.inc();
-      else if (event.type === 'connected' || event.type === 'listed' || event.type === 'stalled') return;
+      else if (event.type === 'connected' || event.type === 'listed') return;
+      else if (event.type === 'compared' || event.type === 'stalled') return;
       else if (event.type === 'followed') {
         followed.set(event.addresses);
         overRpc.set(event.overRpc);

@@ -15,6 +15,8 @@ export interface Standing extends StreamState {
   untaken: string | null;
   /** Likewise, of the program's accounts. */
   unlisted: string | null;
+  /** Likewise, of the node that the rest is read from. */
+  other: string | null;
   /** Likewise, of what the stream has missed. */
   stalled: string | null;
 }
@@ -29,6 +31,7 @@ export const unconnected = (now: number, listed = false): Standing => ({
   listed,
   untaken: null,
   unlisted: null,
+  other: null,
   stalled: null,
 });
 
@@ -43,13 +46,16 @@ const UNLISTED: Record<Listed, string | null> = {
 /** Whether all are known; what says nothing of it leaves it as it was told last. */
 const ALL_KNOWN: Partial<Record<Listed, boolean>> = { refused: false, part: false, proved: true };
 
+const OTHER = 'SOLANA_RPC_URL is of another chain than the stream: nothing is read of it';
+
 /** What is missing while the stream is connected. */
 function lacksOf({
   untaken,
   unlisted,
+  other,
   stalled,
-}: Pick<Standing, 'untaken' | 'unlisted' | 'stalled'>): string | null {
-  const lacks = [stalled, unlisted, untaken].filter((one) => one !== null);
+}: Pick<Standing, 'untaken' | 'unlisted' | 'other' | 'stalled'>): string | null {
+  const lacks = [other, stalled, unlisted, untaken].filter((one) => one !== null);
   return lacks.length === 0 ? null : lacks.join('; ');
 }
 
@@ -79,6 +85,7 @@ function toldBy(event: StreamEvent): Partial<Standing> | null {
     const listed = ALL_KNOWN[event.listed];
     return { unlisted: UNLISTED[event.listed], ...(listed === undefined ? {} : { listed }) };
   }
+  if (event.type === 'compared') return { other: event.isOther ? OTHER : null };
   if (event.type === 'stalled')
     return { stalled: event.reason === null ? null : `history stands still: ${event.reason}` };
   if (event.type !== 'followed') return null;
@@ -123,7 +130,7 @@ export function createStateTeller(options: {
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {
     const readAt = Date.now();
-    const { untaken: _, unlisted: __, stalled: ___, ...told } = state;
+    const { untaken: _, unlisted: __, stalled: ___, other: ____, ...told } = state;
     try {
       await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...told } }]);
     } catch (error) {

@@ -20,6 +20,7 @@ import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
 import { isHistoryRead, resumeUnfinished } from './resume-unfinished.ts';
+import { createSameChain } from './same-chain.ts';
 import { createSlotTimes } from './slot-times.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
@@ -54,7 +55,7 @@ export interface StreamOptions extends StreamLimits {
  * reach back. Failures of the stream, of RPC and of the log are retried for ever.
  */
 export async function runStream(options: StreamOptions): Promise<void> {
-  const { log, store, logger, signal, rpc, commitment, programId, startSlot = 0n } = options;
+  const { log, store, logger, signal, commitment, programId, startSlot = 0n } = options;
   const wasListed = await retryUntilDone(
     'reading whether accounts were listed',
     async () => (await store.wasListed?.()) ?? false,
@@ -93,6 +94,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
     beside.add(following.learn(record));
   };
 
+  const onOther = (isOther: boolean) => report({ type: 'compared', isOther });
+  const rpc = createSameChain({ rpc: options.rpc, slots, onOther });
   const timeOf = createSlotTimes({
     told: (slot) => slots.timeOf(slot),
     passed: (slot) => slots.last !== null && slots.last >= slot,

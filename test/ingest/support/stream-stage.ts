@@ -34,6 +34,8 @@ export interface StreamStage {
 export interface StartOptions {
   /** Another place to stream from than the stage's own server. */
   endpoint?: string;
+  /** Another node than the stage's own. */
+  rpcUrl?: string;
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;
@@ -117,6 +119,7 @@ export async function openStreamStage({
     restUntil: (what, so) => until(what, so, async () => void (await chain.produce([]))),
     start: ({
       endpoint = `127.0.0.1:${geyser.port}`,
+      rpcUrl = rpc.url,
       silenceMs,
       awayAfterMs,
       aloneMs,
@@ -138,7 +141,7 @@ export async function openStreamStage({
         ...{ endpoint, xToken: null, commitment, log, store, logger },
         programId: chain.programId,
         launchpadProgramId: 'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
-        rpc: createRpc(rpc.url, { commitment }),
+        rpc: createRpc(rpcUrl, { commitment }),
         signal: stop.signal,
         ...(silenceMs === undefined ? {} : { silenceMs }),
         ...(awayAfterMs === undefined ? {} : { awayAfterMs }),
