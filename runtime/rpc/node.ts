@@ -58,7 +58,7 @@ export function createRpcNode(url: string, limitMs: number): RpcNode {
       return new RpcError('unreachable', words, { code });
     }
     // What one node does not keep, index or offer another may.
-    const again = code === null || SAME_ELSEWHERE.has(code) ? 'no' : 'elsewhere';
+    const again = code !== null && SAME_ELSEWHERE.has(code) ? 'no' : 'elsewhere';
     return new RpcError('refused', words, { code, again });
   };
 

@@ -54,6 +54,15 @@ describe('several nodes', () => {
     expect(second.asked).toHaveLength(0);
   });
 
+  test.each(['E_LIMIT', null, undefined, 1_000_000_000])(
+    'one that refuses with a code that says nothing (%s) answers for no other',
+    async (code) => {
+      const second = await node(() => result(7));
+      const first = await node(() => ({ body: { id: 1, error: { code, message: 'no' } } }));
+      expect(await rpcOf([first.url, second.url]).getSlot()).toBe(7n);
+    },
+  );
+
   test.each([-32001, -32010, -32011, -32012, -32019, -32601, -32603])(
     'what one refuses for what it keeps or offers (%i) is asked of another, and it does not rest for that',
     async (code) => {
