@@ -7,7 +7,7 @@ import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import type { Bound } from './http/listen.ts';
 import type { Latest } from './latest/latest.ts';
-import { readAhead } from './rankings/ahead.ts';
+import { warmUpRankings } from './rankings/warm-up.ts';
 import { readSettings } from './settings.ts';
 
 export interface ApiParts {
@@ -60,5 +60,5 @@ export function serveApi(parts: ApiParts): void {
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);
-  void readAhead(parts.latest, settings, parts.signal);
+  void warmUpRankings(parts.latest, settings, parts.signal);
 }

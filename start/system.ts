@@ -6,7 +6,7 @@ import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
 import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
-import { givingWay } from '../clickhouse/embedded/give-way.ts';
+import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
@@ -69,7 +69,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   );
   const store =
     config.clickhouseUrl === null
-      ? await givingWay(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
+      ? await withLowPriorityThreads(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
       : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(
           notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
         );

@@ -1,5 +1,5 @@
 import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
-import { createRecent } from '../../runtime/recent.ts';
+import { createLru } from '../../runtime/lru.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import { policyAddress } from '../../schemas/solana/pda.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
@@ -20,9 +20,9 @@ export function coinFinder({ settings }: ReadDeps) {
   const program = decodeKey(settings.programId);
   if (program === null) throw new TypeError('programId is no public key');
   /** Of policies that are there: deriving one costs as much as an answer. */
-  const addresses = createRecent<string>(50_000);
+  const addresses = createLru<string>(50_000);
   /** Of those that were not there, each while it is looked for: a flood of made-up mints takes no other's place. */
-  const unknown = createRecent<string>(1_000);
+  const unknown = createLru<string>(1_000);
   const addressOf = (mint: string): string | null => {
     const known = addresses.get(mint) ?? unknown.get(mint);
     const key = known === undefined ? decodeKey(mint) : null;

@@ -1,5 +1,5 @@
 import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
-import { createRecent } from '../../runtime/recent.ts';
+import { createLru } from '../../runtime/lru.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { MarketCap } from '../../schemas/responses/coin/coin.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
@@ -19,7 +19,7 @@ export function poolOf(launchpad: string, mint: string, quoteMint: string): stri
 }
 
 /** Deriving an address costs more than all else of a row. */
-const pools = createRecent<string>(50_000);
+const pools = createLru<string>(50_000);
 
 function keyOf(text: string): Uint8Array {
   const key = decodeKey(text);

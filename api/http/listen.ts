@@ -2,7 +2,7 @@ import http from 'node:http';
 import type Koa from 'koa';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { whyNotListening } from '../../runtime/process/listening.ts';
-import { droppingRests } from './dropped-rest.ts';
+import { drainingBodies } from './drain-body.ts';
 import { limitPeers } from './peers.ts';
 import { oneAtATime } from './turns/one-at-a-time.ts';
 import { createUnderWay } from './under-way.ts';
@@ -69,7 +69,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     },
     namingHost(
       oneAtATime(
-        droppingRests(
+        drainingBodies(
           (request, response) =>
             void application.promise.then((answer) => underWay.note(answer(request, response))),
         ),

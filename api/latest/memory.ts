@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises';
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
-import { listenedTo } from '../../clickhouse/listened-to.ts';
+import { observed } from '../../clickhouse/observed-store.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
@@ -78,11 +78,11 @@ export function createMemory(options: MemoryOptions): Memory {
   const heard = () => {
     heardAt = monotonic();
   };
-  const store = listenedTo(options.store, heard);
+  const store = observed(options.store, heard);
   const beside = asideOf(options.store, 'all policies', ALL_CONNECTIONS);
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
-  const ranked = createRanked(listenedTo(beside, heard), mostRanked);
+  const ranked = createRanked(observed(beside, heard), mostRanked);
   const [parts, rowParts] = [createParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
-import { createSlices } from './slices.ts';
 import { tidy } from './tidy.ts';
+import { createYieldingQueue } from './yielding-queue.ts';
 
 /**
  * Ten times the usual: its start alone would have parts of it compiled once more, for longer than it takes itself. What
@@ -23,7 +23,7 @@ export async function openEmbedded(directory: string): Promise<Db> {
   });
   setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
   const engine = await PGlite.create(directory);
-  const inSlices = createSlices();
+  const inSlices = createYieldingQueue();
   const query = <Row>(sql: string, params: readonly SqlValue[] = []) =>
     inSlices(async () => (await engine.query<Row>(sql, [...params])).rows);
   return {

@@ -13,9 +13,9 @@ import { undatedLately } from '../figures/undated.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { View } from '../latest/view.ts';
 import { factsAt, factsIn, type RowFacts } from './facts.ts';
-import { createFolding, MARK, unfold } from './folded.ts';
 import { rankedBy, type Unranked } from './ranked-by.ts';
 import { type RowContext, rowContexts } from './row-context.ts';
+import { createRowTemplates, fillIn, MARK } from './row-templates.ts';
 
 export interface RankingView {
   view: View;
@@ -42,7 +42,7 @@ export function rankingRows(ranking: RankingView, places: readonly Place[], firs
   });
 }
 
-const folding = createFolding();
+const templates = createRowTemplates();
 
 /** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept folded. */
 export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
@@ -55,9 +55,9 @@ export function rankingText(ranking: RankingView, places: readonly Place[], firs
   };
   const textOf = (place: Place): string => {
     if (isTold(place)) return printedRow(rowAt(place, ranking, contextOf, markerTime));
-    const fold = () => folding.fold(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
+    const fold = () => templates.fold(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
     const folded = view.rowPart(place, contextOf(place.quote), fold);
-    return unfold(folded, folded.marked ? markerTime() : null);
+    return fillIn(folded, folded.marked ? markerTime() : null);
   };
   let text = '';
   for (const [at, place] of places.entries())

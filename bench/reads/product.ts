@@ -2,11 +2,11 @@ import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
-import { readAhead } from '../../api/rankings/ahead.ts';
+import { warmUpRankings } from '../../api/rankings/warm-up.ts';
 import { readSettings } from '../../api/settings.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
-import { givingWay } from '../../clickhouse/embedded/give-way.ts';
+import { withLowPriorityThreads } from '../../clickhouse/embedded/thread-priority.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { appliedRow, LAUNCHPAD, PROGRAM } from '../../test/api/support/rows.ts';
@@ -23,7 +23,9 @@ const WRITTEN = 4_000;
  * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on.
  */
 const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
-const store = await (place.startsWith('http') ? openServer(place) : givingWay(() => openEmbedded(place)));
+const store = await (place.startsWith('http')
+  ? openServer(place)
+  : withLowPriorityThreads(() => openEmbedded(place)));
 const handOver = createHandOver();
 const reads = asideOf(store, 'reads', 4);
 const clock = Date.now;
@@ -35,7 +37,7 @@ const settings = {
 };
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });
-void readAhead(latest, settings, new AbortController().signal);
+void warmUpRankings(latest, settings, new AbortController().signal);
 
 /** One row of each table that changes, by policy. */
 const made = new Map<number, Record<string, object>>();

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Session } from 'chdb';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
-import { abandonCall, noteOpened } from './lost-calls.ts';
-import { createPlaces } from './places.ts';
+import { abandonCall, noteOpened } from './abandoned-calls.ts';
+import { createLanes } from './lanes.ts';
 import { emptyStandardInput } from './standard-input.ts';
 
 /**
@@ -48,7 +48,7 @@ const ANSWER_WITHIN_MS = 75_000;
  * The engine is one for all of them, and more statements at a time than there are cores are none the sooner: they keep
  * the thread that answers from its core.
  */
-const PLACES = createPlaces(Math.max(3, availableParallelism() + 1), 1_000);
+const PLACES = createLanes(Math.max(3, availableParallelism() + 1), 1_000);
 
 export interface Sessions {
   /**

@@ -13,7 +13,7 @@ import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { createDerived } from './derived-events.ts';
 import { gapAfter, gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
-import { createResolved } from './letters/resolved.ts';
+import { createResolved } from './letters/resolved-letters.ts';
 import { createNamedAccounts } from './named-accounts.ts';
 import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
 import { createSums } from './rollups/live.ts';

@@ -1,6 +1,6 @@
 import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
-import { createRecent } from '../../runtime/recent.ts';
+import { createLru } from '../../runtime/lru.ts';
 
 export interface NamedAccounts {
   /** The names among these that this process has not written yet. */
@@ -16,7 +16,7 @@ const MOST_POLICIES = 200_000;
  * account by the one that registers it.
  */
 export function createNamedAccounts(): NamedAccounts {
-  const known = createRecent<true>(MOST_POLICIES);
+  const known = createLru<true>(MOST_POLICIES);
   return {
     rowsOf: (events) => {
       const rows: NamedAccountRow[] = [];

@@ -6,17 +6,17 @@ import { chunks } from '../../runtime/chunks.ts';
 import type { CarriedRecord, MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
+import { createNewMarks } from './rows/high-water-marks.ts';
 import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
 import { datedHours, datedRows } from './rows/hours/late-times.ts';
 import { keepUnchangedHours } from './rows/hours/unchanged-hours.ts';
 import { latestRows } from './rows/latest.ts';
-import { createNewMarks } from './rows/marks.ts';
 import type { BatchStates } from './rows/read-states.ts';
-import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored.ts';
+import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored-states.ts';
 import { createVenuePlaces } from './rows/venue-places.ts';
 import { streamCover } from './stream-cover.ts';
-import { broughtRows } from './unseen/brought.ts';
-import { createHighestUnseen } from './unseen/highest.ts';
+import { broughtRows } from './unseen/brought-changes.ts';
+import { createHighestUnseen } from './unseen/highest-unseen.ts';
 
 /** Inserts rows and notes them as changed. @param keys what changed, where the rows do not say it. */
 export type Insert = (table: string, rows: readonly object[], keys?: readonly string[]) => Promise<void>;

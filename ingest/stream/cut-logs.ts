@@ -1,7 +1,7 @@
 import { messageOf } from '../../runtime/errors.ts';
+import { createLru } from '../../runtime/lru.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import { createRecent } from '../../runtime/recent.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../schemas/records.ts';
@@ -52,7 +52,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   const queue: Task[] = [];
   /** What was read again once stays as it is: logs that are cut everywhere would be read for ever. */
-  const known = createRecent<true>(MOST_KNOWN);
+  const known = createLru<true>(MOST_KNOWN);
   let workers = 0;
 
   const work = async () => {

@@ -1,7 +1,7 @@
 import { type Logger, pino, stdSerializers } from 'pino';
 import { hidden, withoutSecrets } from '../config/secrets.ts';
+import { createLogThrottle, sameness } from './log-throttle.ts';
 import { printable } from './printable.ts';
-import { createRepeated, sameness } from './repeated.ts';
 
 export type { Logger };
 
@@ -15,7 +15,7 @@ const WARN = 40;
  * @param secrets texts that no line may hold, beside those of the process's configuration.
  */
 export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
-  const repeated = createRepeated();
+  const throttle = createLogThrottle();
   return pino(
     {
       level,
@@ -27,7 +27,7 @@ export function createLogger(level: string, process: string, secrets: readonly s
           const [fields, sentence] = args as unknown as [unknown, unknown];
           if (level < WARN || typeof sentence !== 'string' || !isObject(fields))
             return method.apply(this, args);
-          const alike = repeated(sameness(fields, sentence));
+          const alike = throttle(sameness(fields, sentence));
           if (alike === null) return;
           method.apply(this, alike === 0 ? args : [{ ...fields, alike }, sentence]);
         },

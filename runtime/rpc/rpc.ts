@@ -1,6 +1,6 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
-import { createAmount } from './amount.ts';
+import { createAdaptiveLimit } from './adaptive-limit.ts';
 import { NotKeptError, RpcError } from './error.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool } from './pool.ts';
@@ -96,7 +96,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs));
   const pool = createRpcPool(nodes, timeoutMs);
   const versions = new Map<RpcNode, number>();
-  const listed = createAmount(FEWEST_LISTED);
+  const listed = createAdaptiveLimit(FEWEST_LISTED);
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
     node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]), SLOW_MS[method] ?? timeoutMs);

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
-import { givingWay } from '../../clickhouse/embedded/give-way.ts';
 import { openSessions } from '../../clickhouse/embedded/sessions.ts';
+import { withLowPriorityThreads } from '../../clickhouse/embedded/thread-priority.ts';
 import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { awaited } from '../support/awaited.ts';
 
@@ -61,7 +61,7 @@ test.runIf(process.platform === 'linux')(
   'the threads of an engine that gives way stand behind the one that asks it',
   async () => {
     const own = os.getPriority();
-    const store = await givingWay(() => openEmbedded(directory));
+    const store = await withLowPriorityThreads(() => openEmbedded(directory));
     expect(await store.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     const threads = readdirSync('/proc/self/task');
     const asked = threads.filter((id) => /^libuv/.test(readFileSync(`/proc/self/task/${id}/comm`, 'utf8')));

@@ -1,6 +1,6 @@
+import { createLru } from '../../../runtime/lru.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
-import { createRecent } from '../../../runtime/recent.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
@@ -68,7 +68,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   const { rpc, programId, storedSlot, agentChanged, perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
-  const decided = createRecent<{ slot: bigint }>(100_000);
+  const decided = createLru<{ slot: bigint }>(100_000);
   const shared = createSharedReadings<LivePolicy>();
   const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
   /** An origin is never edited or removed. */

@@ -1,5 +1,5 @@
+import { createLru } from '../../../runtime/lru.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
-import { createRecent } from '../../../runtime/recent.ts';
 import { Refusal, rateLimited } from '../refusal.ts';
 
 /** What one policy's sessions may ask of this process, accepted or not: reading its positions costs the chain too. */
@@ -12,7 +12,7 @@ const POLICIES = 100_000;
 
 /** @throws Refusal rate_limited, or busy where too many of the policy's requests are under way. */
 export function createRequestBudget(clock: () => number = () => performance.now()): RequestBudget {
-  const buckets = createRecent<Bucket>(POLICIES);
+  const buckets = createLru<Bucket>(POLICIES);
   const underWay = new Map<string, number>();
   return async (mint, work) => {
     const bucket = buckets.get(mint) ?? createBucket(PER_SECOND, BURST, clock);

@@ -1,5 +1,5 @@
+import { createLru } from '../../../runtime/lru.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
-import { createRecent } from '../../../runtime/recent.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Waits until what an address claims may be looked up. @throws Refusal busy */
@@ -27,7 +27,7 @@ export function createSuspects({
   perSecond = PER_SECOND,
   waitMs = WAIT_MS,
 }: SuspectOptions): Admit {
-  const lines = createRecent<{ bucket: Bucket; waiting: number }>(ADDRESSES);
+  const lines = createLru<{ bucket: Bucket; waiting: number }>(ADDRESSES);
   return async (address) => {
     if (!isSuspect(address)) return;
     const line = lines.get(address) ?? { bucket: createBucket(perSecond, 1), waiting: 0 };

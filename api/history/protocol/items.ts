@@ -17,7 +17,7 @@ import type { ReadSettings } from '../../latest/read-deps.ts';
 import type { View } from '../../latest/view.ts';
 import type { Block } from '../blocks.ts';
 import { type Counter, countersFromEvents } from '../counters.ts';
-import type { BegunAt } from './begun.ts';
+import type { BegunAt } from './policies-begun.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 
 /** Steps of a block, and what is known of them. */

@@ -8,10 +8,10 @@ import { pageKey } from '../../latest/kinds/kind.ts';
 import type { ReadSettings } from '../../latest/read-deps.ts';
 import type { View } from '../../latest/view.ts';
 import { type Block, blocksOf, endsIn } from '../blocks.ts';
-import { passedHours } from '../passed.ts';
+import { passedHours } from '../passed-hours.ts';
 import { type Range, STEP_S } from '../range.ts';
-import { type BegunAt, begunBefore } from './begun.ts';
 import { createQuoteAt, protocolItems } from './items.ts';
+import { type BegunAt, begunBefore } from './policies-begun.ts';
 
 /** So many steps of 40 assets are made in 15 ms. */
 const STEPS_A_PIECE = 24;

@@ -1,4 +1,4 @@
-import { createRecent } from '../../../runtime/recent.ts';
+import { createLru } from '../../../runtime/lru.ts';
 
 /** What a client has had of late of something that all share. */
 export interface Account {
@@ -35,7 +35,7 @@ const MOST_KNOWN = 20_000;
 export function createAccounts(now: () => number): Accounts {
   const open = (address: string): Account => ({ address, had: 0, at: now() });
   const strangers = open(STRANGERS);
-  const known = createRecent<Account>(MOST_KNOWN);
+  const known = createLru<Account>(MOST_KNOWN);
   /** Of the last who asked, and of the last before that who was another, what is or will be his own. */
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
   let other = last;

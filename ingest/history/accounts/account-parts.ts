@@ -1,4 +1,4 @@
-import { createAmount } from '../../../runtime/rpc/amount.ts';
+import { createAdaptiveLimit } from '../../../runtime/rpc/adaptive-limit.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
 import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
 
@@ -16,12 +16,12 @@ export interface AccountsPart {
 export function createPartsReader(
   rpc: Pick<Rpc, 'getMultipleAccounts'>,
 ): (addresses: readonly string[], options: ReadOptions) => Promise<AccountsPart[]> {
-  const amount = createAmount(1);
+  const limit = createAdaptiveLimit(1);
   return async (all, options) => {
     const parts: AccountsPart[] = [];
     for (let done = 0; done < all.length; done += parts.at(-1)?.addresses.length ?? 0)
       parts.push(
-        await amount.ask(Math.min(all.length - done, ADDRESSES_PER_READ), async (many) => {
+        await limit.ask(Math.min(all.length - done, ADDRESSES_PER_READ), async (many) => {
           const addresses = all.slice(done, done + many);
           return { addresses, ...(await rpc.getMultipleAccounts(addresses, options)) };
         }),

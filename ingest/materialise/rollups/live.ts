@@ -20,7 +20,7 @@ import {
 import type { Recompute } from './recompute.ts';
 import type { Touched } from './slot-intervals.ts';
 import type { Fact, Sums } from './sums.ts';
-import { unwrittenSpans } from './unwritten.ts';
+import { unwrittenSpans } from './unwritten-spans.ts';
 
 /** What a batch of a partition of the log brought; its facts are written. */
 export interface SummedBatch {

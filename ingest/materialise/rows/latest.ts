@@ -5,7 +5,7 @@ import { hourOf } from '../../../schemas/units.ts';
 import { createClosings, type FirstSeen } from './hours/closings.ts';
 import { isKept } from './hours/hours.ts';
 import { stateHash } from './hours/state-hash.ts';
-import { createLines, type Line, lastOf } from './lines.ts';
+import { createKnownRows, type KnownRow, lastOf } from './known-rows.ts';
 import { saysTheSame } from './same-state.ts';
 import {
   isRead,
@@ -16,7 +16,7 @@ import {
   type Seen,
   type StoredRow,
 } from './seen.ts';
-import type { Stored } from './stored.ts';
+import type { Stored } from './stored-states.ts';
 
 export interface LatestRows {
   /** Rows by table, the newest good state of each address only; the first columns alone where no account stands. */
@@ -36,7 +36,7 @@ export interface LatestRows {
  * over RPC says is compared with the newest of batch and store, so that it does not matter where a log was cut.
  */
 export function latestRows(states: readonly Seen[], stored: Stored): LatestRows {
-  const lines = createLines(stored);
+  const lines = createKnownRows(stored);
   const closings = createClosings();
   const unseen: UnseenRow[] = [];
   for (const seen of states) {
@@ -88,7 +88,7 @@ function asDated(seen: Seen, known: Seen | StoredRow): Seen {
 }
 
 /** @returns the older of it and what was the newest. */
-function takeIn(line: Line, next: Seen): Seen | null {
+function takeIn(line: KnownRow, next: Seen): Seen | null {
   const before = line.newest;
   if (before !== null && before.version > next.version) return next;
   line.newest = next;

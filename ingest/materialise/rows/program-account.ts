@@ -1,5 +1,5 @@
 import type { LatestColumns, PolicyColumns } from '../../../clickhouse/tables.ts';
-import { createRecent } from '../../../runtime/recent.ts';
+import { createLru } from '../../../runtime/lru.ts';
 import type { AccountColumns } from '../../../schemas/program/account-fields.ts';
 import type {
   AccountType,
@@ -51,7 +51,7 @@ const isZero = (key: Uint8Array): boolean => key.every((byte) => byte === 0);
 type PolicyAddresses = Pick<PolicyColumns, 'bankroll' | 'quote_escrow' | 'base_escrow' | 'holder_rewards'>;
 
 /** A policy is updated often and its token accounts never change. */
-const addresses = createRecent<PolicyAddresses>(200_000);
+const addresses = createLru<PolicyAddresses>(200_000);
 
 function addressesOf(programId: Uint8Array, policy: Uint8Array): PolicyAddresses {
   const key = Buffer.from(policy.buffer, policy.byteOffset, policy.length).toString('latin1');

@@ -2,7 +2,7 @@ import { MalformedError } from '../../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type AccountReading, EXPECTED_TABLES, readAccount } from './account.ts';
-import { createMarks, type MarkRow } from './marks.ts';
+import { createMarks, type MarkRow } from './high-water-marks.ts';
 import { type Seen, versionOf } from './seen.ts';
 
 /** What a batch of account states says by itself. */

@@ -1,4 +1,4 @@
-import { createRecent } from '../../../runtime/recent.ts';
+import { createLru } from '../../../runtime/lru.ts';
 
 /** Where a venue account of a policy is. */
 export interface VenuePlaceRow {
@@ -24,7 +24,7 @@ export interface VenuePlaces {
 }
 
 export function createVenuePlaces(): VenuePlaces {
-  const written = createRecent<string>(MOST_REMEMBERED);
+  const written = createLru<string>(MOST_REMEMBERED);
   return {
     rowsOf: (states) =>
       states.flatMap(({ address, policy }) =>

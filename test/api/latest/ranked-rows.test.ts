@@ -7,8 +7,8 @@ import { startBuild } from '../../../api/latest/ranked/build.ts';
 import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { RankedRow } from '../../../api/latest/ranked/row.ts';
 import type { View } from '../../../api/latest/view.ts';
-import { readAhead } from '../../../api/rankings/ahead.ts';
 import { rankingPage } from '../../../api/rankings/rankings.ts';
+import { warmUpRankings } from '../../../api/rankings/warm-up.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
@@ -134,6 +134,6 @@ test('all policies are read before anybody asks, as soon as the store is reached
     clock: Date.now,
     handOver: createHandOver(),
   });
-  await readAhead(latest, SETTINGS, new AbortController().signal);
+  await warmUpRankings(latest, SETTINGS, new AbortController().signal);
   expect(latest.readNow((view) => rankingPage(view, SETTINGS, new URLSearchParams()))?.value.total).toBe(5);
 });

@@ -5,7 +5,7 @@ import type {
   UndatedHourRow,
 } from '../../../../clickhouse/hour-tables.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../../clickhouse/tables.ts';
-import { createRecent } from '../../../../runtime/recent.ts';
+import { createLru } from '../../../../runtime/lru.ts';
 import { hourOf } from '../../../../schemas/units.ts';
 import { versionOfLowest } from '../lowest-slot.ts';
 import type { LatestRow, PlacedRow } from '../seen.ts';
@@ -78,7 +78,7 @@ export interface FirstStreamed {
 }
 
 export function createFirstStreamed(): FirstStreamed {
-  const written = createRecent<{ hour: number; slot: bigint }>(MOST_REMEMBERED);
+  const written = createLru<{ hour: number; slot: bigint }>(MOST_REMEMBERED);
   return {
     rowsOf: (states) => {
       const rows = new Map<string, FirstStreamedRow>();

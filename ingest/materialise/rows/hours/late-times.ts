@@ -4,7 +4,7 @@ import { LATEST_TABLES, type LatestTable, type StateRow } from '../../../../clic
 import { chunks } from '../../../../runtime/chunks.ts';
 import type { TimeRecord } from '../../../../schemas/records.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_QUESTION } from '../stored.ts';
+import { ADDRESSES_PER_QUESTION } from '../stored-states.ts';
 import { datedHour } from './hours.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Store } from '../../../../clickhouse/client.ts';
 import { HOUR_COLUMNS } from '../../../../clickhouse/tables.ts';
 import { chunks } from '../../../../runtime/chunks.ts';
 import type { PlacedRow, StoredRow } from '../seen.ts';
-import { ADDRESSES_PER_QUESTION } from '../stored.ts';
+import { ADDRESSES_PER_QUESTION } from '../stored-states.ts';
 import { isKept } from './hours.ts';
 
 type Stored = Pick<StoredRow, 'address' | 'version' | 'block_time' | 'exists'> & {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createRecent } from '../../runtime/recent.ts';
+import { createLru } from '../../runtime/lru.ts';
 
 test('what was used last is remembered, so many at most', () => {
-  const recent = createRecent<string>(3);
+  const recent = createLru<string>(3);
   for (const name of ['a', 'b', 'c']) recent.set(name, `of ${name}`);
   recent.get('a');
   recent.set('c', 'of c again');

@@ -1,7 +1,7 @@
 import { oldest } from '../figures/times.ts';
 
 /** A printed row without what it has in common with others: a fifth of its text, put together again in 2 µs. */
-export interface Folded {
+export interface TemplatedRow {
   shape: Shape;
   /** What stands in the gaps of the shape, a line each. */
   values: string;
@@ -17,8 +17,8 @@ interface Shape {
   like: readonly number[];
 }
 
-export interface Folding {
-  fold(text: string): Folded;
+export interface RowTemplates {
+  fold(text: string): TemplatedRow;
 }
 
 /**
@@ -43,7 +43,7 @@ const COMMON: ReadonlySet<string> = new Set([
 const MOST_SHAPES = 2_000;
 
 /** For texts of objects as `JSON.stringify` prints them with indentation, without lists. */
-export function createFolding(mostShapes = MOST_SHAPES): Folding {
+export function createRowTemplates(mostShapes = MOST_SHAPES): RowTemplates {
   const shapes = new Map<string, Shape>();
   return {
     fold: (text) => {
@@ -84,7 +84,7 @@ export function createFolding(mostShapes = MOST_SHAPES): Folding {
 }
 
 /** @param mark what stands where `MARK` stood */
-export function unfold({ shape, values }: Folded, mark: string | null): string {
+export function fillIn({ shape, values }: TemplatedRow, mark: string | null): string {
   const { around, like } = shape;
   const all = values.split('\n');
   let text = '';

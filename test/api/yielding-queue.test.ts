@@ -1,11 +1,11 @@
 import { setImmediate as whatElseCame } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSlices } from '../../api/postgres/slices.ts';
+import { createYieldingQueue } from '../../api/postgres/yielding-queue.ts';
 
 /** An engine that works on the thread that asks it: each question takes so long, by a clock of its own. */
 function engine(tookMs: number) {
   let now = 0;
-  const inSlices = createSlices({ now: () => now });
+  const inSlices = createYieldingQueue({ now: () => now });
   let done = 0;
   const ask = () =>
     inSlices(async () => {
@@ -45,7 +45,7 @@ test.each([
     rested.push(ms);
     queueMicrotask(call);
   };
-  const inSlices = createSlices({ now: () => now, later, after });
+  const inSlices = createYieldingQueue({ now: () => now, later, after });
   const tookMs = othersMs > 20 ? 30 : 2;
   const ask = () =>
     inSlices(async () => {
@@ -56,7 +56,7 @@ test.each([
 });
 
 test('one question waits for nobody, and a failure keeps none from being asked', async () => {
-  const inSlices = createSlices();
+  const inSlices = createYieldingQueue();
   await expect(inSlices(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   expect(await inSlices(async () => 'answered')).toBe('answered');
 });

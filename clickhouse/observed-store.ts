@@ -1,7 +1,7 @@
 import type { Store } from './client.ts';
 
 /** The same store for who asks it, with a word for each answer. */
-export function listenedTo(store: Store, heard: () => void): Store {
+export function observed(store: Store, heard: () => void): Store {
   return {
     ...store,
     query: async (sql, params) => {

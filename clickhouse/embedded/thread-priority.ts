@@ -13,7 +13,7 @@ const LOWEST = 19;
  * millisecond, and a dozen questions side by side kept it from its core for as long as it ran itself. Threads that these
  * start are as they are. Where the system has no priorities of threads nothing is changed.
  */
-export async function givingWay<T>(open: () => Promise<T>): Promise<T> {
+export async function withLowPriorityThreads<T>(open: () => Promise<T>): Promise<T> {
   const before = threads();
   const opened = await open();
   for (const [id, name] of threads()) if (name === POOL || !before.has(id)) lower(id);

@@ -1,4 +1,4 @@
-import { createRecent } from '../../../runtime/recent.ts';
+import { createLru } from '../../../runtime/lru.ts';
 import type { Policy } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -48,7 +48,7 @@ export interface NewMarks {
 }
 
 export function createNewMarks(): NewMarks {
-  const written = createRecent<{ mark: string; slot: bigint }>(MOST_REMEMBERED);
+  const written = createLru<{ mark: string; slot: bigint }>(MOST_REMEMBERED);
   const markOf = ({ hwm, profit_swept }: MarkRow) => `${hwm} ${profit_swept}`;
   return {
     of: (rows) =>

@@ -7,7 +7,7 @@ import { rankingPage } from './rankings.ts';
 const AGAIN_MS = 250;
 
 /** Whoever asks for a ranking first would wait until all policies are read: that is begun before anybody asks. */
-export async function readAhead(
+export async function warmUpRankings(
   latest: Pick<Latest, 'read'>,
   settings: ReadSettings,
   signal: AbortSignal,

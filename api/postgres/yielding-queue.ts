@@ -1,7 +1,7 @@
 /** Runs work one after the other, and lets whatever else came have its turn where it has been long enough at it. */
-export type Slices = <T>(work: () => Promise<T>) => Promise<T>;
+export type YieldingQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
-export interface SliceOptions {
+export interface YieldingQueueOptions {
   /** Milliseconds that only go forward. */
   now?(): number;
   /** Calls back once what came meanwhile has been looked at. */
@@ -22,11 +22,11 @@ const MOST_REST_MS = 20;
  * answered in one go, with nobody else being heard meanwhile. Where those others had as much to do, it rests: strangers that
  * ask for challenges are not to keep readers waiting.
  */
-export function createSlices({
+export function createYieldingQueue({
   now = () => performance.now(),
   later = (call) => void setImmediate(call),
   after = (call, ms) => void setTimeout(call, ms),
-}: SliceOptions = {}): Slices {
+}: YieldingQueueOptions = {}): YieldingQueue {
   let last: Promise<unknown> = Promise.resolve();
   /** Since anything else was last looked at. */
   let used = 0;

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPlaces } from '../../clickhouse/embedded/places.ts';
+import { createLanes } from '../../clickhouse/embedded/lanes.ts';
 import { awaited } from '../support/awaited.ts';
 
 /** Work that ends when it is told to, in the order in which it began. */
@@ -16,7 +16,7 @@ function works() {
 
 test('so many work at a time, lanes take turns, and a failure makes room as an end does', async () => {
   const { begun, work, names } = works();
-  const places = createPlaces(2, 100_000, () => 0);
+  const places = createLanes(2, 100_000, () => 0);
   const [flood, other] = [places.lane(), places.lane()];
   const all = Array.from({ length: 5 }, (_, n) => flood(work(`f${n}`)));
   all.push(other(work('o0')), other(work('o1')));
@@ -35,7 +35,7 @@ test('so many work at a time, lanes take turns, and a failure makes room as an e
 test('of lanes that wait the one that has had least of late is next', async () => {
   let now = 0;
   const { begun, work, names } = works();
-  const places = createPlaces(1, 100_000, () => now);
+  const places = createLanes(1, 100_000, () => now);
   const [flood, other] = [places.lane(), places.lane()];
   const all = [flood(work('f0')), flood(work('f1')), flood(work('f2')), other(work('o0')), other(work('o1'))];
   const end = async (n: number, tookMs: number) => {
@@ -58,7 +58,7 @@ test('of lanes that wait the one that has had least of late is next', async () =
 
 test('what takes too long goes on without its place, which is given up once', async () => {
   const { begun, work, names } = works();
-  const lane = createPlaces(1, 1).lane();
+  const lane = createLanes(1, 1).lane();
   const all = [lane(work('long')), lane(work('next'))];
   await awaited(() => expect(names()).toBe('long next'));
   begun[0]?.end();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createRepeated, sameness } from '../../runtime/process/repeated.ts';
+import { createLogThrottle, sameness } from '../../runtime/process/log-throttle.ts';
 
 test('what is said again and again is told at once, then at growing intervals, with how many were left out', () => {
   let now = 0;
-  const repeated = createRepeated(() => now);
+  const repeated = createLogThrottle(() => now);
   const told: [number, number][] = [];
   for (; now < 900_000; now += 1_000) {
     const alike = repeated('away');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFolding, MARK, unfold } from '../../../api/rankings/folded.ts';
+import { createRowTemplates, fillIn, MARK } from '../../../api/rankings/row-templates.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 
 const SEED = process.env.SEED ?? 'folded-1';
@@ -32,15 +32,15 @@ const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
 
 describe(`folded rows (SEED=${SEED})`, () => {
   test.each([2_000, 3])('are put together as they were printed, beyond %i shapes too', (most) => {
-    const { fold } = createFolding(most);
+    const { fold } = createRowTemplates(most);
     for (let turn = 0; turn < 500; turn += 1) {
       const whole = printed(row('2026-01-01T00:00:00.000Z'));
-      expect(unfold(fold(whole), null)).toBe(whole);
+      expect(fillIn(fold(whole), null)).toBe(whole);
     }
   });
 
   test('a time is filled in where it was left open, and nowhere else', () => {
-    const { fold } = createFolding();
+    const { fold } = createRowTemplates();
     for (let turn = 0; turn < 500; turn += 1) {
       const one = row(MARK);
       const at = (time: string | null) => {
@@ -50,19 +50,19 @@ describe(`folded rows (SEED=${SEED})`, () => {
       };
       const folded = fold(printed(one));
       expect(folded.marked).toBe(at('x') !== at('y'));
-      for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(unfold(folded, time)).toBe(at(time));
+      for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(fillIn(folded, time)).toBe(at(time));
     }
   });
 
   test('a time that is open and not newer than another is the older of both', () => {
-    const { fold } = createFolding();
+    const { fold } = createRowTemplates();
     const printedAt = (time: string | null, dollars: string | null) =>
       printed({ fees: { value: '0', asOf: time }, usd: { fees: { value: '0', asOf: dollars } } });
     const folded = fold(printedAt(MARK, MARK + PRICED));
     expect(folded.marked).toBe(true);
     const [before, behind] = ['2026-01-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z'];
-    expect(unfold(folded, before)).toBe(printedAt(before, before));
-    expect(unfold(folded, behind)).toBe(printedAt(behind, PRICED));
-    expect(unfold(folded, null)).toBe(printedAt(null, null));
+    expect(fillIn(folded, before)).toBe(printedAt(before, before));
+    expect(fillIn(folded, behind)).toBe(printedAt(behind, PRICED));
+    expect(fillIn(folded, null)).toBe(printedAt(null, null));
   });
 });

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 const MOST_DROPPED = 256 * 1024;
 
 /** Of a body that nobody wanted to the end so much is dropped once the answer has left; whoever goes on is cut off. */
-export function droppingRests(answer: RequestListener): RequestListener {
+export function drainingBodies(answer: RequestListener): RequestListener {
   return (request, response) => {
     // Before Node's own listener, which would take all that comes.
     response.prependOnceListener('finish', () => {

@@ -16,7 +16,7 @@ const HALVED_IN_MS = 1_000;
  * @param heldMs what takes longer goes on without its place: nobody waits for what never ends
  * @param now milliseconds that only go forward
  */
-export function createPlaces(
+export function createLanes(
   most: number,
   heldMs: number,
   now: () => number = () => performance.now(),

@@ -1,13 +1,13 @@
 import { asksForLess } from './error.ts';
 
 /** How many of something a provider takes at a time, learnt from its refusals. */
-export interface Amount {
+export interface AdaptiveLimit {
   /** Asks for as many as are wanted and taken. @param work is told for how many. @throws what it throws for the fewest */
   ask<T>(wanted: number, work: (many: number) => Promise<T>): Promise<T>;
 }
 
 /** @param fewest is not halved any more. */
-export function createAmount(fewest: number): Amount {
+export function createAdaptiveLimit(fewest: number): AdaptiveLimit {
   let most = Number.POSITIVE_INFINITY;
   return {
     ask: async (wanted, work) => {

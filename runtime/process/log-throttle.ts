@@ -1,4 +1,4 @@
-import { createRecent } from '../recent.ts';
+import { createLru } from '../lru.ts';
 
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
@@ -13,15 +13,15 @@ interface Told {
 }
 
 /** How often the same was left out since it was told last; null where it is left out now. */
-export type Repeated = (said: string) => number | null;
+export type LogThrottle = (said: string) => number | null;
 
 /**
  * What fails fails again at every try: it is told at once, then 10 s later at the earliest, then at intervals that grow
  * to five minutes. What was not said for longer than that is news.
  * @param monotonic milliseconds that only go forward
  */
-export function createRepeated(monotonic = () => performance.now()): Repeated {
-  const told = createRecent<Told>(MOST);
+export function createLogThrottle(monotonic = () => performance.now()): LogThrottle {
+  const told = createLru<Told>(MOST);
   return (said) => {
     const now = monotonic();
     const last = told.get(said);

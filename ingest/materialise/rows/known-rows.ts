@@ -1,9 +1,9 @@
 import { LATEST_TABLES, type LatestTable } from '../../../clickhouse/tables.ts';
 import type { Seen, StoredRow } from './seen.ts';
-import type { Stored } from './stored.ts';
+import type { Stored } from './stored-states.ts';
 
 /** What is known of an address in a table that holds it. */
-export interface Line {
+export interface KnownRow {
   table: LatestTable;
   stored: StoredRow | null;
   /** Of the batch, so far. */
@@ -11,15 +11,15 @@ export interface Line {
 }
 
 /** The lines of a batch, which go on from what is stored. */
-export interface Lines {
+export interface KnownRows {
   /** Those that a state belongs to: that of its table; where nothing says of which it is, of all that hold its address. */
-  of(seen: Seen): readonly Line[];
-  all(): Iterable<Line>;
+  of(seen: Seen): readonly KnownRow[];
+  all(): Iterable<KnownRow>;
 }
 
-export function createLines(stored: Stored): Lines {
-  const byKey = new Map<string, Line[]>();
-  const linesAt = (key: string): Line[] => {
+export function createKnownRows(stored: Stored): KnownRows {
+  const byKey = new Map<string, KnownRow[]>();
+  const linesAt = (key: string): KnownRow[] => {
     const known = byKey.get(key);
     if (known !== undefined) return known;
     const held = stored.get(key);
@@ -41,11 +41,11 @@ export function createLines(stored: Stored): Lines {
   };
 }
 
-const lineOf = (table: LatestTable, stored: StoredRow | null): Line => ({ table, stored, newest: null });
-const rankOf = ({ table }: Line): number => LATEST_TABLES.indexOf(table);
+const lineOf = (table: LatestTable, stored: StoredRow | null): KnownRow => ({ table, stored, newest: null });
+const rankOf = ({ table }: KnownRow): number => LATEST_TABLES.indexOf(table);
 
 /** The newest of batch and store. */
-export function lastOf({ stored, newest }: Line): Seen | StoredRow | null {
+export function lastOf({ stored, newest }: KnownRow): Seen | StoredRow | null {
   if (stored === null || newest === null) return newest ?? stored;
   return newest.version >= BigInt(stored.version) ? newest : stored;
 }

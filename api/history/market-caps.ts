@@ -5,7 +5,7 @@ import { marketCapOf } from '../figures/market-cap.ts';
 import { inDollars, priceOf } from '../figures/price.ts';
 import type { States } from './states.ts';
 
-export interface CapDeps {
+export interface MarketCapDeps {
   states: States;
   /** By the hour that they were read in. */
   prices: ReadonlyMap<number, readonly PriceHour[]>;
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 /** The market cap at the end of an hour, at the price that was read in that hour. */
 export function marketCapAt(
-  { states, prices, pool, decimals }: CapDeps,
+  { states, prices, pool, decimals }: MarketCapDeps,
   end: number,
 ): CoinHistoryItem['marketCap'] {
   const price = priceOf(prices.get(end - 1) ?? [], end * HOUR_MS);

@@ -5,7 +5,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isKept } from '../rows/hours/hours.ts';
 import { stateHash } from '../rows/hours/state-hash.ts';
 import { isRead, type Seen } from '../rows/seen.ts';
-import { ADDRESSES_PER_QUESTION } from '../rows/stored.ts';
+import { ADDRESSES_PER_QUESTION } from '../rows/stored-states.ts';
 
 /**
  * A reading over RPC may stand in the log before the state that it saw. What the stream brings then tells since when the
