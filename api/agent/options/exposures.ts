@@ -1,12 +1,12 @@
 import type { Direction, Exposure, OptionQuote, StatusFilter } from '../../../schemas/responses/agent.ts';
 import type { Queries, Transaction } from '../../postgres/port.ts';
 import { HELD, roomForExposure } from '../limits/limits.ts';
-import { iso, readId, shownId } from '../posts/store.ts';
+import { fromJson, iso, json, readId, shownId } from '../posts/store.ts';
 import { Refusal } from '../refusal.ts';
 
 const EXPOSURE = `${shownId} AS id, mint, agent, instrument, underlying, option_type, strike, expiry, direction, size,
-  reason, status, ${iso('opened_at')} AS opened_at, open_quote::text AS open_quote,
-  ${iso('released_at')} AS released_at, release_reason, release_quote::text AS release_quote`;
+  ${json('reason')}, status, ${iso('opened_at')} AS opened_at, open_quote::text AS open_quote,
+  ${iso('released_at')} AS released_at, ${json('release_reason')}, release_quote::text AS release_quote`;
 
 interface ExposureRow {
   id: string;
@@ -29,7 +29,7 @@ interface ExposureRow {
 }
 
 function exposureOf(row: ExposureRow): Exposure {
-  const { mint, agent, instrument, underlying, strike, expiry, direction, size, reason, status } = row;
+  const { mint, agent, instrument, underlying, strike, expiry, direction, size, status } = row;
   return {
     positionId: row.id,
     mint,
@@ -41,12 +41,12 @@ function exposureOf(row: ExposureRow): Exposure {
     expiry,
     direction,
     size,
-    reason,
+    reason: fromJson(row.reason),
     status,
     openedAt: row.opened_at,
     openQuote: JSON.parse(row.open_quote) as OptionQuote,
     releasedAt: row.released_at,
-    releaseReason: row.release_reason,
+    releaseReason: fromJson(row.release_reason),
     releaseQuote: row.release_quote === null ? null : (JSON.parse(row.release_quote) as OptionQuote),
   };
 }

@@ -9,12 +9,19 @@ export const iso = (column: string) =>
 /** SQL of an id that sorts as text as it does as a number. */
 export const shownId = `lpad(id::text, 19, '0')`;
 
+/** SQL of a text as JSON: of one by itself the embedded engine drops a byte order mark at its beginning. */
+export const json = (column: string) => `to_json(${column})::text AS ${column}`;
+
+export const fromJson = <Text extends string | null>(text: Text): Text =>
+  text === null ? text : (JSON.parse(text) as Text);
+
 /** What a shown id stands for, as text; null where it is none. */
 export function readId(text: string): string | null {
   return /^\d{19}$/.test(text) && BigInt(text) < 2n ** 63n ? BigInt(text).toString() : null;
 }
 
-const POST = `${shownId} AS id, mint, agent, model::text AS model, kind, text, venue, ref, ${iso('created_at')} AS created_at`;
+const POST = `${shownId} AS id, mint, agent, model::text AS model, kind,
+  ${json('text')}, ${json('venue')}, ${json('ref')}, ${iso('created_at')} AS created_at`;
 
 interface PostRow {
   id: string;
@@ -29,16 +36,16 @@ interface PostRow {
 }
 
 function postOf({ created_at, model, ...row }: PostRow): AgentPost {
-  const { id, mint, agent, kind, text, venue, ref } = row;
+  const { id, mint, agent, kind } = row;
   return {
     id,
     mint,
     agent,
     model: JSON.parse(model) as ModelRef,
     kind,
-    text,
-    venue,
-    ref,
+    text: fromJson(row.text),
+    venue: fromJson(row.venue),
+    ref: fromJson(row.ref),
     createdAt: created_at,
   };
 }

@@ -87,6 +87,8 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
       `'; DROP TABLE posts; --`,
       '"}\u2028\\\n\r\u0007',
       '$1 %s {{x}} <script>',
+      '\ufeffa byte order mark',
+      '\ufeff',
     ];
     for (const text of texts) {
       const stored = await stage.api.call('POST', 'posts', { kind: 'idle', text }, token);

@@ -48,6 +48,17 @@ test('one that takes its time, and a small one, are kept at once', () => {
   expect([quick(0, SMALL), quick(200, SMALL)]).toEqual([1, 1]);
 });
 
+test('of answers that are next to nothing no more are kept than there is room for what each takes beside it', () => {
+  const ask = answers(0.3);
+  const each = Array.from({ length: 2_000 }, (_, length) => length + 1);
+  for (const length of each) ask(0, length);
+  const before = ask(0, 2_000);
+  const kept = each.toReversed().findIndex((length) => ask(0, length) > before);
+  // Three quarters of a million bytes.
+  expect(kept).toBeGreaterThan(100);
+  expect(kept).toBeLessThan(300);
+});
+
 test('bytes that are kept are a piece of nothing that would be kept with them', () => {
   const answer = answerOf({ status: 200, body: { value: 'x'.repeat(1_000) } });
   for (const bytes of [answer.bytes, String(answer.bytes)]) {
