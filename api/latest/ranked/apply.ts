@@ -25,6 +25,8 @@ export interface Rows extends RowIndex {
   byPool: Map<string, RankedRow>;
   /** Each once: what many of them have in common. */
   texts: Map<string, string>;
+  /** So many were, those that are gone among them. */
+  added: number;
 }
 
 export function noRows(): Rows {
@@ -34,6 +36,7 @@ export function noRows(): Rows {
     byBankroll: new Map(),
     byPool: new Map(),
     texts: new Map(),
+    added: 0,
   };
 }
 
@@ -109,7 +112,8 @@ function rowOfPool({ byMint }: Rows, pool: RankedPool): RankedRow | undefined {
 
 /** One that was not there before. */
 export function addPolicy(rows: Rows, policy: RankedPolicy): RankedRow {
-  const row = rankedRow(policy, rows.texts);
+  const row = rankedRow(policy, rows.added, rows.texts);
+  rows.added += 1;
   rows.byAddress.set(row.address, row);
   rows.byMint.set(row.mint, row);
   rows.byBankroll.set(row.bankroll, row);

@@ -38,7 +38,9 @@ const MANY = 8;
 const MOST_STEPPED = 1_000;
 
 export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
-  const places = new Map<RankedRow, Place>();
+  /** By the number of the row: for each order a map of all rows would be more than what it holds. */
+  const places: (Place | undefined)[] = [];
+  let size = 0;
   /** In order, none of them empty. */
   let chunks: Place[][] = [];
   let touched = new Set<RankedRow>(all);
@@ -93,7 +95,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     const stayed: Place[] = [];
     const left = new Set<Place>();
     for (const row of touched) {
-      const known = places.get(row);
+      const known = places[row.number];
       const key = row.gone ? null : keyOf(row);
       // One whose key is the same stays where it is.
       if (known !== undefined && !row.gone && known.key === key) {
@@ -101,18 +103,19 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
         continue;
       }
       if (known !== undefined) left.add(known);
-      places.delete(row);
+      places[row.number] = undefined;
       if (row.gone) continue;
       const place = { row, key };
-      places.set(row, place);
+      places[row.number] = place;
       moved.push(place);
     }
     touched = new Set();
+    size += moved.length - left.size;
     version += 1;
     rising = null;
     if (moved.length + left.size > 0) moves += 1;
     remember({ left: [...left], stayed, moved });
-    if (moved.length * MANY > places.size) return sortAnew(moved, left);
+    if (moved.length * MANY > size) return sortAnew(moved, left);
     for (const place of left) remove(place);
     for (const place of moved) add(place);
   };
@@ -136,7 +139,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     for (const place of left) put(place, false);
     // What a later step moves, that step puts in.
     for (const place of [...stayed, ...moved])
-      put(place, places.get(place.row) === place && passes(place.row));
+      put(place, places[place.row.number] === place && passes(place.row));
   };
 
   return {
@@ -145,7 +148,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     },
     size: () => {
       settle();
-      return places.size;
+      return size;
     },
     moves: () => {
       settle();

@@ -31,7 +31,7 @@ export interface Orders {
 
 /** Every sort, most of them in dollars too, and with what is absent from it. */
 const MOST_ORDERS = 16;
-/** Policies in all orders together, 110 bytes each; the order that nobody asked for longest goes. */
+/** Policies in all orders together, 60 bytes each; the order that nobody asked for longest goes. */
 const MOST_PLACES = 4_000_000;
 /** Places in filtered orders that are kept, 8 bytes each, as their names are counted too. */
 const MOST_FILTERED = 4_000_000;

@@ -17,6 +17,8 @@ import { type Packed, packing } from './packed.ts';
 
 /** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
 export interface RankedRow extends Record<OwnSort, bigint>, Source {
+  /** No other row that was put beside it has the same: from 0 on, as they came. */
+  readonly number: number;
   address: string;
   mint: string;
   quote: string;
@@ -70,10 +72,10 @@ const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as R
 const EVER = Number.POSITIVE_INFINITY;
 
 /** @param texts what many policies have in common is one text for all of them */
-export function rankedRow(policy: RankedPolicy, texts: Map<string, string>): RankedRow {
+export function rankedRow(policy: RankedPolicy, number: number, texts: Map<string, string>): RankedRow {
   const { address, mint, bankroll } = policy;
   const row: RankedRow = {
-    ...{ address, mint, quote: '', bankroll, pool: null },
+    ...{ number, address, mint, quote: '', bankroll, pool: null },
     ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
     ...{ cap: null, routed: 0n, balance: null, events: 0, lastEvent: null, toldUntil: EVER },

@@ -15,9 +15,12 @@ const POLICY: RankedPolicy = {
   ...{ profit_swept: '0', paid_to_holders: '0', created_at: '0' },
 };
 
+let rows = 0;
+
 function rowOf(mint: number): RankedRow {
   const text = String(mint).padStart(4, '0');
-  return rankedRow({ ...POLICY, address: text, mint: text }, new Map());
+  rows += 1;
+  return rankedRow({ ...POLICY, address: text, mint: text }, rows, new Map());
 }
 
 test('an order that is told what changed is the order that is sorted anew', () => {
