@@ -43,6 +43,13 @@ const COMMAND = {
   },
 } as const;
 
+/** What the local chain would refuse too, after all else was begun. */
+const WHOLE = [
+  ['policies', 1],
+  ['history', 0],
+  ['past', 0],
+] as const;
+
 /** For the stages to end once one has failed. */
 const STOP_FAILED_MS = 10_000;
 
@@ -96,15 +103,16 @@ await runMain(async (signal) => {
 });
 
 function devnetFlags(flags: Record<string, string | boolean | undefined>): string[] {
-  const given = (name: string, unset: string) => [`--${name}`, String(flags[name] ?? unset)];
-  if (flags.policies !== undefined) wholeNumber('policies', String(flags.policies), 1);
+  const given = (name: string, unset: string) => `--${name}=${flags[name] ?? unset}`;
+  for (const [name, least] of WHOLE)
+    if (flags[name] !== undefined) wholeNumber(name, String(flags[name]), least);
   return [
-    ...given('policies', '40'),
-    ...given('history', '600'),
-    ...given('past', '48'),
-    ...given('rate', '2'),
-    ...given('seed', '1'),
-    ...given('provider', ''),
+    given('policies', '40'),
+    given('history', '600'),
+    given('past', '48'),
+    given('rate', '2'),
+    given('seed', '1'),
+    given('provider', ''),
   ];
 }
 

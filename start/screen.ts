@@ -137,16 +137,20 @@ function progressLine({ counters }: System, perSecond: number, isLocal: boolean)
         : `history known up to slot ${appliedSlot}`
       : `history: ${open.join(', ')}`;
   const words = streamWords(counters.stream);
-  const stream = words === null ? '' : ` · stream ${words}`;
-  const past = isLocal ? pastWords(appliedTime, Date.now()) : '';
-  return `slot ${appliedSlot} · ${behind} behind · ${perSecond.toFixed(0)} updates/s · ${history}${past}${stream}`;
+  // A narrow terminal shows how the line begins: what is not as always.
+  const unusual = [
+    ...(words === null ? [] : [`stream ${words}`]),
+    ...(isLocal ? pastWords(appliedTime, Date.now()) : []),
+  ];
+  const usual = [`slot ${appliedSlot}`, `${behind} behind`, `${perSecond.toFixed(0)} updates/s`, history];
+  return [...unusual, ...usual].join(' · ');
 }
 
 /** A fresh local chain lives through its past while one looks. */
-function pastWords(appliedTime: number | null, nowMs: number): string {
-  if (appliedTime === null) return '';
+function pastWords(appliedTime: number | null, nowMs: number): string[] {
+  if (appliedTime === null) return [];
   const left = nowMs - appliedTime * 1000;
-  if (left < OF_NOW_MS) return '';
+  if (left < OF_NOW_MS) return [];
   const hours = Math.ceil(left / HOUR_MS);
-  return ` · the local chain lives through its past: ${hours} ${hours === 1 ? 'hour' : 'hours'} to go`;
+  return [`the local chain lives through its past: ${hours} ${hours === 1 ? 'hour' : 'hours'} to go`];
 }

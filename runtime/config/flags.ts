@@ -26,18 +26,36 @@ export function readFlags(command: Command, args: readonly string[]): FlagValues
   const options = Object.fromEntries(
     Object.entries(command.flags).map(([name, { type }]) => [name, { type }]),
   );
+  const hint = `${command.usage} -- --help lists the flags.`;
+  const given = withValues(args, command.flags, hint);
   let values: FlagValues;
   try {
-    values = parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean', short: 'h' } } })
+    values = parseArgs({ args: given, options: { ...options, help: { type: 'boolean', short: 'h' } } })
       .values as FlagValues;
   } catch (error) {
-    throw new ConfigError(`${messageOf(error)}. ${command.usage} -- --help lists the flags.`);
+    throw new ConfigError(`${messageOf(error).replace(/\.$/, '')}. ${hint}`);
   }
   if (values.help === true) {
     process.stdout.write(helpText(command));
     process.exit(0);
   }
   return values;
+}
+
+/**
+ * The arguments with a number below zero as the value that it is meant as, for whoever reads it to refuse in words.
+ * @throws ConfigError where a flag stands in the place of a value.
+ */
+function withValues(args: readonly string[], flags: Command['flags'], hint: string): string[] {
+  const given: string[] = [];
+  for (const arg of args) {
+    const before = given.at(-1) ?? '';
+    const awaits = before.startsWith('--') && flags[before.slice(2)]?.type === 'string';
+    if (!awaits || !arg.startsWith('-')) given.push(arg);
+    else if (/^-\d/.test(arg)) given[given.length - 1] = `${before}=${arg}`;
+    else throw new ConfigError(`${before} needs a value, and "${arg}" is a flag. ${hint}`);
+  }
+  return given;
 }
 
 function helpText({ usage, about, flags }: Command): string {

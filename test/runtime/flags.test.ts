@@ -24,6 +24,22 @@ test.each([['--form', '12'], ['stray'], ['--from'], ['--quick=yes']])(
   },
 );
 
+test('a number below zero is a value, for whoever reads it to refuse', () => {
+  expect(readFlags(COMMAND, ['--from', '-5', '--quick'])).toMatchObject({ from: '-5', quick: true });
+  expect(() => readFlags(COMMAND, ['--quick', '-5'])).toThrow(ConfigError);
+});
+
+test('whatever is wrong with the flags is said in one line, without a full stop behind another', () => {
+  for (const args of [['--from', '--quick'], ['--from', '-h'], ['--form', '1'], ['--quick=yes'], ['stray']]) {
+    expect(() => readFlags(COMMAND, args)).toThrow(
+      /^[^\n]*[^.\n]\. npm run example -- --help lists the flags\.$/,
+    );
+  }
+  expect(() => readFlags(COMMAND, ['--from', '--quick'])).toThrow(
+    '--from needs a value, and "--quick" is a flag.',
+  );
+});
+
 test.each(['-1', '1.5', '1e3', '', ' 1', '99999999999999999'])('"%s" is no whole number', (text) => {
   expect(() => wholeNumber('from', text)).toThrow(/^--from must be a whole number/);
 });
