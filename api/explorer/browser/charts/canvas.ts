@@ -1,21 +1,32 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Children, html } from '../html.ts';
-import type { Drawing, Drawn } from './draw.ts';
+import type { Shown } from '../parts/panel.ts';
+import { Cursor } from './cursor.ts';
+import type { Drawing, Drawn, Place } from './draw.ts';
 
 /** A picture of numbers, which says in words what it is of; the library that draws it comes when there is one to draw. */
 export function Canvas({
   label,
   drawing,
-  children,
+  told,
+  over,
 }: {
   label: string;
   drawing: Drawing;
-  children?: Children;
+  /** What is said of the time at an index. */
+  told(at: number): Shown;
+  /** What lies over the picture, where it came to lie. */
+  over?: (place: Place) => Children;
 }) {
+  const [place, setPlace] = useState<Place | null>(null);
   const holder = useRef<HTMLDivElement>(null);
   const newest = useRef(drawing);
   const drawn = useRef<Drawn | null>(null);
-  newest.current = drawing;
+  newest.current = {
+    ...drawing,
+    onPlaced: (next) =>
+      setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
+  };
   // Other series are another picture, other numbers are not.
   const looks = drawing.series.map(({ colour, look }) => `${colour} ${look}`).join();
   useEffect(() => {
@@ -36,6 +47,6 @@ export function Canvas({
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>
-    ${children}
+    ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} place=${place} told=${told} />${over?.(place)}`}
   </div>`;
 }

@@ -16,6 +16,8 @@ export interface Drawing {
   /** ISO 8601, rising. */
   times: readonly string[];
   series: readonly Series[];
+  /** How long before its time what is drawn of each begins. */
+  earlyS?: number;
   /** The picture begins no later than here. */
   from?: string;
   height: number;

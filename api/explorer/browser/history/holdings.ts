@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks';
 import { Canvas } from '../charts/canvas.ts';
 import type { Place } from '../charts/draw.ts';
-import { Numbers } from '../charts/numbers.ts';
+import { type Cell, Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
+import type { Shown } from '../parts/panel.ts';
 import { Text } from '../parts/text.ts';
-import type { Unit } from '../text/amounts.ts';
+import { grouped, type Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
 
@@ -30,7 +30,6 @@ export interface HoldingsProps {
 
 /** Equity over time and what it is made of, and a table of the same numbers. */
 export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
-  const [place, setPlace] = useState<Place | null>(null);
   const texts = (of: (row: Row) => Amount) => rows.map((row) => cellOf(of(row), quote.decimals).value);
   const drawing = {
     times: rows.map(({ time }) => time),
@@ -42,11 +41,9 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
     ],
     height: HEIGHT_PX,
     ...(from === undefined ? {} : { from }),
-    onPlaced: (next: Place) =>
-      setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
   };
   const unknown = unknownOf(rows);
-  const unit = quote.decimals === null ? 'base units' : (quote.symbol ?? 'the quote asset');
+  const unit = unitName(quote);
   const label = `${name} over time, in ${unit}`;
   return html`<figure class="chart equity">
     <p class="legend">
@@ -54,21 +51,37 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
       ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
-    <${Canvas} label=${label} drawing=${drawing}>${place !== null && over?.(place)}<//>
+    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => shownOf(rows[at] as Row, quote, name)} />
     ${
       unknown !== null &&
       html`<p class="note">Where a part is missing in the picture it is not known, which is not zero; the numbers below say when and why.${' '}
         The newest reason: <${Text} text=${unknown} />.</p>`
     }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
-      rows=${rows.map((row) => ({
-        time: stamp(row.time),
-        cells: [equityOf(row), row.bankroll, localOf(row), row.attested, row.hwm].map((amount) =>
-          cellOf(amount, quote.decimals),
-        ),
-      }))} />
+      rows=${rows.map((row) => ({ time: stamp(row.time), cells: cellsOf(row, quote) }))} />
   </figure>`;
 }
+
+/** In the order of the heads. */
+const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
+  [equityOf(row), row.bankroll, localOf(row), row.attested, row.hwm].map((amount) =>
+    cellOf(amount, decimals),
+  );
+
+/** The numbers of a moment, for the panel. */
+function shownOf(row: Row, quote: Unit, name: string): Shown {
+  const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
+  const text = ({ value, reason }: Cell) => (value === null ? `absent: ${reason}` : grouped(value));
+  return {
+    name,
+    ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote), base: null },
+    ...{ source: '', asOf: row.time, absent: equity.value === null, reason: equity.reason },
+    more: parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
+  };
+}
+
+const unitName = ({ decimals, symbol }: Unit) =>
+  decimals === null ? 'base units' : (symbol ?? 'the quote asset');
 
 /** Why some of it is not known, the newest reason; null where all is from when anything was known on. */
 function unknownOf(rows: readonly Row[]): string | null {

@@ -4,6 +4,7 @@ import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { meaningOf } from '../text/meanings.ts';
 import { ago, stamp } from '../text/times.ts';
+import { narrow } from './narrow.ts';
 import { Text } from './text.ts';
 
 /** What the panel tells of a number. */
@@ -15,7 +16,8 @@ export interface Shown {
   base: string | null;
   /** Nothing where what it stands in says it. */
   source: string;
-  asOf: string | null;
+  /** Not said where its name says it. */
+  asOf?: string | null;
   absent: boolean;
   reason: string | null;
   /** The path of the API that answers it. */
@@ -28,7 +30,6 @@ const open = signal<{ at: HTMLElement; shown: Shown } | null>(null);
 let hiding: ReturnType<typeof setTimeout> | undefined;
 const HIDE_MS = 120;
 const GAP = 8;
-const NARROW_PX = 720;
 
 export function showPanel(at: HTMLElement, shown: Shown): void {
   clearTimeout(hiding);
@@ -47,7 +48,7 @@ export function hidePanel(left: boolean): void {
 
 /** Beside a number; where there is little room the style sheet puts it at the foot. */
 function place(panel: HTMLElement, at: HTMLElement): void {
-  if (innerWidth <= NARROW_PX) return;
+  if (narrow.value) return;
   const from = at.getBoundingClientRect();
   const { width, height } = panel.getBoundingClientRect();
   const below = from.bottom + GAP + height < innerHeight;
@@ -109,6 +110,7 @@ export function Panel() {
       ${shown.source !== '' && html`<dt>Source</dt><dd class="source"><${Text} text=${shown.source} /></dd>`}
       ${
         !shown.absent &&
+        shown.asOf !== undefined &&
         html`<dt>As of</dt><dd>${
           shown.asOf === null
             ? 'a time that is not known'

@@ -1,0 +1,34 @@
+import { html } from '../html.ts';
+import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
+import type { Place } from './draw.ts';
+
+export interface CursorProps {
+  /** ISO 8601, rising. */
+  times: readonly string[];
+  /** How long before its time each begins; it goes on until the next. */
+  earlyS: number;
+  place: Place;
+  /** What is said of the time at an index. */
+  told(at: number): Shown;
+}
+
+/** What the picture leaves free above its own area. */
+const ABOVE_PX = 8;
+
+/** A line over a chart under the pointer, or where it was tapped, that says the numbers of that time. */
+export function Cursor({ times, earlyS, place, told }: CursorProps) {
+  const point = (event: PointerEvent) => {
+    const area = event.currentTarget as HTMLElement;
+    const line = area.firstElementChild as HTMLElement;
+    const within = event.clientX - area.getBoundingClientRect().left;
+    const seconds = place.from + (within / place.width) * (place.to - place.from);
+    const at = times.findLastIndex((time) => Date.parse(time) / 1000 - earlyS <= seconds);
+    line.hidden = at === -1;
+    if (at === -1) return hidePanel(true);
+    // Before the panel is placed beside it.
+    line.style.left = `${within}px`;
+    showPanel(line, told(at));
+  };
+  return html`<div class="cursor-area" aria-hidden="true" onPointerMove=${point} onClick=${point} onPointerLeave=${() => hidePanel(true)}
+    style=${{ left: `${place.left}px`, width: `${place.width}px`, height: `${place.height + ABOVE_PX}px` }}><i class="cursor"></i></div>`;
+}
