@@ -16,10 +16,10 @@ export function Balances({ coin }: { coin: CoinResponse }) {
   return html`<dl class="rows">
     ${coin.pdaBalances.map(({ kind, tokenAccount, balance, decimals }) => {
       const [name, holds] = NAMES[kind];
-      const { symbol } = kind === 'base_escrow' ? base : quote;
+      const unit = kind === 'base_escrow' ? base : quote;
       return html`<div key=${kind}>
         <dt>${name} <${Key} value=${tokenAccount} name=${name} /><small>${holds}</small></dt>
-        <dd><${Fig} figure=${balance} reading=${inUnit({ decimals, symbol })} name=${name} /></dd>
+        <dd><${Fig} figure=${balance} reading=${inUnit({ ...unit, decimals })} name=${name} /></dd>
       </div>`;
     })}
   </dl>`;

@@ -8,15 +8,19 @@ import { symbolOf } from '../text/words.ts';
 export function unitsOf(coin: CoinResponse): Units {
   const own = coin.pdaBalances.find(({ kind }) => kind === 'base_escrow');
   return {
-    quote: { decimals: coin.quote.decimals, symbol: symbolOf(coin.quote.symbol, coin.quoteMint) },
-    base: { decimals: own?.decimals ?? null, symbol: symbolOf(coin.symbol, coin.mint) },
+    quote: {
+      decimals: coin.quote.decimals,
+      symbol: symbolOf(coin.quote.symbol, coin.quoteMint),
+      mint: coin.quoteMint,
+    },
+    base: { decimals: own?.decimals ?? null, symbol: symbolOf(coin.symbol, coin.mint), mint: coin.mint },
   };
 }
 
 export function unitOf(coin: CoinResponse, mint: string): Unit {
   const units = unitsOf(coin);
   if (mint === coin.quoteMint) return units.quote;
-  return mint === coin.mint ? units.base : { decimals: null, symbol: null };
+  return mint === coin.mint ? units.base : { decimals: null, symbol: null, mint };
 }
 
 export const inUnit = (unit: Unit): Reading => ({ kind: 'amount', unit });

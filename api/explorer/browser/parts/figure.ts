@@ -72,12 +72,20 @@ export function shownOf(figure: Figure, reading: Reading, name: string): Shown {
   if (reading.kind === 'age') return { ...known, unit: 's', exact: grouped(value ?? ''), base: null };
   if (reading.kind === 'plain') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
   if (reading.kind === 'count') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
-  const { decimals, symbol } = reading.unit;
+  const { decimals, symbol, mint } = reading.unit;
+  const more = mint === undefined ? [] : [['Asset', mint] as const];
   if (decimals === null)
-    return { ...known, unit: 'base units', exact: grouped(value ?? ''), base: 'decimals are not known' };
+    return {
+      ...known,
+      more,
+      unit: 'base units',
+      exact: grouped(value ?? ''),
+      base: 'decimals are not known',
+    };
   const exact = value === null ? '' : grouped(scaled(value, decimals));
   return {
     ...known,
+    more,
     unit: symbol ?? '',
     exact,
     base: `${grouped(value ?? '')} base units, ${decimals} decimals`,

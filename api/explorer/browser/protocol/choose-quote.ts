@@ -1,6 +1,6 @@
 import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
-import { symbolOf } from '../text/words.ts';
+import { namedAlike, shortKey, symbolOf } from '../text/words.ts';
 
 interface Quote {
   quoteMint: string;
@@ -26,13 +26,13 @@ export function chosenOf<T extends Quote>(quotes: readonly T[]): T | undefined {
 
 /** Amounts of one asset at a time; which one stands in the address. */
 export function ChooseQuote({ quotes, chosen }: { quotes: readonly Quote[]; chosen: string }) {
-  const names = quotes.map(({ quoteSymbol, quoteMint }) => symbolOf(quoteSymbol, quoteMint));
+  const alike = namedAlike(quotes);
   return html`<div class="sorts" role="group" aria-label="Quote asset">
     ${quotes.map(
-      ({ quoteMint, decimals }, at) => html`<button key=${quoteMint} type="button" title=${quoteMint}
+      ({ quoteMint, quoteSymbol }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
         aria-pressed=${quoteMint === chosen} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
-        ${names[at]}
-        ${names.filter((other) => other === names[at]).length > 1 && html` <small>${decimals} decimals</small>`}
+        ${symbolOf(quoteSymbol, quoteMint)}
+        ${alike.has(quoteMint) && html` <small>${shortKey(quoteMint)}</small>`}
       </button>`,
     )}
   </div>`;

@@ -27,6 +27,7 @@ export function Days({ data }: { data: AnalyticsResponse }) {
   const unit: Unit = {
     decimals: quote.decimals,
     symbol: symbolOf(quote.quoteSymbol, quote.quoteMint),
+    mint: quote.quoteMint,
   };
   return html`
     <${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />

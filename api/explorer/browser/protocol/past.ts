@@ -53,4 +53,5 @@ function together(items: readonly Item[], seen: readonly Item[]): Item[] {
 const unitOf = ({ decimals, quoteSymbol, quoteMint }: QuoteHistory) => ({
   decimals,
   symbol: symbolOf(quoteSymbol, quoteMint),
+  mint: quoteMint,
 });

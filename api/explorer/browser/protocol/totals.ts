@@ -25,10 +25,11 @@ export function Totals({ rows }: { rows: Row[] }) {
       ${COLUMNS.map(([name, head]) => html`<th key=${name} scope="col" class="number">${head}</th>`)}
     </tr></thead>
     <tbody>${inOrder(rows).map((row) => {
-      const unit = { decimals: row.decimals, symbol: symbolOf(row.quoteSymbol, row.quoteMint) };
+      const { decimals, quoteMint: mint } = row;
+      const unit = { decimals, symbol: symbolOf(row.quoteSymbol, mint), mint };
       return html`<tr key=${row.quoteMint}>
-        <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? shortKey(row.quoteMint) : html`<${Text} text=${row.quoteSymbol} />`}</a>
-          <small>${row.decimals === null ? 'decimals not read' : `${row.decimals} decimals`}</small></th>
+        <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? 'Unnamed' : html`<${Text} text=${row.quoteSymbol} />`}</a>
+          <small>${shortKey(mint)}, ${decimals === null ? 'decimals not read' : `${decimals} decimals`}</small></th>
         <td class="number">${row.policyCount ?? '—'}</td>
         ${COLUMNS.map(([name, head]) => html`<td key=${name} class="number"><${Fig} figure=${row[name]} reading=${{ kind: 'amount', unit }} name=${head} bare /></td>`)}
       </tr>`;

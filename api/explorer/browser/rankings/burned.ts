@@ -8,7 +8,7 @@ import { useDecimals } from './decimals.ts';
 export function Burned({ row }: { row: RankingRow }) {
   const decimals = useDecimals(row.mint);
   const isAwaited = decimals === undefined && row.burned.absent !== true;
-  const unit = { decimals: decimals ?? null, symbol: symbolOf(row.mintSymbol, row.mint) };
+  const unit = { decimals: decimals ?? null, symbol: symbolOf(row.mintSymbol, row.mint), mint: row.mint };
   return html`<span class="burned">${
     isAwaited
       ? html`<span class="quiet" title="its decimals are being read">…</span>`

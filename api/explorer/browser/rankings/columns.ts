@@ -17,7 +17,7 @@ interface Column {
 
 const quoteUnit = ({ quoteDecimals, quoteSymbol, quoteMint }: RankingRow) => ({
   kind: 'amount' as const,
-  unit: { decimals: quoteDecimals, symbol: symbolOf(quoteSymbol, quoteMint) },
+  unit: { decimals: quoteDecimals, symbol: symbolOf(quoteSymbol, quoteMint), mint: quoteMint },
 });
 
 /** An amount of the quote asset, and under it what that is in dollars, where a price is known. */

@@ -1,9 +1,11 @@
 import type { RankingRow, Sort } from '../../../../schemas/responses/rankings.ts';
 import { html } from '../html.ts';
 import { TokenMark, TokenName } from '../parts/token.ts';
+import { namedAlike, shortKey, symbolOf } from '../text/words.ts';
 import { COLUMNS } from './columns.ts';
 
 export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort }) {
+  const alike = namedAlike(rows);
   return html`<div class="table-frame"><table class="ranking" data-sort=${sort}>
     <caption class="for-readers">Policies, ranked</caption>
     <thead>
@@ -16,12 +18,13 @@ export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort })
         )}
       </tr>
     </thead>
-    <tbody>${rows.map((row) => html`<${Row} key=${row.mint} row=${row} sort=${sort} />`)}</tbody>
+    <tbody>${rows.map((row) => html`<${Row} key=${row.mint} row=${row} sort=${sort} isAlike=${alike.has(row.quoteMint)} />`)}</tbody>
   </table></div>`;
 }
 
-function Row({ row, sort }: { row: RankingRow; sort: Sort }) {
-  const { mint, mintName, mintSymbol } = row;
+/** @param isAlike whether another quote asset in sight is called the same */
+function Row({ row, sort, isAlike }: { row: RankingRow; sort: Sort; isAlike: boolean }) {
+  const { mint, mintName, mintSymbol, quoteMint, quoteSymbol } = row;
   return html`<tr>
     <td class="rank">${row.rank}</td>
     <th scope="row"><div class="policy">
@@ -34,6 +37,7 @@ function Row({ row, sort }: { row: RankingRow; sort: Sort }) {
           <span class=${row.mode === 'Agent' ? 'tag agent' : 'tag'}>${row.mode}</span>
           ${row.paused && html`<span class="tag warn">Paused</span>`}
           ${row.locked && html`<span class="tag">Locked</span>`}
+          ${isAlike && html`<span class="tag quote" title=${quoteMint}>${symbolOf(quoteSymbol, quoteMint)} ${shortKey(quoteMint)}</span>`}
         </span>
       </div>
     </div></th>

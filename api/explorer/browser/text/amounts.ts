@@ -4,6 +4,8 @@ export interface Unit {
   /** Null where nobody knows the decimals: then base units are shown, and said so. */
   decimals: number | null;
   symbol: string | null;
+  /** Whose amount it is, where that is known: symbols are anybody's to choose. */
+  mint?: string;
 }
 
 const INTEGER = /^-?\d+$/;

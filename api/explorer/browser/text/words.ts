@@ -26,6 +26,18 @@ export function symbolOf(symbol: string | null, mint: string): string {
     : `${letters.slice(0, MOST_OF_SYMBOL - 1).join('')}…`;
 }
 
+/** Quote assets that share what stands behind their amounts with another one: a symbol is anybody's to choose. */
+export function namedAlike(
+  quotes: readonly { quoteMint: string; quoteSymbol: string | null }[],
+): ReadonlySet<string> {
+  const bySymbol = new Map<string, Set<string>>();
+  for (const { quoteMint, quoteSymbol } of quotes) {
+    const name = symbolOf(quoteSymbol, quoteMint).toLowerCase();
+    bySymbol.set(name, (bySymbol.get(name) ?? new Set()).add(quoteMint));
+  }
+  return new Set([...bySymbol.values()].filter(({ size }) => size > 1).flatMap((mints) => [...mints]));
+}
+
 /** A sentence that another one begins. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
