@@ -5,7 +5,7 @@ import { AMOUNTS, fieldsOf as fieldsTold, KINDS, told } from '../../api/explorer
 import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
-import { classNames, percent, symbolOf } from '../../api/explorer/browser/text/words.ts';
+import { classNames, namedAlike, percent, symbolOf } from '../../api/explorer/browser/text/words.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { summaryOf } from '../../schemas/program/events.ts';
 import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
@@ -104,6 +104,20 @@ describe('text of strangers', () => {
     expect(symbolOf(null, 'MintOfIt')).toBe('Mint…');
   });
 
+  test('of quote assets called alike is told, however they are written and wherever their names are cut', () => {
+    const quotes = [
+      ['SPYX', 'one'],
+      ['SPYX', 'one'],
+      ['spyx', 'other'],
+      ['A SYMBOL WITH A STORY', 'third'],
+      ['A SYMBOL FOR SHOW', 'fourth'],
+      ['USDX', 'alone'],
+      [null, 'Mint of it'],
+    ] as const;
+    const alike = namedAlike(quotes.map(([quoteSymbol, quoteMint]) => ({ quoteSymbol, quoteMint })));
+    expect([...alike].sort()).toEqual(['fourth', 'one', 'other', 'third']);
+  });
+
   test('gives letters to a token without a picture', () => {
     expect([lettersOf('moon9', 'x'), lettersOf('\u202E!', 'qZ1'), lettersOf(null, 'ab')]).toEqual([
       'MO',
@@ -160,8 +174,13 @@ describe('words', () => {
     expect(fieldsTold({ spent: '1234500000', burned: '7', paused: true, profit: null }, units)).toEqual([
       ['spent', '1,234.5 USDX (1,234,500,000 base units)'],
       ['burned', '7 base units'],
-      ['paused', 'true'],
+      ['paused', 'yes'],
       ['profit', '?'],
+    ]);
+    expect(fieldsTold({ asof: '2026-11-23T20:32:52.000Z', hwm: '1', constructor: 'x' }, units)).toEqual([
+      ['Reporter’s time', '2026-11-23 20:32:52 UTC'],
+      ['High water mark', '0.000001 USDX (1 base units)'],
+      ['constructor', 'x'],
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { ActivityItem, ActivityResponse } from '../../../../schemas/respons
 import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { narrow } from '../parts/narrow.ts';
 import { hidePanel, showPanel } from '../parts/panel.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
@@ -16,6 +17,8 @@ const PAGE = 100;
 /** Rows asked for again with an older page, so that the two can be put together. */
 const OVERLAP = 20;
 const ROW_PX = 52;
+/** Where there is little room what happened takes two lines. */
+const NARROW_ROW_PX = 70;
 
 export function Activity({
   coin,
@@ -61,15 +64,16 @@ export function Activity({
 
 /** Only the rows that can be seen are drawn, however many are known. */
 function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[]; onEnd: () => void }) {
-  const { frame, from, to, onScroll } = useWindow(items.length, ROW_PX, onEnd);
+  const rowPx = narrow.value ? NARROW_ROW_PX : ROW_PX;
+  const { frame, from, to, onScroll } = useWindow(items.length, rowPx, onEnd);
   const units = unitsOf(coin);
   return html`<div class="activity" ref=${frame} onScroll=${onScroll} tabindex="0" role="group" aria-label="Events, newest first">
-    <ol style=${{ height: `${items.length * ROW_PX}px` }}>
+    <ol style=${{ height: `${items.length * rowPx}px` }}>
       ${items.slice(from, to).map((item, at) => {
         const { title, tone, text } = told(item.kind, item.summary, units);
         const open = (event: Event) =>
           showPanel(event.currentTarget as HTMLElement, detailOf(item, title, units));
-        return html`<li key=${from + at} style=${{ top: `${(from + at) * ROW_PX}px`, height: `${ROW_PX}px` }}
+        return html`<li key=${from + at} style=${{ top: `${(from + at) * rowPx}px`, height: `${rowPx}px` }}
           aria-setsize=${items.length} aria-posinset=${from + at + 1}>
           <button type="button" onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
             <i class=${`tone ${tone}`} aria-hidden="true"></i>

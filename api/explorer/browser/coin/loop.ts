@@ -70,7 +70,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
           { name: 'Spent', figure: step6_buyback.spent, purse: 'holders' },
           { name: 'Burned', figure: step6_buyback.burned, purse: 'burned', unit: 'base' },
         ],
-        'Nobody is paid: what is bought back is destroyed.',
+        'Nobody is paid: what is bought back is destroyed, as are fees in its own token.',
         false,
       )}
     </ol>

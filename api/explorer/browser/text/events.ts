@@ -1,4 +1,5 @@
 import { grouped, scaled, short, type Unit } from './amounts.ts';
+import { stamp } from './times.ts';
 import { plainText } from './visible.ts';
 import { shortKey, spaced } from './words.ts';
 
@@ -130,11 +131,22 @@ export const AMOUNTS: Readonly<Record<string, keyof Units>> = {
   ...{ equity: 'quote', notional: 'quote', spent: 'quote', burned: 'base' },
 };
 
+/** Fields whose names say little. */
+const SAID: Readonly<Record<string, string>> = { asof: 'Reporter’s time', hwm: 'High water mark' };
+
+const plainly = (value: Summary[string] | undefined) =>
+  value === true ? 'yes' : value === false ? 'no' : isTime(value) ? `${stamp(value)} UTC` : text(value);
+const isTime = (value: Summary[string] | undefined): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+
 /** All that an event says, each amount exactly and in base units. */
 export function fieldsOf(summary: Summary, units: Units): [name: string, text: string][] {
   return Object.entries(summary).map(([name, value]) => {
     const of = Object.hasOwn(AMOUNTS, name) ? AMOUNTS[name] : undefined;
-    return [spaced(name), of === undefined ? text(value) : exactly(value, units[of])];
+    return [
+      Object.hasOwn(SAID, name) ? (SAID[name] as string) : spaced(name),
+      of === undefined ? plainly(value) : exactly(value, units[of]),
+    ];
   });
 }
 
