@@ -21,6 +21,7 @@ import {
   DESKTOP,
   drawings,
   isCutOff,
+  NARROWEST,
   openBrowser,
   openTab,
   overflow,
@@ -67,6 +68,8 @@ const LONG = 10_000;
 /** So many posts of one moment; what many launches are called. */
 const MANY = 45;
 const LONG_NAME = 'Copper Ledger Night 33';
+/** What two lines of a phone hold of an event. */
+const LONG_EVENT = '371.2947 USDX: 245.82 USDX to holders, 103.2093 USDX to liquidity';
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
 /** Longer than any page waits before it asks again. */
@@ -106,6 +109,11 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     onTestFinished(() => closeTab(opened));
     return opened;
   };
+  /** Charts are drawn anew for another width. */
+  const fits = (path: string, found: string[]) =>
+    awaited(async () => expect(await overflow(page)).toBe(0), 200).catch(async () =>
+      found.push(`${path} at ${page.viewportSize()?.width}: ${await overflow(page)} pixels too wide`),
+    );
   const mode = () => page.getByRole('combobox', { name: 'Mode', exact: true });
   const rows = () => page.locator('table.ranking tbody tr');
 
@@ -159,6 +167,14 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       expect(equity).toMatchObject({ name: 'Equity', hasAmounts: true });
       expect(equity?.pixels).toBeGreaterThan(LEAST_PIXELS);
     }, 200);
+    await page.locator('.equity .cursor-area').hover();
+    const shown = page.locator('aside.panel');
+    await shown.locator('.panel-name', { hasText: /^Equity$/ }).waitFor();
+    const [time] = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec((await shown.textContent()) ?? '') ?? [];
+    const row = page.locator('.equity tbody tr', { hasText: time as string });
+    const [equity, ...parts] = await row.locator('td').allTextContents();
+    expect((await shown.locator('.panel-value').textContent())?.split(' ')[0]).toBe(equity);
+    for (const part of parts) expect(await shown.locator('dd').allTextContents()).toContain(part);
     await pin.focus();
     const { posts } = (await (
       await fetch(`${running.url}/coins/${running.speaker}/posts?limit=100`)
@@ -235,12 +251,12 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       found.push(...(await violations(page)).map((line) => `${path} ${line}`));
       await picture(page, `${name}-desktop`);
       await page.setViewportSize(PHONE);
-      // Charts are drawn anew for another width.
-      await awaited(async () => expect(await overflow(page)).toBe(0), 200).catch(async () =>
-        found.push(`${path} is ${await overflow(page)} pixels wider than a phone`),
-      );
+      await fits(path, found);
       await picture(page, `${name}-phone`);
       if (name === 'rankings') expect(await isCutOff(page, '.token-name b', LONG_NAME)).toBe(false);
+      if (name === 'policy') expect(await isCutOff(page, '.event-text', LONG_EVENT)).toBe(false);
+      await page.setViewportSize(NARROWEST);
+      await fits(path, found);
       await page.setViewportSize(DESKTOP);
     }
     expect(found).toEqual([]);
@@ -262,7 +278,24 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
         .locator(USEFUL[name] as string)
         .first()
         .waitFor();
+      // Of tokens whose decimals did not come that is all that can be said.
+      expect(await slow.locator('.burned + small', { hasText: 'base units' }).count()).toBe(0);
     }
+  });
+
+  test('the head of a ranking stays in sight, and the keys lead to no row below it', async () => {
+    const { page: low } = await another();
+    await low.setViewportSize({ width: DESKTOP.width, height: 320 });
+    await open('/explorer/', low);
+    const topOf = (selector: string) =>
+      low.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().top`);
+    await low.mouse.wheel(0, 10_000);
+    await awaited(async () => expect(await topOf('table.ranking thead th')).toBe(0), 50);
+    for (const key of ['j', 'j', 'j', 'k', 'k']) await low.keyboard.press(key);
+    const headEnds = await low.evaluate<number>(
+      "document.querySelector('table.ranking thead th').getBoundingClientRect().bottom",
+    );
+    expect(await topOf('table.ranking tr:focus-within')).toBeGreaterThanOrEqual(headEnds);
   });
 
   test('of ten thousand events those that are seen are drawn', async () => {

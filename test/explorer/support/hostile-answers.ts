@@ -81,13 +81,15 @@ const STREAMED: readonly [path: string, from: string, events: readonly string[]]
 /** From now on the API answers as one whose store is gone. */
 export const loseStore = (page: Page): Promise<unknown> =>
   page.route(isApi, (route) =>
-    new URL(route.request().url()).pathname.startsWith('/stream/')
+    isStream(route)
       ? silent(route)
       : route.fulfill({
           status: 500,
           json: { error: 'internal error', detail: 'the store does not answer' },
         }),
   );
+
+const isStream = (route: Route) => new URL(route.request().url()).pathname.startsWith('/stream/');
 
 const silent = (route: Route) =>
   route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' });
@@ -143,10 +145,11 @@ export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
 /** Rows that come at once: as many as the page asks for, or more. */
 const PAGE = 2_000;
 
-/** From now on only so many requests of the API are answered; the others wait. */
+/** From now on only so many requests of the API are answered; the others wait, and so does whatever is a stream. */
 export async function answerOnly(page: Page, most: number): Promise<void> {
   let asked = 0;
   await page.route(isApi, (route) => {
+    if (isStream(route)) return undefined;
     asked += 1;
     return asked <= most ? route.continue() : undefined;
   });

@@ -86,6 +86,8 @@ export async function closeTab({ page }: Tab): Promise<void> {
 const SHOTS = path.resolve(import.meta.dirname, '../../../artifacts/explorer');
 export const DESKTOP = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
+/** As narrow as pages are asked to fit: the smallest phones, or a window at four times its size. */
+export const NARROWEST = { width: 320, height: 640 };
 const SCHEMES = ['light', 'dark'] as const;
 
 /** Pictures of the page as it stands, in both schemes of colours, for whoever wants to look. */
@@ -97,9 +99,9 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Pixels by which the page is wider than its window. */
+/** Pixels by which the page is wider than its room, which the bar that scrolls it leaves. */
 export const overflow = (page: Page): Promise<number> =>
-  page.evaluate('Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)');
+  page.evaluate('Math.max(0, document.documentElement.scrollWidth - document.body.clientWidth)');
 
 /** Numbers that reach out of their place, over what stands beside it, and a ranking that is wider than its room. */
 export const spilled = (page: Page): Promise<string[]> =>

@@ -14,14 +14,19 @@ import { FILTERS } from './question.ts';
 type Option = readonly [value: string, name: string];
 
 const TYPING_MS = 200;
+const LATE_MS = 300;
 
-/** Search and six filters. The names in three of them come after the ranking itself: a page is of use without. */
-export function Filters({ query }: { query: URLSearchParams }) {
+/**
+ * Search and six filters. The names in three of them come after the ranking itself and what its rows ask for: a page
+ * is of use without.
+ */
+export function Filters({ query, isRanked }: { query: URLSearchParams; isRanked: boolean }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setLate(true), 300);
+    if (!isRanked) return;
+    const timer = setTimeout(() => setLate(true), LATE_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [isRanked]);
   const origins = useResource<OriginsResponse>(late ? '/origins' : null);
   const models = useResource<ModelsResponse>(late ? '/models' : null);
   const quotes = useResource<QuotesResponse>(late ? '/quotes' : null);

@@ -24,11 +24,12 @@ export function RankingsPage() {
       <h1>Policies</h1>
       <p class="lead">
         Each launched token here has a bankroll: its trading fees fund a vault that the program owns, and a rule or an
-        agent puts it to work. Profit buys the token back and burns it.
+        agent puts it to work. Profit buys the token back and burns it. Point at a number, or tap it, for its source and
+        its age.
       </p>
     </div>
     <div class="sorts-line"><${Sorts} query=${query} /><${ClearFilters} query=${query} /></div>
-    <${Filters} query=${query} />
+    <${Filters} query=${query} isRanked=${answer.data !== null} />
     <${Loaded} of=${answer} rows=${12}>${(data: RankingsResponse) =>
       data.items.length === 0
         ? html`<${Empty} title="No policy fits.">
