@@ -4,18 +4,17 @@ import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
-import { createDerived } from './derived-events.ts';
-import { gapAfter, gapRows } from './gap-rows.ts';
+import { createDerived, type DerivedRows } from './derived-events.ts';
+import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { createResolved } from './letters/resolved-letters.ts';
 import { createNamedAccounts } from './named-accounts.ts';
-import { follows, type Progress, progressRow, readProgress, writtenUpTo } from './progress.ts';
+import { advance, follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
 import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
@@ -67,23 +66,41 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const places = createAppliedRows((rows) => store.insert('applied', rows));
 
   return async (batch) => {
-    const last = batch.entries.at(-1);
-    if (last === undefined) return;
+    if (batch.entries.length === 0) return;
     const underWay = places.begin();
     try {
-      await write(batch, last, underWay);
+      await write(batch, underWay);
     } finally {
       underWay.over();
     }
   };
 
-  async function write(batch: LogBatch, last: LogEntry, underWay: UnderWay): Promise<void> {
-    const place = `${batch.topic}/${batch.partition}`;
+  /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
+  async function write(batch: LogBatch, underWay: UnderWay): Promise<void> {
+    const made = await begin(batch);
+    const derived = await writeWhatIsMissing(made);
+    await writeFactsAndSums(made, derived);
+    const letters = await writeStatesAndReadings(made);
+    // Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
+    if (made.changes.size > 0) {
+      await announce?.(made.changes);
+      options.onChanged?.(made.changes);
+    }
+    await writeWhatIsWhole(made);
+    if (reread === undefined) await writePlace(made, underWay);
+    for (const letter of letters) options.onDeadLetter?.(letter);
+    options.onApplied?.(batch);
+  }
+
+  /** What is made of a batch, and how it is written. */
+  async function begin(batch: LogBatch) {
+    const { partition, topic } = batch;
+    const place = `${topic}/${partition}`;
     const stored = known.get(place);
     const goesOn = follows(stored, batch);
-    const before = goesOn ? stored : await readProgress(store, batch.topic, batch.partition);
+    const before = goesOn ? stored : await readProgress(store, topic, partition);
     const first = batch.entries[0] as LogEntry;
-    if (reread === undefined && HISTORY_TOPICS.includes(batch.topic) && first.offset > before.offset + 1n)
+    if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
     const checkOwned = () => {
       if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
@@ -96,19 +113,29 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       else if (keys.length > 0) noteKeys(changes, table as ChangedTable, keys);
       await store.insert(table, rows);
     };
-
     const records = recordsByKind(batch);
     const told = profitRows(records.profits);
-    const { partition } = batch;
     const facts = await settledFacts(store, records.transactions, programId, { partition, told });
     const states = readStates(records.accounts, programId);
-    const gaps = gapRows(records.gaps, before.gaps, batch.partition);
+    const gaps = gapRows(records.gaps, before.gaps, partition);
     const struck = struckRows(
       records.verified.map(({ record }) => record),
-      batch.partition,
+      partition,
     );
+    const written = { batch, place, before, goesOn, changes, checkOwned, insert };
+    return { ...written, records, told, facts, states, gaps, struck };
+  }
+  type Made = Awaited<ReturnType<typeof begin>>;
 
-    // 1. What makes sums absent comes before the facts it is about.
+  /** What makes sums absent comes before the facts it is about. */
+  async function writeWhatIsMissing({
+    insert,
+    goesOn,
+    told,
+    facts,
+    gaps,
+    struck,
+  }: Made): Promise<DerivedRows> {
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
@@ -118,7 +145,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const names = named.rowsOf([...facts.events, ...derived.events]);
     await insert('named_accounts', names);
     named.written(names);
-    // 2. Facts, then the sums over them.
+    return derived;
+  }
+
+  async function writeFactsAndSums(made: Made, derived: DerivedRows): Promise<void> {
+    const { batch, before, goesOn, changes, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
     if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
@@ -126,31 +157,30 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('derived_events', derived.takenBack),
       insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
-    const touched = touchedBy(
-      facts,
-      [...derived.events, ...struck.events],
-      reread === undefined ? records.recomputes : [],
-    );
-    if (touched.intervals.size > 0) {
-      checkOwned();
-      noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
-      const { owned } = batch;
-      const { offset } = last;
-      const ownFacts = [...facts.events, ...derived.events];
-      // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
-      // what is struck out.
-      const anew = !goesOn || records.recomputes.length + struck.events.length > 0;
-      const applied = before.offset;
-      if (reread !== undefined) await reread(partition, touched);
-      else await writeSums({ partition, offset, facts: ownFacts, touched, applied, anew, owned }, insert);
-    }
-    // 3. Latest states and readings.
+    const asked = reread === undefined ? records.recomputes : [];
+    const touched = touchedBy(facts, [...derived.events, ...struck.events], asked);
+    if (touched.intervals.size === 0) return;
+    checkOwned();
+    noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
+    const { partition, owned } = batch;
+    if (reread !== undefined) return reread(partition, touched);
+    const { offset } = batch.entries.at(-1) as LogEntry;
+    const ownFacts = [...facts.events, ...derived.events];
+    // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
+    // what is struck out.
+    const anew = !goesOn || records.recomputes.length + struck.events.length > 0;
+    const applied = before.offset;
+    await writeSums({ partition, offset, facts: ownFacts, touched, applied, anew, owned }, insert);
+  }
+
+  /** Latest states, readings, and the letters that were found among all of it. */
+  async function writeStatesAndReadings(made: Made): Promise<DeadLetterRecord[]> {
+    const { batch, before, goesOn, changes, insert, records, facts, states } = made;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried } = records;
     await writeStates({ states, times, carried, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
-    const found = [...facts.deadLetters, ...states.deadLetters];
-    const letters = [...records.deadLetters, ...found];
+    const letters = [...records.deadLetters, ...facts.deadLetters, ...states.deadLetters];
     // What stands in that topic is not appended to it again.
     const unkept = batch.topic === 'dead-letters' ? [] : letters;
     if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
@@ -158,34 +188,32 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('dead_letter_sources', letterSources(batch, letters));
     const letterRows = letters.map((letter) => deadLetterRow(letter, now));
     await insert('dead_letters', letterRows);
-    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn });
+    const resolved = await resolvedBy(facts, letterRows, { partition: batch.partition, goesOn });
     await insert('resolved_letters', resolved);
     if (resolved.length > 0) noteKeys(changes, 'dead_letters', ['']);
-    // 4. Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
-    if (changes.size > 0) {
-      await announce?.(changes);
-      options.onChanged?.(changes);
-    }
-    // 5. What makes sums present again comes after the sums.
+    return letters;
+  }
+
+  /** What makes sums present again comes after the sums. */
+  async function writeWhatIsWhole({ batch, insert, records, facts, gaps, struck }: Made): Promise<void> {
     await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
-    if (reread === undefined) {
-      await insert('gaps', gaps.progressed);
-      // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
-      await insert('gap_places', gaps.places);
-      await insert('verified', verifiedRows(records.verified, batch.partition));
-      // 6. The partition's place in the log: whoever reads it finds all of the above.
-      const progress = advance(before, batch);
-      // Readings are told of as they are written: to hold up the next of them has them come together.
-      const quiet =
-        !HISTORY_TOPICS.includes(batch.topic) ||
-        batch.entries.every(({ record }) => record.kind === 'marker');
-      const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
-      if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
-      known.set(place, progress);
-    }
-    for (const letter of letters) options.onDeadLetter?.(letter);
-    options.onApplied?.(batch);
+    if (reread !== undefined) return;
+    await insert('gaps', gaps.progressed);
+    // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
+    await insert('gap_places', gaps.places);
+    await insert('verified', verifiedRows(records.verified, batch.partition));
+  }
+
+  /** The partition's place in the log: whoever reads it finds all that was written before it. */
+  async function writePlace({ batch, place, before }: Made, underWay: UnderWay): Promise<void> {
+    const progress = advance(before, batch, Date.now());
+    // Readings are told of as they are written: to hold up the next of them has them come together.
+    const quiet =
+      !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');
+    const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
+    if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
+    known.set(place, progress);
   }
 }
 
@@ -205,28 +233,4 @@ function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly R
       ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
     ]),
   };
-}
-
-function advance(before: Progress, batch: LogBatch): Progress {
-  const writtenAt = writtenUpTo(before, batch, Date.now());
-  const progress: Progress = { ...before, writtenAt, gaps: new Map(before.gaps) };
-  for (const { offset, record } of batch.entries) {
-    progress.offset = offset;
-    if (record.kind === 'gap')
-      progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
-    if (record.kind === 'marker' && record.slot >= progress.slot) {
-      if (record.slot > progress.slot) progress.blockTime = record.blockTime;
-      progress.slot = record.slot;
-      progress.followed = record.followed ?? null;
-    }
-    if (record.kind === 'transaction') {
-      const { slot } = record;
-      const index = record.index ?? record.order;
-      const last = progress.lastSignature;
-      if (last === null || slot > last.slot || (slot === last.slot && index > last.index)) {
-        progress.lastSignature = { text: encodeBase58(record.signature), slot, index };
-      }
-    }
-  }
-  return progress;
 }

@@ -1,9 +1,10 @@
 import type { Store } from '../../clickhouse/client.ts';
 import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/progress-tables.ts';
 import type { MarkerRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
-import type { GapPlace } from './gap-rows.ts';
+import { type GapPlace, gapAfter } from './gap-rows.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
 export interface Progress {
@@ -104,8 +105,33 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
   };
 }
 
+/** Where a partition stands behind a batch. @param now unix milliseconds */
+export function advance(before: Progress, batch: LogBatch, now: number): Progress {
+  const writtenAt = writtenUpTo(before, batch, now);
+  const progress: Progress = { ...before, writtenAt, gaps: new Map(before.gaps) };
+  for (const { offset, record } of batch.entries) {
+    progress.offset = offset;
+    if (record.kind === 'gap')
+      progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
+    if (record.kind === 'marker' && record.slot >= progress.slot) {
+      if (record.slot > progress.slot) progress.blockTime = record.blockTime;
+      progress.slot = record.slot;
+      progress.followed = record.followed ?? null;
+    }
+    if (record.kind === 'transaction') {
+      const { slot } = record;
+      const index = record.index ?? record.order;
+      const last = progress.lastSignature;
+      if (last === null || slot > last.slot || (slot === last.slot && index > last.index)) {
+        progress.lastSignature = { text: encodeBase58(record.signature), slot, index };
+      }
+    }
+  }
+  return progress;
+}
+
 /** When the newest record was appended, up to the end of a batch. */
-export function writtenUpTo({ offset, writtenAt }: Progress, batch: LogBatch, now: number): number | null {
+function writtenUpTo({ offset, writtenAt }: Progress, batch: LogBatch, now: number): number | null {
   if (batch.writtenAt === undefined) return null;
   // Of what was applied before anybody kept this, no more is known than that it was written before now.
   const before = offset < 0n ? 0 : (writtenAt ?? now);

@@ -85,7 +85,8 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     stage.live();
     const run = stage.replay({ 'dead-letters': true });
     await run.done;
-    expect(run.said).toEqual([
+    // Who works the sums out again may take as long as the machine has him.
+    expect(run.said.filter((sentence) => !sentence.startsWith('waiting for'))).toEqual([
       '5 dead letters: 2 decode now and are resolved',
       expect.stringMatching(/^\d stay: (a venue|still)/),
       expect.stringMatching(/^\d stay/),
