@@ -21,13 +21,15 @@ export const ORDERS = ['desc', 'asc'] as const;
 export type Order = (typeof ORDERS)[number];
 
 /** A number of the policy's own account to rank by. */
-interface OwnKey {
-  column: keyof AccountColumns<'Policy'>;
-  /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
-  money: boolean;
-  /** Whether a row shows it under the sort's name, in dollars too: unless the row has a figure of its own for that. */
-  shown: boolean;
-}
+type OwnKey = { column: keyof AccountColumns<'Policy'> } & (
+  | {
+      /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
+      money: true;
+      /** Whether a row shows it under the sort's name, in dollars too: unless the row has a figure of its own for that. */
+      shown: boolean;
+    }
+  | { money: false; shown: false }
+);
 
 /** The sorts by such a number; orders in memory and in the engine, and rows, are made from this. */
 export const OWN_KEYS = {
