@@ -31,7 +31,9 @@ export function readRange(query: URLSearchParams, nowMs: number): Range | { erro
     const until = Math.min(time(query, 'to') ?? now, now);
     const since = time(query, 'from') ?? until - DEFAULT_S;
     if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);
-    const step = stepOf(query.get('step')) ?? (until - since > MOST_HOURLY_S ? 'day' : 'hour');
+    // The hour that is not over does not count: whoever asks from 14 days ago until now is answered a moment later.
+    const over = until === now ? Math.floor(now / STEP_S.hour) * STEP_S.hour : until;
+    const step = stepOf(query.get('step')) ?? (over - since > MOST_HOURLY_S ? 'day' : 'hour');
     return rangeOf(step, since, until, now);
   } catch (error) {
     if (error instanceof RangeError) return { error: error.message };

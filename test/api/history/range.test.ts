@@ -21,8 +21,12 @@ test('without a word it is the hours of the last seven days, the one that is not
 
 test.each([
   ['from=2026-11-08T10:20:30Z', 'hour'],
-  ['from=2026-11-08T10:20:29Z', 'day'],
-  ['from=2026-11-08T10:20:29Z&step=hour', 'hour'],
+  ['from=2026-11-08T10:20:29Z', 'hour'],
+  ['from=2026-11-08T10:00:00Z', 'hour'],
+  ['from=2026-11-08T09:59:59Z', 'day'],
+  ['from=2026-11-08T09:59:59Z&step=hour', 'hour'],
+  ['from=2026-11-06T10:20:30Z&to=2026-11-20T10:20:30Z', 'hour'],
+  ['from=2026-11-06T10:20:29Z&to=2026-11-20T10:20:30Z', 'day'],
   ['from=2026-11-21&step=day', 'day'],
 ])('the step of %s is the %s', (query, step) => {
   expect(read(query)).toMatchObject({ step });
