@@ -100,11 +100,12 @@ export function readConfig(env: Environment): Config {
     kafkaTopicPrefix:
       read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
     kafkaTls: read.flag('KAFKA_TLS') ?? false,
-    kafkaSaslMechanism: read.oneOf('KAFKA_SASL_MECHANISM', [
-      'plain',
-      'scram-sha-256',
-      'scram-sha-512',
-    ] as const),
+    // Brokers' own names for them are in capitals.
+    kafkaSaslMechanism: read.oneOf(
+      'KAFKA_SASL_MECHANISM',
+      ['plain', 'scram-sha-256', 'scram-sha-512'] as const,
+      (value) => value.toLowerCase(),
+    ),
     kafkaSaslUsername: read.any('KAFKA_SASL_USERNAME'),
     kafkaSaslPassword: read.any('KAFKA_SASL_PASSWORD'),
     kafkaPartitions: read.whole('KAFKA_PARTITIONS', 1, 10_000) ?? 12,
@@ -179,11 +180,11 @@ function reader(env: Environment) {
         const number = Number(value);
         return /^\d{1,12}$/.test(value) && number >= least && number <= most ? number : null;
       }),
-    oneOf: <T extends string>(name: string, values: readonly T[]) =>
+    oneOf: <T extends string>(name: string, values: readonly T[], asWritten = (value: string) => value) =>
       checked(
         name,
         `one of ${values.join(', ')}`,
-        (value) => values.find((known) => known === value) ?? null,
+        (value) => values.find((known) => known === asWritten(value)) ?? null,
       ),
     flag: (name: string) =>
       checked(name, 'true or false', (value) =>

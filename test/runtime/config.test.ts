@@ -47,6 +47,7 @@ describe('the configuration', () => {
     ['PERP_VENUE_ID', 'options_venue'],
     ['AMM_VENUE_ID', 'perp_venue'],
     ['KAFKA_TLS', 'yes'],
+    ['KAFKA_SASL_MECHANISM', 'digest'],
     ['POSTGRES_URL', 'http://x'],
     ['CLICKHOUSE_URL', 'http://u:p@h:8123/no-name'],
     ['CLICKHOUSE_URL', 'http://u:p@h:8123/a/b'],
@@ -70,6 +71,11 @@ describe('the configuration', () => {
   test('takes a stream by its address or its URL', () => {
     for (const endpoint of ['node:10000', '[::1]:10000', 'https://node.example', 'http://127.0.0.1:10000'])
       expect(readConfig({ YELLOWSTONE_ENDPOINT: endpoint }).yellowstoneEndpoint).toBe(endpoint);
+  });
+
+  test('takes the mechanism of a login in small letters and in those of the brokers', () => {
+    for (const mechanism of ['scram-sha-256', 'SCRAM-SHA-256'])
+      expect(readConfig({ KAFKA_SASL_MECHANISM: mechanism }).kafkaSaslMechanism).toBe('scram-sha-256');
   });
 
   test('takes a secret from the file that <NAME>_FILE names', () => {
