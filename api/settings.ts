@@ -6,12 +6,18 @@ import type { ReadSettings } from './latest/read-deps.ts';
 const INTERVALS = 4;
 const LEAST_MAX_AGE_MS = 60_000;
 
+const PRICE_SETTINGS = [
+  { source: 'catalogue', setting: 'launchpadCatalogueUrl' },
+  { source: 'second', setting: 'priceUrl' },
+] as const;
+
 /** What the read routes know of the configuration. */
 export function readSettings(config: Config): ReadSettings {
   const { serviceName, programId, launchpadProgramId, ammProgramId } = config;
   const { launchpadVenueId, ammVenueId } = config;
   return {
     polledVenues: REMOTE_VENUE_NAMES.filter((venue) => config[urlSetting(venue)] !== null),
+    pricesFrom: PRICE_SETTINGS.filter(({ setting }) => config[setting] !== null).map(({ source }) => source),
     readingMaxAgeMs: Math.max(INTERVALS * config.pollIntervalMs, LEAST_MAX_AGE_MS),
     serviceName,
     programId,

@@ -21,7 +21,7 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
   const bridge = bridgeIn(view);
   const quotes = quotesAt(
     view,
-    settings.launchpadVenueId,
+    settings,
     totals.map((row) => row.quote_mint),
   );
   const assets = view.rows('mint', [...new Set(bridge.flatMap((row) => row.asset_mints))]);

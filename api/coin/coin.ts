@@ -20,7 +20,7 @@ export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
   const last = view.get('lastTransaction', policy.address);
   const originRows = view.one('origins');
   const modelRows = view.one('models');
-  const quote = quotesAt(view, settings.launchpadVenueId, [policy.quote_mint]).get(policy.quote_mint);
+  const quote = quotesAt(view, settings, [policy.quote_mint]).get(policy.quote_mint);
   if (quote === undefined) throw new Error('a quote asset that was asked for is missing');
   const pool = poolOf(config?.launchpad_program ?? settings.launchpadProgramId, mint, policy.quote_mint);
   const local = venueRows.filter((row) => row.kind === 'Local').map((row) => row.token_account);

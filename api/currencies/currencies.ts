@@ -11,7 +11,7 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
   const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
   if (read === null) {
-    const reason = 'the options venue was not read yet, or OPTIONS_VENUE_URL is not set';
+    const reason = unreadReason('options', undefined, settings, view.now) ?? 'not polled yet';
     return { ...envelope, asOf: null, items: [], absent: true, reason };
   }
   const asOf = timeOfMillis(read.read_at);

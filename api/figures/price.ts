@@ -14,10 +14,12 @@ const MAX_AGE_MS = 15 * 60_000;
 const MAX_AHEAD_MS = 120_000;
 /** Products of a 128-bit amount and a rate stay inside the store's 256 bits. */
 const RATE_MAX = 10n ** 36n;
-const SOURCES = [
-  { source: 'catalogue', name: 'the launch catalogue' },
-  { source: 'second', name: 'the second price source' },
-] as const;
+/** In the order in which they are asked. */
+const PRICE_SOURCES = ['catalogue', 'second'] as const;
+const NAMES: Record<PriceRow['source'], { name: string; variable: string }> = {
+  catalogue: { name: 'the launch catalogue', variable: 'LAUNCHPAD_CATALOGUE_URL' },
+  second: { name: 'the second price source', variable: 'PRICE_URL' },
+};
 
 /** Unix milliseconds from which on the first of these readings that is fresh now is too old. */
 export function freshUntil(rows: readonly PriceRow[], now: number): number {
@@ -30,13 +32,21 @@ function observedMs(row: PriceRow): number {
   return Number.isNaN(given) ? Number(row.read_at) : given;
 }
 
-/** The catalogue's price where it has one that is fresh, else the second source's. */
-export function priceOf(rows: readonly PriceRow[], now: number): Price {
+/**
+ * The catalogue's price where it has one that is fresh, else the second source's.
+ * @param pricesFrom the sources that are configured
+ */
+export function priceOf(
+  rows: readonly PriceRow[],
+  now: number,
+  pricesFrom: readonly PriceRow['source'][] = PRICE_SOURCES,
+): Price {
   const reasons: string[] = [];
-  for (const { source, name } of SOURCES) {
+  for (const source of PRICE_SOURCES) {
+    const { name, variable } = NAMES[source];
     const row = rows.find((candidate) => candidate.source === source);
     if (row === undefined || row.usd === null) {
-      reasons.push(`${name} has no price`);
+      reasons.push(pricesFrom.includes(source) ? `${name} has no price` : `${variable} is not set`);
       continue;
     }
     const observed = observedMs(row);

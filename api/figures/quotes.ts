@@ -2,6 +2,7 @@ import type { PairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin/coin.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';
 
@@ -26,18 +27,21 @@ const priceSources = (launchpadVenueId: string): Record<PriceRow['source'], stri
   second: 'PRICE_URL:/mint/price',
 });
 
+/** What is configured of the sources that name and price quote assets. */
+type QuoteSettings = Pick<ReadSettings, 'launchpadVenueId' | 'pricesFrom'>;
+
 /** The quote assets of these mints, each with the source that named it. */
-export function quotesAt(view: View, launchpadVenueId: string, mints: readonly string[]): Map<string, Quote> {
-  return new Map(mints.map((mint) => [mint, quoteAt(view, launchpadVenueId, mint)]));
+export function quotesAt(view: View, settings: QuoteSettings, mints: readonly string[]): Map<string, Quote> {
+  return new Map(mints.map((mint) => [mint, quoteAt(view, settings, mint)]));
 }
 
-/** @param launchpadVenueId the same with every view */
-export function quoteAt(view: View, launchpadVenueId: string, mint: string): Quote {
+/** @param settings the same with every view */
+export function quoteAt(view: View, settings: QuoteSettings, mint: string): Quote {
   return view.part(`quote ${mint}`, () => {
     const prices = view.get('prices', mint);
     view.until(freshUntil(prices, view.now));
     const pair = view.get('pair', mint);
-    return quoteOf(mint, view.get('mint', mint), pair, prices, launchpadVenueId, view.now);
+    return quoteOf(mint, view.get('mint', mint), pair, prices, settings, view.now);
   });
 }
 
@@ -64,11 +68,11 @@ function quoteOf(
   row: MintRow | undefined,
   pair: PairRow | undefined,
   prices: readonly PriceRow[],
-  launchpadVenueId: string,
+  { launchpadVenueId, pricesFrom }: QuoteSettings,
   now: number,
 ): Quote {
   const source = catalogueSource(launchpadVenueId);
-  const price = priceOf(prices, now);
+  const price = priceOf(prices, now, pricesFrom);
   const decimals = decimalsOf(row);
   return {
     mint,

@@ -26,9 +26,7 @@ import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';
 export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const { mint, policy, view, settings } = coin;
   if (range.unfinished) view.until(nextSecond(view.now));
-  const quote = quotesAt(view, settings.launchpadVenueId, [policy.quote_mint]).get(
-    policy.quote_mint,
-  ) as Quote;
+  const quote = quotesAt(view, settings, [policy.quote_mint]).get(policy.quote_mint) as Quote;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const pool = poolOf(launchpad, mint, policy.quote_mint);
   const ends = range.ends.filter((end) => end > Number(policy.created_at)).map((end) => end / HOUR_S);

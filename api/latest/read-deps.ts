@@ -1,3 +1,4 @@
+import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import type { Latest } from './latest.ts';
@@ -17,6 +18,8 @@ export interface ReadSettings extends VenueIds {
   ammVenueId: string;
   /** Venues whose address is configured: of others there is no reading, whatever was once read. */
   polledVenues: readonly RemoteVenue[];
+  /** Sources of prices whose address is configured; the catalogue of pairs is the first one's. */
+  pricesFrom: readonly PriceRow['source'][];
   /** Older readings of venues are absent. */
   readingMaxAgeMs: number;
 }

@@ -45,12 +45,11 @@ function pageOf(
   request: RankingParameters,
 ): { head: Head; ranking: RankingView; places: readonly Place[] } {
   const { sort, order, limit, offset, filters } = request;
-  const { launchpadVenueId } = settings;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const ranked = view.ranked({ launchpad });
   const selection: RankingSelection = {
     ...{ sort, order, limit, offset, ...filters, launchpad },
-    rates: ratesOf(view, launchpadVenueId, launchpad),
+    rates: ratesOf(view, settings, launchpad),
     window: sort === 'activity' && dayReason(view) === null ? lastDay(view.now) : null,
     undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
@@ -63,7 +62,7 @@ function pageOf(
   const unlisted = unlistedReason(view);
   const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
   const head = { sort, order, limit, offset, ...known, hasMore, filters };
-  return { head, ranking: { view, launchpadVenueId, launchpad, sort, misfit }, places };
+  return { head, ranking: { view, settings, launchpad, sort, misfit }, places };
 }
 
 type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };
@@ -85,11 +84,11 @@ function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSe
 }
 
 /** What each quote asset is worth, where that is known. */
-function ratesOf(view: View, launchpadVenueId: string, launchpad: string): QuoteRate[] {
+function ratesOf(view: View, settings: ReadSettings, launchpad: string): QuoteRate[] {
   return view.part(`rates ${launchpad}`, () => {
     const ranked = view.ranked({ launchpad });
     const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
-    return [...quotesAt(view, launchpadVenueId, mints).values()]
+    return [...quotesAt(view, settings, mints).values()]
       .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
       .filter((rate) => rate !== null);
   });

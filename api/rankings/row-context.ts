@@ -2,6 +2,7 @@ import type { IncompleteState } from '../../clickhouse/queries/progress/index-st
 import type { ModelRow, OriginRow } from '../../clickhouse/queries/states/registries.ts';
 import { dayReason } from '../figures/missing.ts';
 import { type Quote, quoteAt } from '../figures/quotes.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 /** What rows of a ranking have in common that are of one quote asset; the same object as long as it says the same. */
@@ -16,22 +17,22 @@ export interface RowContext {
 }
 
 /** Got from the view once for all the rows of a page. */
-export function rowContexts(view: View, launchpadVenueId: string): (quoteMint: string) => RowContext {
+export function rowContexts(view: View, settings: ReadSettings): (quoteMint: string) => RowContext {
   const known = new Map<string, RowContext>();
   return (quoteMint) => {
-    const context = known.get(quoteMint) ?? contextOfQuote(view, launchpadVenueId, quoteMint);
+    const context = known.get(quoteMint) ?? contextOfQuote(view, settings, quoteMint);
     known.set(quoteMint, context);
     return context;
   };
 }
 
-/** @param launchpadVenueId the same with every view */
-function contextOfQuote(view: View, launchpadVenueId: string, quoteMint: string): RowContext {
+/** @param settings the same with every view */
+function contextOfQuote(view: View, settings: ReadSettings, quoteMint: string): RowContext {
   return view.part(`context ${quoteMint}`, () => {
     const { historyReason, incomplete } = view.state();
     return {
       ...{ historyReason, incomplete, dayReason: dayReason(view) },
-      quote: quoteAt(view, launchpadVenueId, quoteMint),
+      quote: quoteAt(view, settings, quoteMint),
       origins: view.one('origins'),
       models: view.one('models'),
     };

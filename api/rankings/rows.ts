@@ -11,6 +11,7 @@ import { inDollars } from '../figures/price.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
+import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { factsAt, factsIn, type RowFacts } from './facts.ts';
 import { rankedBy, type Unranked } from './ranked-by.ts';
@@ -19,7 +20,7 @@ import { createRowTemplates, fillIn, MARK } from './row-templates.ts';
 
 export interface RankingView {
   view: View;
-  launchpadVenueId: string;
+  settings: ReadSettings;
   launchpad: string;
   sort: Sort;
   /** The order that the engine told is not that of the figures: both are read again. */
@@ -33,8 +34,8 @@ const isTold = (place: Place): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
 export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
-  const { view, launchpadVenueId } = ranking;
-  const contextOf = rowContexts(view, launchpadVenueId);
+  const { view, settings } = ranking;
+  const contextOf = rowContexts(view, settings);
   return places.flatMap((place, at) => {
     if (!isTold(place)) view.use(place);
     const row = rowAt(place, ranking, contextOf, () => view.state().markerTime);
@@ -46,8 +47,8 @@ const templates = createRowTemplates();
 
 /** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept folded. */
 export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
-  const { view, launchpadVenueId } = ranking;
-  const contextOf = rowContexts(view, launchpadVenueId);
+  const { view, settings } = ranking;
+  const contextOf = rowContexts(view, settings);
   let marker: string | null | undefined;
   const markerTime = () => {
     marker ??= view.state().markerTime;

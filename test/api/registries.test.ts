@@ -180,6 +180,7 @@ describe('currencies', () => {
       asOf: null,
       items: [],
       absent: true,
+      reason: 'not polled yet',
     });
   });
 

@@ -27,6 +27,7 @@ export const SETTINGS: ReadSettings = {
   launchpadVenueId: 'launch_x',
   ammVenueId: 'amm_x',
   polledVenues: REMOTE_VENUE_NAMES,
+  pricesFrom: ['catalogue', 'second'],
   readingMaxAgeMs: 60_000,
 };
 
