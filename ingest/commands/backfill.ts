@@ -1,12 +1,11 @@
 import '../../runtime/process/node-version.ts';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { ConfigError } from '../../runtime/errors.ts';
-import { lockDataDir } from '../../runtime/process/data-lock.ts';
+import { refuseHeld } from '../../runtime/process/data-lock.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
@@ -74,8 +73,7 @@ await runMain(async (signal) => {
 /** @throws ConfigError where a server is not configured, DataLockedError where npm start is at work instead. */
 function servers(config: Config): { rpcUrls: readonly string[]; brokers: string[] } {
   const missing = config.kafkaBrokers === null || config.clickhouseUrl === null;
-  const dataDir = path.resolve(config.dataDir);
-  if (missing && existsSync(dataDir)) lockDataDir(dataDir)();
+  if (missing) refuseHeld(path.resolve(config.dataDir));
   const why = 'backfill works on servers; npm start reads history by itself';
   const brokers = required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
   required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);

@@ -1,10 +1,12 @@
 import '../../runtime/process/node-version.ts';
+import path from 'node:path';
 import { openServer } from '../../clickhouse/client.ts';
 import { openDatabase } from '../../clickhouse/serving/serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { readFlags } from '../../runtime/config/flags.ts';
 import { loadConfig } from '../../runtime/config/load.ts';
 import { ConfigError, messageOf } from '../../runtime/errors.ts';
+import { refuseHeld } from '../../runtime/process/data-lock.ts';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { createProgress } from '../../runtime/process/progress.ts';
@@ -30,6 +32,7 @@ const COMMAND = {
 await runMain(async (signal) => {
   const replay = replayOf(readFlags(COMMAND, process.argv.slice(2)));
   const config = loadConfig();
+  if (config.clickhouseUrl === null || config.kafkaBrokers === null) refuseHeld(path.resolve(config.dataDir));
   const why = 'replay works on servers; what npm start keeps in DATA_DIR has no log to read again';
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
   required(config.kafkaBrokers, 'KAFKA_BROKERS', why);

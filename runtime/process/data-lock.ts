@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -61,6 +62,14 @@ export function lockDataDir(dataDir: string): () => void {
     takeAway(file, holder);
   }
   throw new DataLockedError(`DATA_DIR ${dataDir} is being taken by another process`);
+}
+
+/**
+ * For what works on servers: whoever has none configured beside `npm start` meant what that one holds.
+ * @throws DataLockedError where a living process holds the directory; one that is not there is nobody's.
+ */
+export function refuseHeld(dataDir: string): void {
+  if (existsSync(dataDir)) lockDataDir(dataDir)();
 }
 
 /** What may be wrong with a directory that cannot be made. */

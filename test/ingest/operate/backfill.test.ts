@@ -25,7 +25,7 @@ import { freshDatabaseUrl } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { sharedBrokers } from '../../support/servers-of-run.ts';
 import { readTables } from '../materialise/support/tables.ts';
-import { startBackfill } from '../support/backfill-child.ts';
+import { startCommand } from '../support/command-child.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
 const missing = brokerMissing();
@@ -33,7 +33,7 @@ const dataDir = mkdtempSync(path.join(tmpdir(), 'backfill-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const backfill = (env: Record<string, string>, args: string[] = []) =>
-  startBackfill({ DATA_DIR: dataDir, ...env }, args);
+  startCommand('backfill', { DATA_DIR: dataDir, ...env }, args);
 
 describe('without servers backfill stops with a sentence', () => {
   test('that names the variable', async () => {

@@ -11,14 +11,15 @@ export interface Ended {
   err: string;
 }
 
-/** The process of `npm run backfill`. */
-export function startBackfill(
+/** The process of `npm run <command>`. */
+export function startCommand(
+  command: 'backfill' | 'replay',
   env: Record<string, string>,
   args: string[] = [],
 ): { child: ChildProcess; ended: Promise<Ended> } {
   const child = spawn(
     process.execPath,
-    ['--disable-warning=TimeoutNegativeWarning', 'ingest/commands/backfill.ts', ...args],
+    ['--disable-warning=TimeoutNegativeWarning', `ingest/commands/${command}.ts`, ...args],
     {
       cwd: ROOT,
       env: { PATH, NODE_COMPILE_CACHE, LOG_LEVEL: 'error', ...env },
