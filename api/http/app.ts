@@ -14,7 +14,7 @@ import { clientAddress } from './client-address.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
-import type { Route } from './route.ts';
+import { mayBeKept, type Route } from './route.ts';
 import { type About, createAbout } from './turns/about.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
@@ -218,7 +218,7 @@ async function answer(
     });
   const reply = await (route.readsStore === true ? gate(address, handle) : handle());
   if (reply.body instanceof Readable) sendStream(ctx, reply, reply.body);
-  else send(ctx, answerOf(reply), route.mediaType !== undefined);
+  else send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { InternalError } from '../../schemas/responses/parts.ts';
-import type { Route } from './route.ts';
+import { mayBeKept, type Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -38,7 +38,10 @@ function operation(route: Route, named: Json): Json {
     ...(route.bearer === true ? { security: [{ bearer: [] }] } : {}),
     parameters: [...pathParameters(route), ...queryParameters(route, named)],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
-    responses: Object.fromEntries(responses),
+    responses: {
+      ...Object.fromEntries(responses),
+      ...(mayBeKept(route) ? { 304: { description: 'As the ETag in If-None-Match has it.' } } : {}),
+    },
   };
 }
 

@@ -63,3 +63,8 @@ export interface OwnRoute extends RouteLine {
   readsStore?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }
+
+/** Whether who has its answer already is told so: a 304 to the ETag that it came with. */
+export function mayBeKept(route: Route): boolean {
+  return route.cached || route.readsStore === true;
+}

@@ -184,10 +184,12 @@ describe('the OpenAPI page', () => {
     expect(parameters).toEqual(known());
     expect(Object.keys(body.paths['/coins/{mint}']?.get?.responses ?? {})).toEqual([
       '200',
+      '304',
       '404',
       '500',
       '503',
     ]);
+    expect(Object.keys(body.paths['/health']?.get?.responses ?? {})).toEqual(['200', '500']);
     expect(JSON.stringify(body)).not.toContain('$id');
   });
 

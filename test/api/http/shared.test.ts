@@ -17,6 +17,15 @@ describe('shared answers', () => {
     expect((await held.api.get(path, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
+  test('so is a feed of posts, though each is read by itself', async () => {
+    const path = `/coins/${key('coin')}/posts`;
+    const first = await held.api.get(path);
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const etag = first.headers.get('etag') ?? '';
+    expect((await held.api.get(path, { 'if-none-match': etag })).status).toBe(304);
+    expect((await held.api.get(`${path}?limit=1`, { 'if-none-match': etag })).status).toBe(200);
+  });
+
   test('one question is asked once while nothing is applied, in whatever way it is put', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0, { log_offset: '77' })]);
     const before = held.api.queries('FROM origins');
