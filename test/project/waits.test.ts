@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
 const TESTS = path.resolve(import.meta.dirname, '..');
@@ -11,4 +13,13 @@ test('what tests wait for they await with one patience, which no machine is too 
   expect(files.length).toBeGreaterThan(100);
   const impatient = files.filter((file) => OWN_LIMIT.test(readFileSync(path.join(TESTS, file), 'utf8')));
   expect(impatient).toEqual([]);
+});
+
+test('what is awaited needs no test runner: benches wait so too', () => {
+  const url = pathToFileURL(path.join(TESTS, 'support/awaited.ts')).href;
+  const code = `let tries = 0;
+    const { awaited } = await import(${JSON.stringify(url)});
+    console.log(await awaited(() => { if (++tries < 3) throw new Error('not yet'); return tries; }));`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  expect(said.trim()).toBe('3');
 });
