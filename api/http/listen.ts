@@ -58,6 +58,8 @@ export async function bind(host: string, port: number, options: BindOptions = {}
   const application = Promise.withResolvers<ReturnType<Koa['callback']>>();
   const underWay = createUnderWay();
   let served: Koa | undefined;
+  const answering = new Set<http.ServerResponse>();
+  let isClosing = false;
   const server = http.createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -69,10 +71,12 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     },
     namingHost(
       oneAtATime(
-        drainingBodies(
-          (request, response) =>
-            void application.promise.then((answer) => underWay.note(answer(request, response))),
-        ),
+        drainingBodies((request, response) => {
+          if (isClosing) response.shouldKeepAlive = false;
+          answering.add(response);
+          response.once('close', () => answering.delete(response));
+          void application.promise.then((answer) => underWay.note(answer(request, response)));
+        }),
       ),
     ),
   );
@@ -96,6 +100,9 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     },
     close: async () => {
       await new Promise<void>((resolve) => {
+        isClosing = true;
+        // Whoever asks again and again on a connection would keep it open for as long as it may be.
+        for (const response of answering) response.shouldKeepAlive = false;
         served?.emit(CLOSING);
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {

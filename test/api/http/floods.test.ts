@@ -274,10 +274,42 @@ test('who sends requests behind a stream without an end is cut off, and none of 
   await close();
 });
 
+test('who asks again on a connection as soon as he is answered is answered to the end and keeps nobody from closing', async () => {
+  const asked = Promise.withResolvers<void>();
+  const isClosing = Promise.withResolvers<void>();
+  const app = new Koa();
+  app.silent = true;
+  app.use(async (ctx) => {
+    asked.resolve();
+    await isClosing.promise;
+    ctx.body = 'whole';
+  });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  let said = '';
+  const socket = connect(port, '127.0.0.1');
+  const ask = () => socket.writable && socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.on('data', (chunk) => {
+    said += chunk;
+    ask();
+  });
+  socket.on('error', () => undefined);
+  ask();
+  await asked.promise;
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  const closed = close();
+  isClosing.resolve();
+  await Promise.all([closed, ended]);
+  const answers = said.split('HTTP/1.1 200').slice(1);
+  expect(answers.length).toBeLessThanOrEqual(2);
+  expect(answers.every((answer) => answer.endsWith('whole'))).toBe(true);
+  expect(answers.length).toBeGreaterThan(0);
+});
+
 test('what somebody asked who went away is done before it has closed', async () => {
   const asked = Promise.withResolvers<void>();
   const said: string[] = [];
   const app = new Koa();
+  app.silent = true;
   app.use(async ({ req }) => {
     const gone = new Promise((resolve) => req.socket.once('close', resolve));
     asked.resolve();
