@@ -6,6 +6,7 @@ import type { CoinHistoryResponse } from '../../schemas/responses/history.ts';
 import { awaited } from '../support/awaited.ts';
 import {
   answerOnly,
+  emptyRankings,
   harm,
   hostileAddresses,
   isApi,
@@ -375,6 +376,14 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await none.getByRole('heading', { name: 'No policy here' }).waitFor();
     expect(await none.getByRole('link', { name: 'All policies' }).getAttribute('href')).toBe('/explorer/');
     await picture(none, 'no-policy');
+    await emptyRankings(none);
+    for (const [path, title] of [
+      ['/explorer/?sort=profit', 'No policy yet.'],
+      ['/explorer/?search=nothing', 'No policy fits.'],
+    ] as const) {
+      await none.goto(path);
+      await none.locator('.empty', { hasText: title }).waitFor();
+    }
     const bare = await browser.newPage({ baseURL: running.url, javaScriptEnabled: false });
     onTestFinished(() => bare.close());
     await bare.goto('/explorer/');

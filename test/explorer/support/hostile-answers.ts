@@ -142,6 +142,14 @@ export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
     return route.fulfill({ json: { ...rest, posts: many, total: count } });
   });
 
+/** From now on no ranking has a row. */
+export const emptyRankings = (page: Page): Promise<unknown> =>
+  page.route(/\/rankings\?/, async (route: Route) => {
+    if (isStream(route)) return silent(route);
+    const response = await route.fetch({ timeout: PATIENCE_MS });
+    return route.fulfill({ json: { ...(await response.json()), items: [], total: 0, hasMore: false } });
+  });
+
 /** Rows that come at once: as many as the page asks for, or more. */
 const PAGE = 2_000;
 

@@ -6,7 +6,7 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { counted } from '../text/words.ts';
 import { ClearFilters, Filters } from './filters.ts';
 import { useRanking } from './live.ts';
-import { asked, PAGE } from './question.ts';
+import { asked, FILTERS, PAGE } from './question.ts';
 import { moveInRows } from './rows-by-key.ts';
 import { Sorts } from './sorts.ts';
 import { RankingTable } from './table.ts';
@@ -32,9 +32,9 @@ export function RankingsPage() {
     <${Filters} query=${query} isRanked=${answer.data !== null} />
     <${Loaded} of=${answer} rows=${12}>${(data: RankingsResponse) =>
       data.items.length === 0
-        ? html`<${Empty} title="No policy fits.">
-            ${[...question.keys()].length > 1 ? 'Take a filter away, or look for something else.' : 'As soon as one is created it stands here.'}
-          <//>`
+        ? [...FILTERS, 'offset'].some((name) => question.has(name))
+          ? html`<${Empty} title="No policy fits.">Take a filter away, or look for something else.<//>`
+          : html`<${Empty} title="No policy yet.">As soon as one is created it stands here.<//>`
         : html`
             ${data.sort === 'burned' && html`<p class="note">Ranked by what was spent on buying the tokens back.</p>`}
             <${RankingTable} rows=${data.items} sort=${data.sort} />
