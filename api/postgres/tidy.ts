@@ -10,6 +10,8 @@ const LOG_BYTES = 32 * 1024 * 1024;
  * keeps its room, and each write its place in the log, as long as the process runs.
  */
 export async function tidy(db: Queries): Promise<void> {
+  // Else what was done within the last second is not counted yet.
+  await db.query('SELECT pg_stat_force_next_flush()');
   const tables = await db.query<{ name: string }>(
     `SELECT quote_ident(relname) AS name FROM pg_stat_user_tables WHERE n_dead_tup > ${DEAD_ROWS}`,
   );
