@@ -35,8 +35,8 @@ export interface AgentSideOptions {
   logger: Logger;
 }
 
-/** An agent waits for the answer: a node that takes longer counts as none. */
-const RPC_TIMEOUT_MS = 2_500;
+/** A node that takes longer counts as none: an agent that waits has its post, one that is refused begins anew. */
+const RPC_TIMEOUT_MS = 5_000;
 /** An agent waits behind no reader: which slot is held and whether the agent changed are asked side by side. */
 const STORE_CONNECTIONS = 2;
 const RPC_MAX_BYTES = 1024 * 1024;

@@ -57,7 +57,7 @@ export interface ChainOptions {
 const ATTEMPTS = 3;
 /** A node one slot behind has caught up after one. */
 const BEHIND_WAIT_MS = 400;
-const INDEX_MS = 2_000;
+const INDEX_MS = 5_000;
 /** How long a reading waits for its place in the budget. */
 const BUDGET_WAIT_MS = 1_000;
 const PER_SECOND = 100;
