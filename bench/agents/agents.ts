@@ -17,6 +17,7 @@ import { startPostgres } from '../../test/support/postgres.ts';
 import { createCast } from '../support/cast.ts';
 import { atRate, createSender } from '../support/http-load.ts';
 import { percentile } from '../support/percentile.ts';
+import { createReader } from '../support/reader.ts';
 import type { Row } from '../support/row.ts';
 import { mostInAMinute, type Posted, type Poster, postAtLimit, signIn } from './load.ts';
 
@@ -95,11 +96,12 @@ async function load(
   seconds: number,
 ): Promise<Measured> {
   const { send, close } = createSender();
+  const reader = createReader();
   const tokens: string[] = [];
   for (const agent of agents) tokens.push(await signIn(send, api, agent));
   const measured: Measured = { posts: [], empty: [], reads: [], failedReads: 0 };
   const read = async (n: number) => {
-    const { status, ms } = await send(api + routeOf(n), { unread: true });
+    const { status, ms } = await reader.read(api + routeOf(n));
     measured.reads.push(ms);
     if (status !== 200) measured.failedReads += 1;
   };
@@ -121,6 +123,7 @@ async function load(
     atRate(READS_PER_SECOND, seconds, read),
   ]);
   close();
+  reader.close();
   return { ...measured, posts };
 }
 

@@ -1,5 +1,6 @@
-import { atRate, createSender } from '../support/http-load.ts';
+import { atRate } from '../support/http-load.ts';
 import { percentile } from '../support/percentile.ts';
+import { createReader } from '../support/reader.ts';
 
 /** One side's readers: so many connections that ask one path after the other, by lot, for so long. */
 export interface Load {
@@ -23,7 +24,7 @@ export interface Loaded {
 const WARM_UP_SECONDS = 3;
 
 process.on('message', async ({ url, paths, connections, seconds, headers, rate }: Load) => {
-  const { send, close } = createSender();
+  const reader = createReader();
   const times: number[] = [];
   let failed = 0;
   const begun = performance.now();
@@ -31,7 +32,7 @@ process.on('message', async ({ url, paths, connections, seconds, headers, rate }
   const end = since + seconds * 1000;
   const one = async () => {
     const path = paths[Math.floor(Math.random() * paths.length)] as string;
-    const { status, ms } = await send(url + path, { unread: true, headers });
+    const { status, ms } = await reader.read(url + path, headers);
     if (performance.now() < since) return;
     if (status !== 200 && status !== 304) failed += 1;
     times.push(ms);
@@ -41,7 +42,7 @@ process.on('message', async ({ url, paths, connections, seconds, headers, rate }
   };
   if (rate === null) await Promise.all(Array.from({ length: connections }, read));
   else await atRate(rate, seconds + WARM_UP_SECONDS, one);
-  close();
+  reader.close();
   times.sort((a, b) => a - b);
   const loaded: Loaded = {
     ...{ perSecond: times.length / seconds, failed },

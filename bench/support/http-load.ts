@@ -1,5 +1,4 @@
 import http from 'node:http';
-import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Answer {
@@ -14,62 +13,32 @@ export interface Send {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** Reads the answer and keeps nothing of it. */
-  unread?: true;
 }
 
 const GIVEN_UP_MS = 30_000;
-const READ_BYTES = 256 * 1024;
-
-/**
- * Connections that all read into one place, for answers of which nothing is kept: room of its own for each 64 kB of 42 MB
- * has a reader collect garbage for as long as it reads, on the cores of whoever answers.
- */
-class UnreadAgent extends http.Agent {
-  readonly #room = Buffer.allocUnsafeSlow(READ_BYTES);
-
-  override createConnection(options: http.AgentOptions): net.Socket {
-    const socket: net.Socket = net.connect({
-      ...(options as net.NetConnectOpts),
-      onread: {
-        buffer: this.#room,
-        callback: (bytes, buffer) => socket.emit('data', (buffer as Buffer).subarray(0, bytes)),
-      },
-    });
-    return socket;
-  }
-}
 
 /** Requests over connections that stay open. @returns status 0 where no answer came. */
 export function createSender() {
-  const options = { keepAlive: true, maxSockets: 512 };
-  const [agent, unreadAgent] = [new http.Agent(options), new UnreadAgent(options)];
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 512 });
   return {
-    send: (url: string, { method = 'GET', headers = {}, body, unread }: Send = {}) =>
+    send: (url: string, { method = 'GET', headers = {}, body }: Send = {}) =>
       new Promise<Answer>((resolve) => {
         const startedAt = performance.now();
         const done = (status: number, text: string, answered: http.IncomingHttpHeaders) =>
           resolve({ status, text, headers: answered, ms: performance.now() - startedAt });
-        const request = http.request(
-          url,
-          { method, headers, agent: unread ? unreadAgent : agent },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response.on('data', (chunk: Buffer) => void (unread ?? chunks.push(chunk)));
-            response.on('end', () =>
-              done(response.statusCode ?? 0, Buffer.concat(chunks).toString(), response.headers),
-            );
-            response.on('error', () => done(0, '', {}));
-          },
-        );
+        const request = http.request(url, { method, headers, agent }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => void chunks.push(chunk));
+          response.on('end', () =>
+            done(response.statusCode ?? 0, Buffer.concat(chunks).toString(), response.headers),
+          );
+          response.on('error', () => done(0, '', {}));
+        });
         request.on('error', () => done(0, '', {}));
         request.setTimeout(GIVEN_UP_MS, () => request.destroy());
         request.end(body);
       }),
-    close: () => {
-      agent.destroy();
-      unreadAgent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 
