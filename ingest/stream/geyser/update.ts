@@ -50,8 +50,8 @@ const STATES: Partial<Record<SlotStatus, SlotState>> = {
   [SlotStatus.SLOT_DEAD]: 'dead',
 };
 
-/** Of a slot every 400 ms a chain has so many in twelve thousand years: nothing would ever stand on a later one. */
-const MOST_SLOT = 10n ** 12n;
+/** No JSON-RPC node could be asked for a later one. */
+const MOST_SLOT = BigInt(Number.MAX_SAFE_INTEGER);
 /** An epoch: no chain skips so many slots in a row, and one that was released behind them would end all before it. */
 const MOST_SKIPPED = 432_000n;
 
