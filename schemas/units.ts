@@ -13,11 +13,19 @@ export function isoTime(unixSeconds: number | bigint): string {
 /** Figures of one answer have the same few times: writing one takes longer than all else of a figure. */
 const written = Array.from({ length: 1_024 }, () => ({ millis: 0, text: new Date(0).toISOString() }));
 
+/** The last time that the form can express, in unix milliseconds. */
+const LAST_MILLIS = 253_402_300_799_999;
+
+/** Whether a number of somebody else's is a time after 1970 that can be served as it was given. */
+export function isUnixMillis(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LAST_MILLIS;
+}
+
 /** ISO 8601 UTC of unix milliseconds, held inside the years that the form can express. */
 export function isoMillis(millis: number): string {
   const last = written[(millis / 1000) & 1_023] as (typeof written)[number];
   if (millis === last.millis) return last.text;
-  const bounded = Math.min(Math.max(Math.trunc(millis), -62_167_219_200_000), 253_402_300_799_999);
+  const bounded = Math.min(Math.max(Math.trunc(millis), -62_167_219_200_000), LAST_MILLIS);
   last.text = new Date(bounded).toISOString();
   last.millis = millis;
   return last.text;

@@ -1,7 +1,8 @@
 import { type EquityVenue, type RemoteVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import { documentsRound } from './documents.ts';
 import { programsRound } from './launch-programs.ts';
-import { catalogueRound, listedPricesRound, usedPricesRound } from './prices.ts';
+import { withBoundedLetters } from './letters.ts';
+import { catalogueRound, listedPricesRound, secondPricesRound, usedPricesRound } from './prices.ts';
 import { remoteAccountsRound } from './remote-accounts.ts';
 import { type PollOptions, type Round, repeatRounds } from './round.ts';
 import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
@@ -10,7 +11,8 @@ import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
 const SLOW_FACTOR = 20;
 
 /** Polls everything that is configured until the signal is given; what fails is a reading or a line of the log. */
-export async function runPollers(options: PollOptions): Promise<void> {
+export async function runPollers(given: PollOptions): Promise<void> {
+  const options = { ...given, log: withBoundedLetters(given.log) };
   const fast = options.config.pollIntervalMs;
   const slow = fast * SLOW_FACTOR;
   await Promise.all([
@@ -19,6 +21,7 @@ export async function runPollers(options: PollOptions): Promise<void> {
     ),
     ...namesOf(VENUE_READERS).map((venue) => repeatRounds(venue, fast, options, venueRound(venue, options))),
     repeatRounds('prices in use', fast, options, usedPricesRound(options)),
+    repeatRounds('prices of the second source', fast, options, secondPricesRound(options)),
     repeatRounds('launchpad and amm', fast, options, programsRound(options)),
     repeatRounds('catalogue', slow, options, catalogueRound(options)),
     repeatRounds('prices that are listed', slow, options, listedPricesRound(options)),

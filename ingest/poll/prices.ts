@@ -8,18 +8,24 @@ import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } f
 const PRICES_PER_SECOND = 2;
 const PRICES_BURST = 20;
 
-/** Prices of the quotes that policies have, of both sources. */
+/** The catalogue's prices of the quotes that policies have. */
 export function usedPricesRound({ config, store, signal }: PollOptions): Round {
+  const { launchpadCatalogueUrl: base } = config;
+  if (base === null) return async () => {};
   const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
-  const { launchpadCatalogueUrl, priceUrl } = config;
   return async (emit) => {
     const { used } = await quoteMints(store);
-    await Promise.all([
-      launchpadCatalogueUrl === null
-        ? null
-        : cataloguePrices(launchpadCatalogueUrl, used, bucket, emit, signal),
-      priceUrl === null ? null : secondPrices(priceUrl, used, emit, signal),
-    ]);
+    await cataloguePrices(base, used, bucket, emit, signal);
+  };
+}
+
+/** The second source's prices of them: at its own pace, since the one that hangs or asks for rest may be the other. */
+export function secondPricesRound({ config, store, signal }: PollOptions): Round {
+  const { priceUrl } = config;
+  if (priceUrl === null) return async () => {};
+  return async (emit) => {
+    const { used } = await quoteMints(store);
+    await secondPrices(priceUrl, used, emit, signal);
   };
 }
 

@@ -116,13 +116,13 @@ export function readConfig(env: Environment): Config {
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
     postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
     ...perVenue(idSetting, (venue) => id(idVariable(venue), `${venue}_venue`)),
-    ...perVenue(urlSetting, (venue) => read.url(urlVariable(venue))),
+    ...perVenue(urlSetting, (venue) => read.base(urlVariable(venue))),
     launchpadVenueId: id('LAUNCHPAD_VENUE_ID', 'launchpad_venue'),
     ammVenueId: id('AMM_VENUE_ID', 'amm_venue'),
-    launchpadCatalogueUrl: read.url('LAUNCHPAD_CATALOGUE_URL'),
-    priceUrl: read.url('PRICE_URL'),
+    launchpadCatalogueUrl: read.base('LAUNCHPAD_CATALOGUE_URL'),
+    priceUrl: read.base('PRICE_URL'),
     pollIntervalMs: read.whole('POLL_INTERVAL_MS', 100, 86_400_000) ?? 15_000,
-    ipfsGateway: read.url('IPFS_GATEWAY', ['https:']),
+    ipfsGateway: read.base('IPFS_GATEWAY', ['https:']),
     metadataAllowPrivate: read.flag('METADATA_ALLOW_PRIVATE') ?? false,
     trustProxy: read.whole('TRUST_PROXY', 0, 100) ?? 0,
   };
@@ -145,6 +145,9 @@ function urlOf(text: string, protocols: readonly string[]): string | null {
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) return null;
   return text.replace(/\/+$/, '');
 }
+
+const bareUrlOf = (text: string, protocols: readonly string[]) =>
+  /[?#]/.test(text) ? null : urlOf(text, protocols);
 
 /** Whether it ends with a port that can be connected to. */
 function isPort(address: string): boolean {
@@ -192,8 +195,13 @@ function reader(env: Environment) {
       ),
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
-    url: (name: string, protocols: readonly string[] = WEB) =>
-      checked(name, `a URL of ${protocols.join(' or ')}//`, (value) => urlOf(value, protocols)),
+    url: (name: string, protocols: readonly string[]) =>
+      checked(name, `a URL of ${protocols.join('// or ')}//`, (value) => urlOf(value, protocols)),
+    /** What is asked for is put behind it: behind a query it would be part of that. */
+    base: (name: string, protocols: readonly string[] = WEB) =>
+      checked(name, `a URL of ${protocols.join('// or ')}// without a query or a fragment`, (value) =>
+        bareUrlOf(value, protocols),
+      ),
     urls: (name: string) =>
       checked(name, `URLs of ${WEB.join(' or ')}//, comma-separated`, (value) => {
         const urls = value.split(',').map((text) => urlOf(text.trim(), WEB));
@@ -210,7 +218,7 @@ function reader(env: Environment) {
         name,
         'http(s)://user:password@host:port/database, the database of letters, digits and _',
         (value) => {
-          const url = urlOf(value, WEB);
+          const url = bareUrlOf(value, WEB);
           return url !== null && /^\/?$|^\/[A-Za-z_]\w{0,63}$/.test(new URL(url).pathname) ? url : null;
         },
       ),

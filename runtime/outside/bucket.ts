@@ -3,8 +3,8 @@ import { pause } from '../process/lifecycle.ts';
 export interface Bucket {
   /** Waits for a token, in the order of asking; false where the signal was given first. */
   take(signal: AbortSignal): Promise<boolean>;
-  /** Takes a token where one is there now. */
-  tryTake(): boolean;
+  /** Takes a token, or so many, where they are there now. */
+  tryTake(count?: number): boolean;
 }
 
 /** At most `perSecond` in the long run and `burst` at once. */
@@ -14,12 +14,12 @@ export function createBucket(perSecond: number, burst: number, clock: () => numb
   let waiting = 0;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
-  function tryTake(): boolean {
+  function tryTake(count = 1): boolean {
     const now = clock();
     tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * perSecond) / 1000);
     filledAt = now;
-    if (tokens < 1) return false;
-    tokens -= 1;
+    if (tokens < count) return false;
+    tokens -= count;
     return true;
   }
 
@@ -45,7 +45,7 @@ export function createBucket(perSecond: number, burst: number, clock: () => numb
   }
 
   return {
-    tryTake: () => waiting === 0 && tryTake(),
+    tryTake: (count) => waiting === 0 && tryTake(count),
     take: async (signal) => {
       if (waiting === 0 && !signal.aborted && tryTake()) return true;
       waiting += 1;

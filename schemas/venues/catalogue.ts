@@ -1,6 +1,7 @@
 import { MalformedError } from '../malformed.ts';
 import type { CatalogueRow } from '../readings.ts';
 import { decodeKey } from '../solana/base58.ts';
+import { isUnixMillis } from '../units.ts';
 import { objectOf, textOf } from './decimal.ts';
 
 const CATEGORIES = [
@@ -106,14 +107,22 @@ export function readPricing(reply: unknown): Pricing {
   const positive = (value: unknown) =>
     typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null;
   const usd = positive(prices.quoteUsd);
-  const observed = prices.observedAt;
-  const at =
-    typeof observed === 'string' || typeof observed === 'number' ? new Date(observed).getTime() : Number.NaN;
   return {
     usd: usd === null ? null : String(usd),
-    observedAt: Number.isFinite(at) ? new Date(at).toISOString() : null,
+    observedAt: observedTime(prices.observedAt),
     startMarketCapUsd: positive(cap.startUsd),
     graduationMarketCapUsd: positive(cap.graduationUsd),
     graduationMultiple: positive(cap.graduationMultiple),
   };
+}
+
+/**
+ * When a price was observed, null where the source does not say. One that cannot be read is no time of ours: the price
+ * would be new at every reading, however old it is.
+ */
+function observedTime(given: unknown): string | null {
+  if (given === null || given === undefined) return null;
+  const at = typeof given === 'string' ? Date.parse(given) : given;
+  if (!isUnixMillis(at)) throw new MalformedError('pricing.data.prices.observedAt', 'no time');
+  return new Date(at).toISOString();
 }

@@ -1,5 +1,6 @@
 import { MalformedError } from '../malformed.ts';
 import type { CurrencyRow } from '../readings.ts';
+import { isUnixMillis } from '../units.ts';
 import { amountText, decimalText, objectOf, textOf } from './decimal.ts';
 
 /** An error that the venue answered. */
@@ -95,6 +96,8 @@ export interface OptionTicker {
 /** Reads a quote with long or slim keys. An empty side is "0" in price and amount. @throws MalformedError */
 export function readTicker(value: unknown): OptionTicker {
   const row = objectOf(value, 'ticker');
+  const timestamp = timeOf(row.timestamp ?? row.t, 'ticker.timestamp');
+  if (!isUnixMillis(timestamp)) throw new MalformedError('ticker.timestamp', 'no time');
   const pricing = objectOf(row.option_pricing, 'ticker.option_pricing');
   const either = (from: Record<string, unknown>, long: string, slim: string, read = amountText) =>
     read(from[long] ?? from[slim], `ticker.${long}`);
@@ -107,7 +110,7 @@ export function readTicker(value: unknown): OptionTicker {
     indexPrice: either(row, 'index_price', 'I'),
     delta: either(pricing, 'delta', 'd', decimalText),
     iv: either(pricing, 'iv', 'i'),
-    timestamp: timeOf(row.timestamp ?? row.t, 'ticker.timestamp'),
+    timestamp,
   };
 }
 

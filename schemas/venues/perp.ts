@@ -1,4 +1,5 @@
 import { MalformedError } from '../malformed.ts';
+import { isUnixMillis } from '../units.ts';
 import { amountText, decimalText, objectOf, scaledFloor } from './decimal.ts';
 
 /** What an account is worth at the perpetuals venue, at scale 1e6. */
@@ -16,7 +17,7 @@ export function readClearinghouseState(reply: unknown): PerpState {
   const state = objectOf(reply, 'clearinghouseState');
   const margin = objectOf(state.marginSummary, 'clearinghouseState.marginSummary');
   const { time } = state;
-  if (time !== undefined && !Number.isSafeInteger(time))
+  if (time !== undefined && !(isUnixMillis(time) && Number.isInteger(time)))
     throw new MalformedError('clearinghouseState.time', 'no time');
   return {
     equity: scaledFloor(decimalText(margin.accountValue, 'marginSummary.accountValue'), SCALE),

@@ -6,7 +6,13 @@ import { metadataUris, quoteMints, remoteAccounts } from '../../../clickhouse/qu
 import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
 import { documentsRound } from '../../../ingest/poll/documents.ts';
 import { programsRound } from '../../../ingest/poll/launch-programs.ts';
-import { catalogueRound, listedPricesRound, usedPricesRound } from '../../../ingest/poll/prices.ts';
+import { runPollers } from '../../../ingest/poll/pollers.ts';
+import {
+  catalogueRound,
+  listedPricesRound,
+  secondPricesRound,
+  usedPricesRound,
+} from '../../../ingest/poll/prices.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';
@@ -103,7 +109,8 @@ describe('prices', () => {
       policyRow('two', 'usd'),
       policyRow('three', 'unlisted'),
     ]);
-    const readings = (await turn(usedPricesRound, env())).readings();
+    const rounds = [await turn(usedPricesRound, env()), await turn(secondPricesRound, env())];
+    const readings = rounds.flatMap((log) => log.readings());
     const shown = readings.map((one) =>
       one.type === 'price' ? [one.mint, one.source, one.usd, one.observedAt] : [],
     );
@@ -133,8 +140,33 @@ describe('prices', () => {
     ]);
   });
 
+  test.each([
+    ['second', '/launchlab/pricing'],
+    ['catalogue', '/mint/price'],
+  ])('of the %s source are read on while the other asks to be left alone', async (source, resting) => {
+    await store.insert('policies', [policyRow('one', 'usd')]);
+    const well = { catalogue: { prices: { quoteUsd: 2.5 } }, second: { [key('usd')]: '3.10' } };
+    const unkind = await serveAnswers(({ path }) => {
+      if (path === resting) return { status: 429, headers: { 'retry-after': '600' } };
+      if (path === '/pairs') return { body: { data: { pairs: [] } } };
+      return { body: { success: true, data: path === '/mint/price' ? well.second : well.catalogue } };
+    });
+    const stop = new AbortController();
+    const log = captureLog(() => {
+      const read = log.readings().filter((one) => one.type === 'price' && one.source === source);
+      if (read.length > 2) stop.abort();
+    });
+    const urls = { LAUNCHPAD_CATALOGUE_URL: unkind.url, PRICE_URL: unkind.url, POLL_INTERVAL_MS: '100' };
+    await runPollers(pollOptions(urls, { store, log, signal: stop.signal }));
+    await unkind.close();
+    expect(new Set(log.readings().flatMap((one) => (one.type === 'price' ? [one.source] : [])))).toEqual(
+      new Set([source]),
+    );
+  });
+
   test('without configured sources are not asked for', async () => {
     expect((await turn(usedPricesRound, {})).records).toEqual([]);
+    expect((await turn(secondPricesRound, {})).records).toEqual([]);
     expect((await turn(catalogueRound, {})).records).toEqual([]);
   });
 });

@@ -115,7 +115,14 @@ test('a price that is not above zero, or no number, is none', () => {
     graduationMarketCapUsd: null,
     graduationMultiple: null,
   });
-  expect(readPricing({ data: { prices: { quoteUsd: 2, observedAt: 'lately' } } }).observedAt).toBeNull();
+});
+
+test('a price whose time cannot be read is no price of now', () => {
+  for (const observedAt of ['lately', '', {}, true, -1, 8.64e15]) {
+    const reply = { data: { prices: { quoteUsd: 2, observedAt } } };
+    expect(() => readPricing(reply), String(observedAt)).toThrow(MalformedError);
+  }
+  expect(readPricing({ data: { prices: { quoteUsd: 2, observedAt: null } } }).observedAt).toBeNull();
 });
 
 test('a mint named like a part of every object has no price by that', () => {

@@ -175,6 +175,8 @@ test.each([
   { timestamp: '' },
   { timestamp: true },
   { timestamp: {} },
+  { timestamp: -1 },
+  { timestamp: '9223372036854775807' },
   { mark_price: 1 },
   { M: '-1' },
   { b: '-0.5' },

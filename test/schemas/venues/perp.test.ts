@@ -43,6 +43,8 @@ test.each([
   { marginSummary: { accountValue: '1.5', totalNtlPos: '-2' } },
   { ...STATE, time: 'now' },
   { ...STATE, time: 1.5 },
+  { ...STATE, time: -1 },
+  { ...STATE, time: Number.MAX_SAFE_INTEGER },
 ])('%j is no account state', (reply) => {
   expect(() => readClearinghouseState(reply)).toThrow(MalformedError);
 });
