@@ -146,4 +146,42 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     expect(await who('2001:db8:7:9::3')).toBe('2001:db8:7:9::/64');
     for (const socket of sockets) socket.destroy();
   });
+
+  const UNREAD = [400, 'this is no HTTP request'] as const;
+  test.each([
+    ['an escape that is none', 'GET /coins/%zz HTTP/1.1', ...UNREAD],
+    ['a path above all', 'GET /a/../../b HTTP/1.1', ...UNREAD],
+    ['a long path', `GET /who?${'x'.repeat(9_000)} HTTP/1.1`, ...UNREAD],
+    ['a long header', `GET /who HTTP/1.1\r\nx: ${'x'.repeat(9_000)}`, ...UNREAD],
+    ['no request', 'who?', ...UNREAD],
+    ['TRACE', 'TRACE /who HTTP/1.1', 405, 'method not allowed'],
+    ['a coding that nobody knows', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
+  ])('%s is refused before the service in its own form', async (_, head, status, error) => {
+    expect(await answered(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`)).toEqual({
+      status,
+      body: { error },
+    });
+  });
+
+  test('while no API answers, that is told in the service’s own form too', async () => {
+    await api.close();
+    const reply = await fetch(`http://127.0.0.1:${port}/who`);
+    expect({ status: reply.status, body: await reply.json() }).toEqual({
+      status: 503,
+      body: { error: 'the service does not answer now', code: 'busy' },
+    });
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  /** What comes back for bytes that no client of HTTP would send. */
+  async function answered(request: string): Promise<{ status: number; body: unknown }> {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(request);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const [headers = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect(headers).toMatch(/access-control-allow-origin: \*/i);
+    return { status: Number(headers.slice(9, 12)), body: JSON.parse(body) };
+  }
 });

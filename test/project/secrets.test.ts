@@ -200,12 +200,16 @@ describe('the whole system amid broken upstreams', () => {
         /^(no answer|connection lost|refused|timed out|its certificate is not valid)$/,
       );
     }, 200);
-    const coin = ['', '/positions', '/activity', '/loop', '/fees', '/holders', '/posts'];
+    const coin = ['', '/positions', '/activity', '/loop', '/fees', '/holders', '/posts', '/history'];
+    const pages = ['', 'protocol', 'registries', `coins/${key('coin')}`, 'nowhere', 'decimals'];
     const routes = [
       '/status',
       '/quotes',
       '/rankings',
       '/analytics',
+      '/analytics/history',
+      '/health',
+      '/',
       '/openapi.json',
       '/origins',
       '/models',
@@ -214,6 +218,7 @@ describe('the whole system amid broken upstreams', () => {
     const shown = await Promise.all([
       ...coin.map((route) => ask(`${url}/coins/${key('coin')}${route}`)),
       ...routes.map((route) => ask(url + route)),
+      ...pages.map((page) => ask(`${url}/explorer/${page}`)),
       ask(`${url}/venues/options_venue/currencies`),
       ask(`${url}/api/agent/challenge`, post),
       ...['metrics', 'ready', 'live'].map((name) => ask(`http://127.0.0.1:${metricsPort}/${name}`)),
