@@ -46,7 +46,8 @@ export function priceOf(
     const { name, variable } = NAMES[source];
     const row = rows.find((candidate) => candidate.source === source);
     if (row === undefined || row.usd === null) {
-      reasons.push(pricesFrom.includes(source) ? `${name} has no price` : `${variable} is not set`);
+      const why = row === undefined ? `${name}'s price was not read` : `${name} has no price`;
+      reasons.push(pricesFrom.includes(source) ? why : `${variable} is not set`);
       continue;
     }
     const observed = observedMs(row);

@@ -75,6 +75,6 @@ export function quoteList(view: View, settings: ReadSettings, search: string): Q
   const source = catalogueSource(settings.launchpadVenueId);
   if (items.length > 0 || view.one('hasCatalogue')) return { source, items };
   const isSet = settings.pricesFrom.includes('catalogue');
-  const reason = isSet ? 'the catalogue is not polled yet' : 'LAUNCHPAD_CATALOGUE_URL is not set';
+  const reason = isSet ? 'the catalogue was not read yet' : 'LAUNCHPAD_CATALOGUE_URL is not set';
   return { source, items, absent: true, reason };
 }

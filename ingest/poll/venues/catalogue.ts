@@ -46,7 +46,14 @@ function shownRow(row: unknown): string {
   }
 }
 
-/** The catalogue's price of one quote mint; a mint that it does not list is no failure. */
+const NO_MORE = {
+  observedAt: null,
+  startMarketCapUsd: null,
+  graduationMarketCapUsd: null,
+  graduationMultiple: null,
+};
+
+/** The catalogue's price of one quote mint; of a mint that it does not list it has none, which is no failure. */
 export async function readCataloguePrice(
   base: string,
   mint: string,
@@ -54,20 +61,14 @@ export async function readCataloguePrice(
 ): Promise<CatalogueRead> {
   const url = `${base}/launchlab/pricing?quoteMint=${encodeURIComponent(mint)}`;
   const polled = await poll({ url, what: 'reading:price', where: mint, signal }, readPricing);
-  if ('error' in polled) return polled.status === 404 ? { records: [], failure: null } : failed(polled);
-  const reading = { type: 'price', mint, source: 'catalogue', ...polled.value } as const;
+  if ('error' in polled && polled.status !== 404) return failed(polled);
+  const price = 'error' in polled ? { usd: null, ...NO_MORE } : polled.value;
+  const reading = { type: 'price', mint, source: 'catalogue', ...price } as const;
   return { records: [{ kind: 'reading', readAt: Date.now(), reading }], failure: null };
 }
 
 /** How many mints one question to the second source names. */
 export const MINTS_PER_CALL = 50;
-
-const NO_MORE = {
-  observedAt: null,
-  startMarketCapUsd: null,
-  graduationMarketCapUsd: null,
-  graduationMultiple: null,
-};
 
 /** Prices of the second source for up to MINTS_PER_CALL mints; it tells no time of its own. */
 export async function readSecondPrices(

@@ -143,6 +143,16 @@ describe('the quote asset', () => {
     });
   });
 
+  test('a source that was never read is told apart from one that has no price', async () => {
+    expect((await coin()).quote.priceAbsentReason).toBe(
+      "the launch catalogue's price was not read; the second price source's price was not read",
+    );
+    await held.api.insert('prices', [price({ source: 'second', usd: null, observed_at: null })]);
+    expect((await coin()).quote.priceAbsentReason).toBe(
+      "the launch catalogue's price was not read; the second price source has no price",
+    );
+  });
+
   test('a price of 15 minutes is served, an older one is null with that reason', async () => {
     await held.api.insert('prices', [price({ observed_at: isoMillis(NOW - 900_000) })]);
     expect((await coin()).quote.priceUsd).toBe('2.5');

@@ -118,6 +118,7 @@ describe('prices', () => {
     expect(byText(shown)).toEqual(
       byText([
         [key('usd'), 'catalogue', '2.5', '2026-11-01T00:00:00.000Z'],
+        [key('unlisted'), 'catalogue', null, null],
         [key('usd'), 'second', '3.10', null],
         [key('unlisted'), 'second', '3.10', null],
       ]),
