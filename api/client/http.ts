@@ -67,7 +67,7 @@ export function createSender(options: HttpOptions): SendRequest {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      text = await response.text();
+      text = await readBounded(response);
     } catch (cause) {
       throw new NoAnswerError(`${method} ${path}: no answer`, { cause });
     }
@@ -87,17 +87,31 @@ export function createSender(options: HttpOptions): SendRequest {
   };
 }
 
+/** The text of an answer, however long its sender would go on, or however small it was packed. */
+async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > ANSWER_MAX) throw new RangeError(`an answer of more than ${ANSWER_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** A proxy's error and a failure inside say nothing of what was stored. */
+const saysWhatHappened = (status: number) => status < 500 || status === 503;
+
 function answerOf(what: string, response: Response, text: string): unknown {
   let answer: unknown;
   try {
-    answer = text.length > ANSWER_MAX ? undefined : JSON.parse(text);
+    answer = JSON.parse(text);
   } catch {
     answer = undefined;
   }
   if (response.ok && answer !== undefined) return answer;
   const { error, code } = (answer ?? {}) as { error?: unknown; code?: unknown };
-  // A proxy's error and a failure inside say nothing of what was stored.
-  if (typeof error !== 'string' || response.status === 500)
+  if (typeof error !== 'string' || !saysWhatHappened(response.status))
     throw new NoAnswerError(
       `${what}: HTTP ${response.status} ${typeof error === 'string' ? error : ''}`.trim(),
     );

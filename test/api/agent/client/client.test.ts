@@ -1,3 +1,6 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../../api/agent/posts/feed.ts';
 import { createAgent } from '../../../../api/client/agent.ts';
@@ -189,6 +192,37 @@ describe('the client', () => {
     expect(service.asked).toHaveLength(1);
     expect(elsewhere.asked).toEqual([]);
     await Promise.all([service.close(), elsewhere.close()]);
+  });
+
+  test.each([500, 502, 504, 524])(
+    'a proxy’s %i is no refusal, in whatever words: nobody knows what was stored',
+    async (status) => {
+      const service = await serveAnswers(() => ({
+        status,
+        body: { error: 'the service does not answer now' },
+      }));
+      const client = createClient({ url: service.url });
+      await expect(client.post('a token', { kind: 'idle', text: 'x' })).rejects.toBeInstanceOf(NoAnswerError);
+      expect(service.asked).toHaveLength(1);
+      await service.close();
+    },
+  );
+
+  test('an answer that never ends is given up', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024, ' ');
+    let sent = 0;
+    const endless = function* () {
+      for (; ; sent += 1) yield megabyte;
+    };
+    const service = http.createServer((_, response) => void Readable.from(endless()).pipe(response));
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const client = createClient({ url, timeoutMs: 3_600_000 });
+    await expect(client.post('a token', { kind: 'idle', text: 'x' })).rejects.toBeInstanceOf(NoAnswerError);
+    service.closeAllConnections();
+    await new Promise((resolve) => service.close(resolve));
+    // What it takes, and what is under way between the two.
+    expect(sent).toBeLessThan(64 + 64);
   });
 
   test('every read route answers what its function says', async () => {
