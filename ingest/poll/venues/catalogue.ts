@@ -3,6 +3,7 @@ import type { LogRecord } from '../../../schemas/records.ts';
 import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import { deadLetterOf, NO_ADDRESS, type PollFailure, poll } from './call.ts';
+import { isPrivateHost } from './public-address.ts';
 
 /** Records of a read, with the failure where nothing sound came. */
 export interface CatalogueRead {
@@ -24,7 +25,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   if ('error' in polled) return failed(polled);
   const { bad } = polled.value;
   const rows = polled.value.rows.map((row) =>
-    row.logoUrl === null || holdsNoSecret(row.logoUrl) ? row : { ...row, logoUrl: null },
+    row.logoUrl === null || isForReaders(row.logoUrl, base) ? row : { ...row, logoUrl: null },
   );
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
@@ -35,6 +36,12 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
     records.push(deadLetterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
   }
   return { records, failure: null };
+}
+
+/** Whoever lists a pair names its logo: a reader's browser is sent to no neighbour of the reader's for it. */
+function isForReaders(logoUrl: string, base: string): boolean {
+  const { hostname } = new URL(logoUrl);
+  return holdsNoSecret(logoUrl) && (hostname === new URL(base).hostname || !isPrivateHost(hostname));
 }
 
 /** What is nested deeper than can be written is none that anybody could mend. */

@@ -12,7 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const PAIR = JSON.stringify({ mint: key('a'), symbol: 'A', name: 'Asset', decimals: 6, category: 'custom' });
+const ROW = { mint: key('a'), symbol: 'A', name: 'Asset', decimals: 6, category: 'custom' };
+const PAIR = JSON.stringify(ROW);
 const NESTED = '['.repeat(50_000) + ']'.repeat(50_000);
 
 const read = () => readCatalogue(server.url, new AbortController().signal);
@@ -24,6 +25,27 @@ test('a row nested deeper than it can be written keeps no other row out', async 
   expect(records).toMatchObject([
     { reading: { type: 'catalogue', rows: [{ mint: key('a') }] } },
     { kind: 'dead-letter', reason: expect.stringContaining('1 rows left out') },
+  ]);
+});
+
+test('a logo at a private address that is not the catalogue’s own is none', async () => {
+  const logos = [
+    ...[
+      'http://192.168.0.1/cgi-bin',
+      'http://169.254.169.254/latest',
+      'https://router.local/x',
+      'http://[::1]/x',
+    ],
+    ...['/own.png', 'https://images.example/a.png'],
+  ];
+  body = JSON.stringify({
+    data: { pairs: logos.map((logoUrl, n) => ({ ...ROW, mint: key(`logo ${n}`), logoUrl })) },
+  });
+  const [record] = (await read()).records;
+  const rows = record?.kind === 'reading' && record.reading.type === 'catalogue' ? record.reading.rows : [];
+  expect(rows.map(({ logoUrl }) => logoUrl)).toEqual([
+    ...[null, null, null, null],
+    ...[`${server.url}/own.png`, 'https://images.example/a.png'],
   ]);
 });
 
