@@ -160,8 +160,8 @@ export interface CarriedRecord {
  */
 export interface PartRecord {
   kind: 'part';
-  of: 'account' | 'transaction';
-  /** Of the record: its address or signature. */
+  of: 'account' | 'transaction' | 'reading';
+  /** Of the record: its address, its signature, or what it is a reading of. */
   key: Uint8Array;
   /** SHA-256 of the whole. */
   hash: Uint8Array;

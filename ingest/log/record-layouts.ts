@@ -196,7 +196,7 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
   recompute: { tag: 7, ...recompute },
   verified: layout<VerifiedRecord>('verified', 8, { slot: u64, struck }),
   part: layout<PartRecord>('part', 9, {
-    of: oneOf(['account', 'transaction'] as const),
+    of: oneOf(['account', 'transaction', 'reading'] as const),
     ...{ key: bytes, hash: bytes, at: count, count, bytes },
   }),
   profit: layout<ProfitRecord>('profit', 10, { signature: bytes, policy: text, profit: u64 }),

@@ -16,8 +16,8 @@ export interface Outgoing {
 }
 
 /**
- * An account or a transaction over this is cut in parts, which are put together where they are read; another record goes
- * to the dead letters with hash and length in place of its bytes.
+ * An account, a transaction or a reading (a catalogue of thousands of pairs) over this is cut in parts, which are put
+ * together where they are read; another record goes to the dead letters with hash and length in place of its bytes.
  */
 export const MOST_RECORD_BYTES = 900_000;
 /** A broker takes one batch per partition and request, of a million bytes unless it is told otherwise. */
@@ -110,11 +110,14 @@ function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing[]
     return { topic, partition: partitionOf(key, partitions[topic]), key, value };
   };
   if (encoded.length <= MOST_RECORD_BYTES) return [place(record, record.kind, encoded)];
-  if ((record.kind === 'account' || record.kind === 'transaction') && fitsInParts(encoded.length))
+  if (isCut(record) && fitsInParts(encoded.length))
     return cutInParts(record, encoded).map((part) => place(part, part.of, encodeRecord(part)));
   const letter = tooLarge(record, encoded);
   return [place(letter, letter.kind, encodeRecord(letter))];
 }
+
+const isCut = (record: LogRecord) =>
+  record.kind === 'account' || record.kind === 'transaction' || record.kind === 'reading';
 
 /** Messages by topic, those of one in their order. */
 export function byTopic<M extends { topic: string }>(messages: readonly M[]): [string, M[]][] {

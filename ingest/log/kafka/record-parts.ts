@@ -4,13 +4,14 @@ import type {
   DeadLetterRecord,
   LogRecord,
   PartRecord,
+  ReadingRecord,
   TransactionRecord,
 } from '../../../schemas/records.ts';
 import type { LogEntry } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { keyOf } from '../topics.ts';
 
-/** More than any account or transaction has. */
+/** More than any account, transaction or list of a venue has. */
 const MOST_PARTS = 64;
 /** Of a record's bytes in one part. */
 const PART_BYTES = 800_000;
@@ -21,7 +22,10 @@ const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 export const fitsInParts = (bytes: number): boolean => bytes <= PART_BYTES * MOST_PARTS;
 
 /** The parts of a record that is larger than the log takes at once, all for the partition of the record. */
-export function cutInParts(record: AccountRecord | TransactionRecord, encoded: Uint8Array): PartRecord[] {
+export function cutInParts(
+  record: AccountRecord | TransactionRecord | ReadingRecord,
+  encoded: Uint8Array,
+): PartRecord[] {
   const count = Math.ceil(encoded.length / PART_BYTES);
   const whole = { of: record.kind, key: keyOf(record) as Uint8Array, hash: hashOf(encoded), count };
   return Array.from({ length: count }, (_, at) => ({

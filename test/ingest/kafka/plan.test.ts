@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_RECORD_BYTES, type Outgoing, planRounds } from '../../../ingest/log/kafka/append-rounds.ts';
-import { decodeRecord } from '../../../ingest/log/record-codec.ts';
+import { createAssembly } from '../../../ingest/log/kafka/record-parts.ts';
+import { decodeRecord, encodeRecord } from '../../../ingest/log/record-codec.ts';
 import type { LogRecord, MarkerRecord } from '../../../schemas/records.ts';
 import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
 
@@ -88,22 +89,29 @@ test(`a round stays under what a broker takes, and keeps the order of a key (see
   );
 });
 
-test('an account that is too large goes in parts to where it would have gone', () => {
-  const record = accountRecord(5n, 1, new Uint8Array(2 * MOST_RECORD_BYTES));
-  const [[small]] = planRounds([accountRecord(5n, 1)], PARTITIONS) as [[Outgoing]];
-  const parts = planRounds([record, markerRecord(5n)], PARTITIONS)
+test.each([
+  ['an account', 'accounts', (bytes: number) => accountRecord(5n, 1, new Uint8Array(bytes))],
+  ['a catalogue', 'readings', catalogueOf],
+] as const)('%s that is too large goes in parts to where it would have gone', (_, topic, sized) => {
+  const [[small]] = planRounds([sized(1)], PARTITIONS) as [[Outgoing]];
+  const parts = planRounds([sized(2 * MOST_RECORD_BYTES), markerRecord(5n)], PARTITIONS)
     .flat()
+    .filter(({ topic: sent }) => sent === topic)
     .slice(0, 3);
-  for (const { topic, partition, value } of parts) {
-    expect([topic, partition]).toEqual(['accounts', small.partition]);
-    expect(value.length).toBeLessThan(MOST_RECORD_BYTES);
+  for (const message of parts) {
+    expect([message.topic, message.partition]).toEqual([topic, small.partition]);
+    expect(message.value.length).toBeLessThan(MOST_RECORD_BYTES);
   }
-  const [first, second, third] = parts.map(({ value }) => decodeRecord(value));
-  expect([first, second, third]).toMatchObject([0, 1, 2].map((at) => ({ kind: 'part', at, count: 3 })));
+  const read = parts.map(({ value }) => decodeRecord(value));
+  expect(read).toMatchObject([0, 1, 2].map((at) => ({ kind: 'part', at, count: 3 })));
+  const assembly = createAssembly();
+  const entries = read.flatMap((record, at) => assembly.take('place', { offset: BigInt(at), record }));
+  const whole = encodeRecord(entries.at(-1)?.record as LogRecord);
+  expect(Buffer.compare(whole, encodeRecord(sized(2 * MOST_RECORD_BYTES)))).toBe(0);
 });
 
 test.each([
-  ['of another kind', { kind: 'reading', readAt: 1, reading: largeReading() } as const],
+  ['of another kind', largeProfit()],
   ['larger than any account', accountRecord(5n, 1, new Uint8Array(60_000_000))],
 ])('a record that is too large and %s goes to the dead letters with its hash and length', (_, record) => {
   const [round] = planRounds([record], PARTITIONS);
@@ -115,7 +123,17 @@ test.each([
   expect(text).toMatch(/^sha256 [0-9a-f]{64}, \d{6,8} bytes$/);
 });
 
-function largeReading() {
-  const error = 'x'.repeat(MOST_RECORD_BYTES);
-  return { type: 'metadata', mint: 'm', uri: '', imageUrl: null, error } as const;
+function largeProfit() {
+  const policy = 'x'.repeat(MOST_RECORD_BYTES);
+  return { kind: 'profit', signature: new Uint8Array(64), policy, profit: 1n } as const;
+}
+
+/** A list of a venue, of about so many bytes in a log. */
+function catalogueOf(bytes: number): LogRecord {
+  const row = {
+    ...{ mint: 'm'.repeat(400), symbol: 'S', name: 'N', decimals: 6, category: 'custom' as const },
+    ...{ launchable: true, launchpadReady: true, logoUrl: null },
+  };
+  const rows = Array.from({ length: Math.ceil(bytes / 540) }, () => row);
+  return { kind: 'reading', readAt: 1, reading: { type: 'catalogue', rows } };
 }
