@@ -30,6 +30,7 @@ export function readRange(query: URLSearchParams, nowMs: number): Range | { erro
   try {
     const until = Math.min(time(query, 'to') ?? now, now);
     const since = time(query, 'from') ?? until - DEFAULT_S;
+    if (since > now) throw new RangeError(`from is in the future. Valid: from up to ${isoTime(now)}`);
     if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);
     // The hour that is not over does not count: whoever asks from 14 days ago until now is answered a moment later.
     const over = until === now ? Math.floor(now / STEP_S.hour) * STEP_S.hour : until;

@@ -69,6 +69,10 @@ test.each([
   ['to=2026-13-40', 'unknown to "2026-13-40". Valid: an ISO 8601 time or unix seconds'],
   ['to=-5', 'unknown to "-5". Valid: an ISO 8601 time or unix seconds'],
   ['from=2026-11-20&to=2026-11-19', 'from is later than to. Valid: from up to 2026-11-19T00:00:00.000Z'],
+  [
+    `from=2030-01-01&to=2031-01-01`,
+    `from is in the future. Valid: from up to ${new Date(NOW).toISOString()}`,
+  ],
 ])('%s is refused with what is valid', (query, error) => {
   expect(read(query)).toEqual({ error });
 });
