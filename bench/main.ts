@@ -105,6 +105,9 @@ await runMain(async () => {
   const { only } = flags;
   if (only !== undefined && !Object.hasOwn(BENCHES, String(only)))
     throw new ConfigError(`--only must be one of ${Object.keys(BENCHES).join(', ')}`);
+  // The last one that is measured is no time to say that its number is none.
+  for (const [name, value] of Object.entries(flags))
+    if (name !== 'only' && typeof value === 'string') wholeNumber(name, value, 1);
   let missed = false;
   for (const [name, run] of Object.entries(BENCHES)) {
     if (only !== undefined && only !== name) continue;

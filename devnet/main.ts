@@ -100,11 +100,24 @@ async function main(): Promise<void> {
   unwatch();
 }
 
+/** What is wrong, by the flag that mends it where there is one. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    return `${error.message}: stop what listens there, or take others with --port-base`;
+  if (syscall === 'listen' || syscall === 'getaddrinfo')
+    return `${error.message}: --host must be an address of this machine`;
+  return syscall !== undefined && path !== undefined
+    ? `--dir cannot be used: ${error.message}`
+    : error.message;
+}
+
 main().then(
   // The IPC channel of a parent that is still there would keep the process.
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`devnet: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`devnet: ${sentenceOf(error)}\n`);
     process.exit(1);
   },
 );

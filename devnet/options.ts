@@ -66,6 +66,8 @@ Prints one line of JSON with all addresses once everything answers.
 
 /** A year: what comes of more is no use to anybody, and a number of slots grows with it. */
 const MOST_HOURS = 8_784;
+/** Block times are written with four digits of a year. */
+const LAST_TIME = Date.UTC(9999, 0);
 
 const FLAGS = {
   seed: { type: 'string', default: '1' },
@@ -85,8 +87,27 @@ const FLAGS = {
   api: { type: 'string' },
   'public-url': { type: 'string' },
   'parent-pid': { type: 'string' },
-  help: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const;
+
+const HINT = 'npm run devnet -- --help lists the flags';
+
+/** The flags as they were given; a number below zero is a value, to be refused as one. @throws RangeError in one line */
+function given(args: readonly string[]) {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    const awaits = before.startsWith('--') && FLAGS[before.slice(2) as keyof typeof FLAGS]?.type === 'string';
+    if (!awaits || !arg.startsWith('-')) joined.push(arg);
+    else if (/^-\d/.test(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else throw new RangeError(`${before} needs a value, and "${arg}" is a flag. ${HINT}`);
+  }
+  try {
+    return parseArgs({ args: joined, options: FLAGS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new RangeError(`${(error as Error).message.replace(/\.$/, '')}. ${HINT}`);
+  }
+}
 
 function whole(flag: string, text: string, least: number, most: number): number {
   const value = Number(text);
@@ -99,7 +120,7 @@ function whole(flag: string, text: string, least: number, most: number): number 
 function genesis(text: string | undefined, pastMs: number, nowMs: number): number {
   if (text === undefined) return nowMs - pastMs;
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (!Number.isFinite(time)) throw new RangeError(`--genesis-time is no time: "${text}"`);
+  if (!(time >= 0 && time <= LAST_TIME)) throw new RangeError(`--genesis-time is no time: "${text}"`);
   return time;
 }
 
@@ -118,15 +139,15 @@ function addressOf(flag: string, text: string | undefined): string | null {
   return new URL(text).href.replace(/\/+$/, '');
 }
 
-/** Reads the flags; null where help was asked for. @throws RangeError or TypeError with a sentence on a bad one */
+/** Reads the flags; null where help was asked for. @throws RangeError with a sentence on a bad one */
 export function readOptions(args: readonly string[], nowMs: number): DevnetOptions | null {
-  const { values } = parseArgs({ args: [...args], options: FLAGS, strict: true, allowPositionals: false });
+  const values = given(args);
   if (values.help) return null;
   const historySlots = whole('history', values.history, 0, 50_000_000);
   const pastHours = whole('past', values.past, 0, MOST_HOURS);
   const rate = Number(values.rate);
-  if (!(rate >= 0 && rate <= 1000))
-    throw new RangeError(`--rate must be from 0 to 1000, not "${values.rate}"`);
+  if (!/^\d*\.?\d+$/.test(values.rate) || rate > 1000)
+    throw new RangeError(`--rate must be a number from 0 to 1000, not "${values.rate}"`);
   const portBase = values['port-base'];
   const parentPid = values['parent-pid'];
   return {

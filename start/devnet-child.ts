@@ -50,18 +50,27 @@ export async function startDevnet(
     '--public-url',
     service.publicUrl,
   ];
-  const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = spawn(process.execPath, [...args, ...flags], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  let said = '';
+  let isReady = false;
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (isReady) process.stderr.write(text);
+    else said += text;
+  });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      reject(
-        new ConfigError(`the local chain did not start (${signal ?? `exit ${code}`}): it says why above`),
-      ),
-    );
+    // Once all that it said is here.
+    child.once('close', (code, signal) => {
+      const why = said.trim().replace(/^devnet: /, '') || signal || `exit ${code}`;
+      reject(new ConfigError(`the local chain did not start: ${why}`));
+    });
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       const ready = readyLine(line);
-      if (ready !== null) resolve(ready);
+      if (ready === null) return;
+      isReady = true;
+      process.stderr.write(said);
+      resolve(ready);
     });
   });
   return {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
 import { streamWords } from '../ingest/stream/state.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
-import { readFlags, wholeNumber } from '../runtime/config/flags.ts';
+import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
 import { lockDataDir } from '../runtime/process/data-lock.ts';
 import { doneWithin, runMain } from '../runtime/process/lifecycle.ts';
@@ -42,13 +42,6 @@ const COMMAND = {
     },
   },
 } as const;
-
-/** What the local chain would refuse too, after all else was begun. */
-const WHOLE = [
-  ['policies', 1],
-  ['history', 0],
-  ['past', 0],
-] as const;
 
 /** For the stages to end once one has failed. */
 const STOP_FAILED_MS = 10_000;
@@ -104,8 +97,6 @@ await runMain(async (signal) => {
 
 function devnetFlags(flags: Record<string, string | boolean | undefined>): string[] {
   const given = (name: string, unset: string) => `--${name}=${flags[name] ?? unset}`;
-  for (const [name, least] of WHOLE)
-    if (flags[name] !== undefined) wholeNumber(name, String(flags[name]), least);
   return [
     given('policies', '40'),
     given('history', '600'),

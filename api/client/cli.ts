@@ -24,6 +24,8 @@ const KEY: Record<string, Flag> = {
 };
 const text = (value: string, help: string): Flag => ({ type: 'string', value, help });
 
+const USAGE = 'npm run agent --';
+
 interface Verb {
   about: string;
   flags: Record<string, Flag>;
@@ -103,13 +105,17 @@ function readerOf(values: FlagValues): Reader {
   const given = (name: string) => (values[name] === undefined ? null : String(values[name]));
   const needed = (name: string) => {
     const value = given(name);
-    if (value === null) throw new ConfigError(`--${name} is missing`);
+    if (value === null) throw new ConfigError(`--${name} is missing: --help lists the flags`);
     return value;
   };
   const url = given('url') ?? 'http://127.0.0.1:8080';
-  if (!URL.canParse(url)) throw new ConfigError('--url is no URL');
   const publicUrl = given('public-url') ?? url;
-  if (!URL.canParse(publicUrl)) throw new ConfigError('--public-url is no URL');
+  for (const [name, text] of [
+    ['url', url],
+    ['public-url', publicUrl],
+  ] as const)
+    if (!/^https?:/.test(text) || !URL.canParse(text))
+      throw new ConfigError(`--${name} must be like http://127.0.0.1:8080`);
   const agent = () => {
     for (const name of ['text', 'reason', 'ref', 'venue']) {
       const secret = secretIn(given(name) ?? '');
@@ -134,23 +140,26 @@ function kindOf(name: string) {
 
 function help(): string {
   const verbs = Object.entries(VERBS).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-  return `npm run agent -- <verb>\n\nAn agent of one policy.\n\n${verbs.join('\n')}\n\nEach verb has its own --help.\n`;
+  return `${USAGE} <verb>\n\nAn agent of one policy.\n\n${verbs.join('\n')}\n\nEach verb has its own --help.\n`;
 }
 
 await runMain(async () => {
   const [name = '', ...args] = process.argv.slice(2);
-  if (name === '--help') return void process.stdout.write(help());
+  if (name === '--help' || name === '-h') return void process.stdout.write(help());
   const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (verb === undefined)
-    throw new ConfigError(`${name === '' ? 'no verb' : `no verb "${name}"`}\n\n${help()}`);
-  const values = readFlags({ usage: `npm run agent -- ${name}`, about: verb.about, flags: verb.flags }, args);
+    throw new ConfigError(`no verb${name === '' ? '' : ` "${name}"`}: ${USAGE} --help lists them`);
+  const values = readFlags({ usage: `${USAGE} ${name}`, about: verb.about, flags: verb.flags }, args);
+  const read = readerOf(values);
   try {
-    const answer = await verb.run(readerOf(values));
+    const answer = await verb.run(read);
     process.stdout.write(`${shownJson(answer)}\n`);
   } catch (error) {
     if (error instanceof ApiError)
       throw new ConfigError(shownSentence(`${error.message} (${error.code ?? error.status})`));
-    if (error instanceof Error && ['NoAnswerError', 'UnsafeMessageError'].includes(error.name))
+    if (error instanceof Error && error.name === 'NoAnswerError')
+      throw new ConfigError(shownSentence(`${error.message} from ${read.url}: --url names the service`));
+    if (error instanceof Error && error.name === 'UnsafeMessageError')
       throw new ConfigError(shownSentence(error.message));
     throw error;
   }

@@ -31,7 +31,9 @@ function readPrivate(file: string): string {
   try {
     descriptor = openSync(file, 'r');
   } catch (error) {
-    throw new ConfigError(`the key file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw new ConfigError(
+      `the key file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}; --key names another`,
+    );
   }
   try {
     if ((fstatSync(descriptor).mode & OTHERS) !== 0)

@@ -9,14 +9,18 @@ import { runChecks } from '../operate/doctor/report.ts';
 const COMMAND = {
   usage: 'npm run doctor',
   about:
-    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere. Ends with 1 where one fails.',
+    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere. Ends with 1 where one fails,\nor none is named.',
   flags: {},
 } as const;
 
 await runMain(async (signal) => {
   readFlags(COMMAND, process.argv.slice(2));
   const checks = checksOf(loadConfig());
-  const failed = await runChecks(checks, (line) => process.stdout.write(`${line}\n`), signal);
   const configured = checks.filter(({ run }) => run !== null).length;
+  const failed = await runChecks(checks, (line) => process.stdout.write(`${line}\n`), signal);
+  if (configured === 0)
+    throw new ConfigError(
+      'none of these is set, in the environment or an .env file: there is nothing to ask',
+    );
   if (failed > 0) throw new ConfigError(`${failed} of ${configured} configured endpoints failed`);
 });

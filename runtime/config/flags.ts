@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, messageOf } from '../errors.ts';
+import { readVariables } from './variables.ts';
 
 export interface Flag {
   type: 'string' | 'boolean';
@@ -26,20 +27,30 @@ export function readFlags(command: Command, args: readonly string[]): FlagValues
   const options = Object.fromEntries(
     Object.entries(command.flags).map(([name, { type }]) => [name, { type }]),
   );
-  const hint = `${command.usage} -- --help lists the flags.`;
+  // Behind a verb the two dashes of npm stand already.
+  const help = command.usage.includes(' -- ') ? '--help' : '-- --help';
+  const hint = `${command.usage} ${help} lists the flags.`;
   const given = withValues(args, command.flags, hint);
   let values: FlagValues;
   try {
     values = parseArgs({ args: given, options: { ...options, help: { type: 'boolean', short: 'h' } } })
       .values as FlagValues;
   } catch (error) {
-    throw new ConfigError(`${messageOf(error).replace(/\.$/, '')}. ${hint}`);
+    throw new ConfigError(`${messageOf(error).replace(/\.$/, '')}${variableMeant(error)}. ${hint}`);
   }
   if (values.help === true) {
     process.stdout.write(helpText(command));
     process.exit(0);
   }
   return values;
+}
+
+/** Whoever types --port means PORT. */
+function variableMeant(error: unknown): string {
+  const flag = /^Unknown option '--([a-z-]+)/.exec(messageOf(error))?.[1];
+  if (flag === undefined) return '';
+  const name = flag.toUpperCase().replaceAll('-', '_');
+  return readVariables().has(name) ? `: ${name} is a variable of the environment` : '';
 }
 
 /**

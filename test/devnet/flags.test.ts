@@ -17,12 +17,18 @@ describe('the flags of devnet', () => {
 
   test.each([
     [['--policies', 'many'], /--policies must be a whole number/],
-    [['--rate', '-1'], /rate/],
+    [['--rate', '-1'], /--rate must be a number from 0 to 1000, not "-1"/],
+    [['--rate', ''], /--rate must be/],
+    [['--history', '-5'], /--history must be a whole number from 0 to \d+, not "-5"/],
+    [['--history', '--past', '2'], /--history needs a value, and "--past" is a flag/],
+    [['--history'], /argument missing/],
     [['--past', '1e9'], /--past must be a whole number from 0 to 8784/],
     [['--genesis-time', 'soon'], /--genesis-time is no time/],
+    [['--genesis-time', '99999999999999999999'], /--genesis-time is no time/],
     [['--unheard-of'], /Unknown option/],
     [['stray'], /positional/],
   ])('refuse %j with a sentence', (args, sentence) => {
     expect(() => readOptions(args, NOW)).toThrow(sentence);
+    expect(() => readOptions(args, NOW)).toThrow(/^[^\n]+$/);
   });
 });

@@ -7,6 +7,7 @@ import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { openApiRoute, readRoutes } from '../../api/routes.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { secretsOf } from '../../runtime/config/secrets.ts';
+import { readVariables } from '../../runtime/config/variables.ts';
 import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
 import { EVENTS } from '../../schemas/program/idl.ts';
 import { RankingFilters, RankingsQuery, SORTS } from '../../schemas/responses/rankings.ts';
@@ -18,7 +19,6 @@ import {
   urlVariable,
 } from '../../schemas/venues/remote.ts';
 import { readEnvFile, textOf } from './support/compose.ts';
-import { readVariables } from './support/variables.ts';
 
 const readme = textOf('README.md');
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string);

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
@@ -11,11 +12,15 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 const TOOLS = ['test', 'check', 'prepack'];
 const COMMANDS = Object.keys(scripts).filter((name) => !TOOLS.includes(name));
 
+/** None of them comes as far as to keep anything. */
+const DATA_DIR = mkdtempSync(path.join(tmpdir(), 'commands-'));
+afterAll(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+
 function run(name: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     // As npm runs it, without npm's own start.
     const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
-    const options = { cwd: ROOT, env: { ...process.env, PATH } };
+    const options = { cwd: ROOT, env: { ...process.env, PATH, DATA_DIR, PORT: '0' } };
     execFile('sh', ['-c', `${scripts[name]} ${args.join(' ')}`], options, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -44,6 +49,22 @@ describe('every command', () => {
     expect(out).toBe('');
     expect(err).toContain('--no-such-flag');
     expect(err).not.toMatch(/^\s+at /m);
+  });
+
+  test.each([
+    ['start', ['--rate', 'x'], 'the local chain did not start: --rate must be'],
+    ['devnet', ['--dir', 'package.json', '--port-base', '0'], 'devnet: --dir cannot be used: '],
+    ['devnet', ['--host', '192.0.2.1', '--port-base', '0'], 'devnet: listen .*: --host must be'],
+    ['bench', ['--only', 'decode', '--turns', 'x'], '--turns must be a whole number'],
+    ['chaos', ['--seeds', 'x'], '--seeds must be a whole number'],
+    ['doctor', [], 'none of these is set'],
+    ['agent', [], 'no verb: npm run agent -- --help'],
+    ['agent', ['feed', '--mint', 'x', '--url', 'nowhere'], '--url must be like http://'],
+    ['agent', ['feed', '--mint', 'x', '--url', 'http://127.0.0.1:1'], '.*: --url names the service'],
+  ])('%s %j is answered with one sentence that leads to what is meant', async (name, args, sentence) => {
+    const { code, err } = await run(name, ...args);
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^${sentence}.*\\n$`));
   });
 
   test.each([

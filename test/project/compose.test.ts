@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readVariables } from '../../runtime/config/variables.ts';
 import { ourServices, ROOT, readCompose, readEnvFile, textOf } from './support/compose.ts';
-import { readVariables } from './support/variables.ts';
 
 const compose = readCompose();
 const services = Object.entries(compose.services);

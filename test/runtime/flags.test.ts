@@ -24,6 +24,15 @@ test.each([['--form', '12'], ['stray'], ['--from'], ['--quick=yes']])(
   },
 );
 
+test('a flag that is a variable is told to be one, and behind a verb npm needs no dashes of its own', () => {
+  expect(() => readFlags(COMMAND, ['--data-dir', 'x'])).toThrow(
+    "Unknown option '--data-dir': DATA_DIR is a variable of the environment. npm run example -- --help",
+  );
+  expect(() => readFlags({ ...COMMAND, usage: 'npm run example -- verb' }, ['--form'])).toThrow(
+    "Unknown option '--form'. npm run example -- verb --help lists the flags.",
+  );
+});
+
 test('a number below zero is a value, for whoever reads it to refuse', () => {
   expect(readFlags(COMMAND, ['--from', '-5', '--quick'])).toMatchObject({ from: '-5', quick: true });
   expect(() => readFlags(COMMAND, ['--quick', '-5'])).toThrow(ConfigError);

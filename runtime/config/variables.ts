@@ -1,4 +1,4 @@
-import { readConfig } from '../../../runtime/config/config.ts';
+import { readConfig } from './config.ts';
 
 /** The names of all variables that the configuration looks at. */
 export function readVariables(): Set<string> {
