@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
-import { AMOUNTS, fieldsOf as fieldsTold, KINDS, told } from '../../api/explorer/browser/text/events.ts';
+import {
+  AMOUNTS,
+  fieldsOf as fieldsTold,
+  KINDS,
+  partsOf,
+  told,
+} from '../../api/explorer/browser/text/events.ts';
 import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
@@ -53,6 +59,24 @@ describe('amounts', () => {
       { seed: SEED },
     );
     expect(short('0')).toBe('0');
+  });
+
+  test('have a power of ten where they would be wider than their place', () => {
+    expect(short('18446744073709551615')).toBe('18,446.74Q');
+    expect(short('340282366920938463463374607431768211455')).toBe('3.4×10³⁸');
+    expect(short('1000000000000000000000')).toBe('1×10²¹');
+    expect(short('0.000000001')).toBe('1×10⁻⁹');
+    expect(short('-0.000000000000000000129')).toBe('−1.29×10⁻¹⁹');
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 128n }),
+        fc.integer({ min: 0, max: 18 }),
+        (base, decimals) => {
+          expect(short(scaled(base.toString(), decimals)).length).toBeLessThanOrEqual(12);
+        },
+      ),
+      { seed: SEED },
+    );
   });
 
   test('are grouped in threes, and what is no number stays as it is', () => {
@@ -132,9 +156,8 @@ describe('words', () => {
     const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
     for (const kind of new Set(EVENTS.values()))
       if (kind !== 'ProtocolPaused') expect(told(kind, {}, units).title, kind).not.toBe(kind);
-    expect(told('BuybackBurned', { spent: '1500000', burned: '7' }, units).text).toBe(
-      '7 base units for 1.5 USDX',
-    );
+    const { text } = told('BuybackBurned', { spent: '1500000', burned: '7' }, units);
+    expect(partsOf(text)).toEqual(['7 base units for 1.5 ', 'USDX', '']);
     expect(told('Unheard', { some: 1 }, units)).toEqual({ title: 'Unheard', tone: 'terms', text: 'some 1' });
     for (const kind of ['constructor', '__proto__', 'toString'])
       expect(told(kind, { some: 1 }, units)).toMatchObject({ tone: 'terms', text: 'some 1' });

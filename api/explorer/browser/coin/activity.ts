@@ -8,7 +8,7 @@ import { hidePanel, showPanel } from '../parts/panel.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
 import { getJson, type Resource, useResource } from '../resource.ts';
-import { fieldsOf, told, type Units } from '../text/events.ts';
+import { fieldsOf, partsOf, told, type Units } from '../text/events.ts';
 import { shortAgo } from '../text/times.ts';
 import { withHead, withTail } from './merge.ts';
 import { unitsOf } from './units.ts';
@@ -79,7 +79,7 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
             <i class=${`tone ${tone}`} aria-hidden="true"></i>
             <span class="event-title">${title}${'derived' in item && html` <small>derived</small>`}</span>
             <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : shortAgo(item.block_time, now.value)}</time>
-            <span class="event-text">${text}</span>
+            <span class="event-text">${partsOf(text).map((part, at) => (at % 2 === 0 ? part : html`<bdi>${part}</bdi>`))}</span>
           </button>
         </li>`;
       })}

@@ -5,6 +5,7 @@ import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';
 import { TokenMark } from '../parts/token.ts';
+import { TAGS } from '../text/meanings.ts';
 import { ago } from '../text/times.ts';
 import { percent, shortKey } from '../text/words.ts';
 import { inUnit, unitsOf } from './units.ts';
@@ -39,10 +40,10 @@ export function Head({ coin }: { coin: CoinResponse }) {
         </p>
       </div>
       <p class="tags">
-        <span class=${coin.mode === 'Agent' ? 'tag agent' : 'tag'}>${coin.mode}</span>
-        ${coin.mode === 'Agent' && html`<span class="tag"><${Text} text=${coin.model.name ?? `model ${coin.model.id}`} /></span>`}
-        ${coin.locked && html`<span class="tag">Locked</span>`}
-        ${coin.paused && html`<span class="tag warn">Paused</span>`}
+        <span class=${coin.mode === 'Agent' ? 'tag agent' : 'tag'} title=${TAGS[coin.mode]}>${coin.mode}</span>
+        ${coin.mode === 'Agent' && html`<span class="tag" title="The model that decides"><${Text} text=${coin.model.name ?? `model ${coin.model.id}`} /></span>`}
+        ${coin.locked && html`<span class="tag" title=${TAGS.Locked}>Locked</span>`}
+        ${coin.paused && html`<span class="tag warn" title=${TAGS.Paused}>Paused</span>`}
         ${coin.protocolPaused && html`<span class="tag warn">Protocol paused</span>`}
       </p>
     </div>

@@ -31,7 +31,7 @@ export function Fig({ figure, reading, name, bare = false }: FigureProps) {
   const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
   const text = figure.absent
     ? html`<span class="absent">absent</span>`
-    : html`${textOf(figure, reading)}${!bare && reading.kind !== 'age' && shown.unit !== '' && html`<span class="unit">${shown.unit}</span>`}`;
+    : html`${textOf(figure, reading)}${!bare && reading.kind !== 'age' && shown.unit !== '' && html` <span class="unit">${shown.unit}</span>`}`;
   return html`<button
     type="button"
     class="figure"

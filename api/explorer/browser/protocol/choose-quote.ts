@@ -31,7 +31,7 @@ export function ChooseQuote({ quotes, chosen }: { quotes: readonly Quote[]; chos
     ${quotes.map(
       ({ quoteMint, quoteSymbol }) => html`<button key=${quoteMint} type="button" title=${quoteMint}
         aria-pressed=${quoteMint === chosen} onClick=${() => ask({ quote: quoteMint }, 'replace')}>
-        ${symbolOf(quoteSymbol, quoteMint)}
+        <bdi>${symbolOf(quoteSymbol, quoteMint)}</bdi>
         ${alike.has(quoteMint) && html` <small>${shortKey(quoteMint)}</small>`}
       </button>`,
     )}

@@ -1,6 +1,7 @@
 import type { RankingRow, Sort } from '../../../../schemas/responses/rankings.ts';
 import { html } from '../html.ts';
 import { TokenMark, TokenName } from '../parts/token.ts';
+import { TAGS } from '../text/meanings.ts';
 import { namedAlike, shortKey, symbolOf } from '../text/words.ts';
 import { COLUMNS } from './columns.ts';
 
@@ -13,7 +14,10 @@ export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort })
         <th scope="col" class="rank"><span class="for-readers">Rank</span>#</th>
         <th scope="col">Policy</th>
         ${COLUMNS.map(
-          ([column, { head, gives }]) => html`<th key=${column} scope="col" class="number" data-gives=${gives}
+          ([
+            column,
+            { head, gives },
+          ]) => html`<th key=${column} scope="col" class="number" data-column=${column} data-gives=${gives}
           data-ranks=${String(column === sort)} aria-sort=${column === sort ? 'other' : undefined}>${head}</th>`,
         )}
       </tr>
@@ -34,10 +38,10 @@ function Row({ row, sort, isAlike }: { row: RankingRow; sort: Sort; isAlike: boo
           <${TokenName} name=${mintName} symbol=${mintSymbol} mint=${mint} />
         </a>
         <span class="tags">
-          <span class=${row.mode === 'Agent' ? 'tag agent' : 'tag'}>${row.mode}</span>
-          ${row.paused && html`<span class="tag warn">Paused</span>`}
-          ${row.locked && html`<span class="tag">Locked</span>`}
-          ${isAlike && html`<span class="tag quote" title=${quoteMint}>${symbolOf(quoteSymbol, quoteMint)} ${shortKey(quoteMint)}</span>`}
+          <span class=${row.mode === 'Agent' ? 'tag agent' : 'tag'} title=${TAGS[row.mode]}>${row.mode}</span>
+          ${row.paused && html`<span class="tag warn" title=${TAGS.Paused}>Paused</span>`}
+          ${row.locked && html`<span class="tag" title=${TAGS.Locked}>Locked</span>`}
+          ${isAlike && html`<span class="tag quote" title=${quoteMint}><bdi>${symbolOf(quoteSymbol, quoteMint)}</bdi> ${shortKey(quoteMint)}</span>`}
         </span>
       </div>
     </div></th>

@@ -36,6 +36,10 @@ const STEPS: readonly [digits: number, suffix: string][] = [
   [6, 'M'],
 ];
 
+/** Beyond these a number is wider than its place: it is written with a power of ten. */
+const MOST_DIGITS = 21;
+const MOST_ZEROS = 6;
+
 /**
  * Short text of a decimal: what is left out is cut off, never rounded up, and a small amount keeps its first three
  * digits, so that nothing but zero looks like zero.
@@ -44,21 +48,27 @@ export function short(decimal: string): string {
   if (!DECIMAL.test(decimal)) return decimal;
   const sign = decimal.startsWith('-') ? '−' : '';
   const [whole = '0', fraction = ''] = decimal.replace('-', '').split('.');
+  const zeros = fraction.search(/[1-9]/);
+  if (whole.length > MOST_DIGITS) return `${sign}${withPower(whole, whole.length - 1)}`;
+  if (whole === '0' && zeros > MOST_ZEROS) return `${sign}${withPower(fraction.slice(zeros), -zeros - 1)}`;
   for (const [digits, suffix] of STEPS) {
     if (whole.length <= digits) continue;
     const head = whole.slice(0, -digits);
     const rest = `${whole.slice(-digits)}${fraction}`.slice(0, 2);
     return `${sign}${grouped(head)}.${rest}${suffix}`;
   }
-  const places = whole !== '0' ? (whole.length > 3 ? 2 : 4) : smallPlaces(fraction);
+  const places = whole !== '0' ? (whole.length > 3 ? 2 : 4) : zeros + 3;
   const cut = fraction.slice(0, places).replace(/0+$/, '');
   return `${sign}${grouped(whole)}${cut === '' ? '' : `.${cut}`}`;
 }
 
-/** As many places as show three digits of a number below one. */
-function smallPlaces(fraction: string): number {
-  const first = fraction.search(/[1-9]/);
-  return first === -1 ? 0 : first + 3;
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** `1.23×10⁻¹⁹` of the digits from the first that counts on. */
+function withPower(digits: string, power: number): string {
+  const rest = digits.slice(1, 3).replace(/0+$/, '');
+  const raised = [...String(Math.abs(power))].map((digit) => RAISED[Number(digit)]).join('');
+  return `${digits.slice(0, 1)}${rest === '' ? '' : `.${rest}`}×10${power < 0 ? '⁻' : ''}${raised}`;
 }
 
 /** Parts of a whole in per mille, for widths of bars; null where they cannot be told or are all zero. */

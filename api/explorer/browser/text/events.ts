@@ -26,8 +26,15 @@ const text = (value: Summary[string] | undefined) =>
 function amount(value: Summary[string] | undefined, unit: Unit): string {
   if (typeof value !== 'string') return '?';
   if (unit.decimals === null) return `${short(value)} base units`;
-  return `${short(scaled(value, unit.decimals))}${unit.symbol === null ? '' : ` ${unit.symbol}`}`;
+  const symbol = unit.symbol === null ? '' : ` ${APART}${unit.symbol}${APART}`;
+  return `${short(scaled(value, unit.decimals))}${symbol}`;
 }
+
+/** On both sides of what strangers named: letters that run from right to left would take numbers beside them along. */
+const APART = '\u2068';
+
+/** What stands apart is every other part, the second first. */
+export const partsOf = (told: string): string[] => told.split(APART);
 
 const TELLINGS: Record<string, Telling> = {
   PolicyInitialised: {
@@ -111,7 +118,7 @@ const TELLINGS: Record<string, Telling> = {
 
 const tellingOf = (kind: string) => (Object.hasOwn(TELLINGS, kind) ? TELLINGS[kind] : undefined);
 
-/** An event in words; a kind that is not known here is told by its fields. */
+/** An event in words, of which some stand apart (`partsOf`); a kind that is not known here is told by its fields. */
 export function told(
   kind: string,
   summary: Summary,

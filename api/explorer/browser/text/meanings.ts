@@ -29,6 +29,14 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'Transactions that do not show all that they did; sums that they belong to are absent.',
 };
 
+/** What the small marks beside a policy's name say. */
+export const TAGS = {
+  Agent: 'An agent decides what its bankroll does',
+  Passive: 'A fixed rule decides what its bankroll does',
+  Locked: 'Nobody can change its terms any more',
+  Paused: 'Its money does not move until the pause is lifted',
+} as const;
+
 /** Null where the name says it all. A name may end with the day that it is of: `Profit above the mark, 2026-11-22`. */
 export const meaningOf = (name: string): string | null =>
   MEANINGS[name] ?? MEANINGS[name.replace(/, \d{4}-\d{2}-\d{2}$/, '')] ?? null;
