@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await open('/explorer/');
     await page.locator(`a.row-link[href$="${running.mint}"]`).click();
     await page.waitForURL(`**/explorer/coins/${running.mint}`);
-    const panel = page.locator('aside.panel');
+    const panel = page.locator('.panel');
     await page.locator('dl.figures button.figure', { hasText: 'Profit swept' }).focus();
     await panel.locator('.panel-name', { hasText: 'Profit swept' }).waitFor();
     const { counters } = (await (await fetch(`${running.url}/coins/${running.mint}`)).json()) as CoinResponse;
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       expect(equity?.pixels).toBeGreaterThan(LEAST_PIXELS);
     }, 200);
     await page.locator('.equity .cursor-area').hover();
-    const shown = page.locator('aside.panel');
+    const shown = page.locator('.panel');
     await shown.locator('.panel-name', { hasText: /^Equity$/ }).waitFor();
     const [time] = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.exec((await shown.textContent()) ?? '') ?? [];
     const row = page.locator('.equity tbody tr', { hasText: time as string });
@@ -180,7 +180,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { posts } = (await (
       await fetch(`${running.url}/coins/${running.speaker}/posts?limit=100`)
     ).json()) as PostsResponse;
-    const said = await page.locator('aside.panel').textContent();
+    const said = await page.locator('.panel').textContent();
     expect(posts.some(({ text }) => said?.includes(text))).toBe(true);
   });
 
@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await awaited(async () => expect((await pin.textContent())?.trim()).toBe(String(MANY)), 200);
     expect(await isCutOff(posted, '.pins li:last-child .pin')).toBe(false);
     await pin.focus();
-    expect(await reaches(posted, 'aside.panel')).toBe(0);
+    expect(await reaches(posted, '.panel')).toBe(0);
   });
 
   test('each chart with anything to show has drawn it', async () => {

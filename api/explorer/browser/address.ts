@@ -12,7 +12,7 @@ export const address = signal<Address>(read());
 
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', href);
-  else history.replaceState(null, '', href);
+  else history.replaceState(history.state, '', href);
   const from = address.value.path;
   address.value = read();
   if (how === 'push' && address.value.path !== from) {

@@ -26,14 +26,15 @@ export interface Shown {
   more?: readonly (readonly [name: string, value: string])[];
 }
 
-const open = signal<{ at: HTMLElement; shown: Shown } | null>(null);
+/** What is told beside which number, and where that stood then, pixels below the top of the window. */
+const open = signal<{ at: HTMLElement; shown: Shown; top: number } | null>(null);
 let hiding: ReturnType<typeof setTimeout> | undefined;
 const HIDE_MS = 120;
 const GAP = 8;
 
 export function showPanel(at: HTMLElement, shown: Shown): void {
   clearTimeout(hiding);
-  open.value = { at, shown };
+  open.value = { at, shown, top: at.getBoundingClientRect().top };
 }
 
 /** What has the focus keeps its panel while the pointer goes elsewhere. */
@@ -71,31 +72,44 @@ export function Panel() {
     const close = () => {
       open.value = null;
     };
-    // What was reached by keyboard was scrolled to for that: its panel goes along.
+    // What was reached by keyboard was scrolled to for that: its panel goes along. What did not move keeps its own.
     const scrolled = () => {
       const at = open.value?.at;
+      if (at?.getBoundingClientRect().top === open.value?.top) return;
       if (panel.current !== null && at?.matches(':focus-visible')) place(panel.current, at);
       else close();
     };
-    const key = (event: KeyboardEvent) => event.key === 'Escape' && close();
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      const at = open.value?.at;
+      if (panel.current?.contains(document.activeElement) === true && at?.isConnected === true) at.focus();
+      else close();
+    };
+    // By keyboard a press leads into it, where its link is.
+    const pressedByKey = ({ detail, target }: MouseEvent) => {
+      if (detail === 0 && target instanceof Node && open.value?.at.contains(target) === true)
+        panel.current?.focus();
+    };
     // Not every browser moves the focus with a finger.
     const pressed = ({ target }: PointerEvent) => {
       if (!(target instanceof Node)) return;
       if (panel.current?.contains(target) !== true && open.value?.at.contains(target) !== true) close();
     };
     addEventListener('keydown', key);
+    addEventListener('click', pressedByKey);
     addEventListener('pointerdown', pressed);
     addEventListener('scroll', scrolled, { passive: true, capture: true });
     return () => {
       removeEventListener('keydown', key);
+      removeEventListener('click', pressedByKey);
       removeEventListener('pointerdown', pressed);
       removeEventListener('scroll', scrolled, { capture: true });
     };
   }, []);
-  if (current === null) return html`<aside class="panel" role="status" hidden></aside>`;
+  if (current === null) return html`<div class="panel" role="status" hidden></div>`;
   const { shown } = current;
   const meaning = meaningOf(shown.name);
-  return html`<aside ref=${panel} class="panel" role="status" aria-live="polite"
+  return html`<div ref=${panel} class="panel" role="status" aria-live="polite" tabindex="-1"
     onMouseEnter=${() => clearTimeout(hiding)} onMouseLeave=${() => hidePanel(false)}
     onFocusIn=${() => clearTimeout(hiding)} onFocusOut=${() => hidePanel(true)}>
     <p class="panel-name">${shown.name}</p>
@@ -119,5 +133,5 @@ export function Panel() {
       }
       ${shown.path && html`<dt>API</dt><dd class="asked"><a href=${shown.path}>${shown.path}</a></dd>`}
     </dl>
-  </aside>`;
+  </div>`;
 }

@@ -1,0 +1,181 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { type Listening, listen } from '../../api/http/listen.ts';
+import { createLatest } from '../../api/latest/latest.ts';
+import type { Figure } from '../../schemas/figure.ts';
+import type { RankingRow, RankingsResponse } from '../../schemas/responses/rankings.ts';
+import { SETTINGS } from '../api/support/api.ts';
+import { awaited } from '../support/awaited.ts';
+import { isApi } from './support/hostile-answers.ts';
+import {
+  CHROMIUM,
+  closeTab,
+  DESKTOP,
+  NARROWEST,
+  openBrowser,
+  openTab,
+  overflow,
+  PHONE,
+  spilled,
+} from './support/tab.ts';
+
+const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
+const ROWS = 40;
+/** Between a phone and what has room for every column. */
+const TABLET = { width: 1010, height: 800 };
+/** A window of 1280 by 900 at four times its size. */
+const MAGNIFIED = { width: 320, height: 225 };
+
+const ORDINARY = { amount: '12345678', decimals: 6, usd: '1.5', name: 'Copper Tiger 3', symbol: 'TIGER3' };
+type Look = typeof ORDINARY;
+const EXTREMES: Look[] = [
+  { ...ORDINARY, amount: '18446744073709551615', decimals: 0, usd: '98765432109876543210987.12' },
+  { ...ORDINARY, amount: '7', decimals: 18, usd: '0.000000000000000000123' },
+  { ...ORDINARY, amount: '340282366920938463463374607431768211455', usd: '999999.994' },
+  { ...ORDINARY, name: 'x'.repeat(200), symbol: 'W'.repeat(40) },
+  { ...ORDINARY, name: 'شركة الذهب الأسود للاستثمار', symbol: 'ذهب' },
+];
+
+const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2026-11-23T00:00:00.000Z' });
+
+function rowOf(at: number, { amount, decimals, usd, name, symbol }: Look): RankingRow {
+  const money = { profit: figureOf(amount), fees: figureOf(amount), bankroll: figureOf(amount) };
+  const dollars = { profit: figureOf(usd), fees: figureOf(usd), bankroll: figureOf(usd) };
+  return {
+    ...{ rank: at + 1, mint: `mint${at}`, mintName: name, mintSymbol: symbol, mintImageUrl: null },
+    ...{ quoteMint: `quote${at}`, quoteSymbol: symbol, quoteSymbolSource: null, quoteDecimals: decimals },
+    ...{ mode: 'Agent', origin: { id: 1, name: null }, model: { id: 1, name: null }, risk: 1 },
+    ...{ locked: true, paused: true, createdAt: '2026-11-23T00:00:00.000Z' },
+    ...money,
+    marketCap: { usd: figureOf(usd), quote: figureOf(amount) } as RankingRow['marketCap'],
+    burned: figureOf(amount),
+    usd: dollars,
+    eventsLast24h: figureOf('123456'),
+  } as RankingRow;
+}
+
+describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => {
+  let api: Listening;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const noStore = () => {
+      throw new Error('no store');
+    };
+    const latest = createLatest({ currentStore: noStore, clock: Date.now });
+    const app = createApp({ latest, settings: SETTINGS, clock: Date.now });
+    [api, browser] = await Promise.all([listen(app, '127.0.0.1', 0), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.close();
+  });
+
+  /** A tab whose rankings look so, in turn. */
+  async function tabOf(looks: readonly Look[]): Promise<Page> {
+    const tab = await openTab(browser, `http://127.0.0.1:${api.port}`);
+    onTestFinished(() => closeTab(tab));
+    await tab.page.route(isApi, (route) => {
+      const { pathname, searchParams } = new URL(route.request().url());
+      if (pathname !== '/rankings') return route.fulfill({ status: 404, json: { error: 'not here' } });
+      const items = Array.from({ length: ROWS }, (_, at) => rowOf(at, looks[at % looks.length] as Look));
+      const sort = searchParams.get('sort') ?? 'marketCap';
+      const answer = {
+        sort,
+        order: 'desc',
+        items,
+        total: ROWS,
+        offset: 0,
+        hasMore: false,
+      } as Partial<RankingsResponse>;
+      return route.fulfill({ json: answer });
+    });
+    return tab.page;
+  }
+  const rows = (page: Page) => page.locator('table.ranking tbody tr');
+  const opened = async (page: Page, path = '/explorer/') => {
+    await page.goto(path);
+    await rows(page).first().waitFor();
+  };
+  const edges = (page: Page) =>
+    page.evaluate<number[]>(
+      `[...document.querySelectorAll('table.ranking thead th')].map((head) => head.getBoundingClientRect().right)`,
+    );
+
+  test('has its columns in the same places whatever stands in them', async () => {
+    const [usual, extreme] = [await tabOf([ORDINARY]), await tabOf(EXTREMES)];
+    for (const size of [DESKTOP, TABLET]) {
+      for (const page of [usual, extreme]) {
+        await page.setViewportSize(size);
+        await opened(page);
+      }
+      expect(await edges(extreme)).toEqual(await edges(usual));
+    }
+  });
+
+  test('is no wider than its room with the largest and the smallest numbers and the longest names', async () => {
+    const page = await tabOf(EXTREMES);
+    const found: string[] = [];
+    for (const sort of ['marketCap', 'burned', 'profit']) {
+      for (const size of [DESKTOP, TABLET, PHONE, NARROWEST]) {
+        await page.setViewportSize(size);
+        await opened(page, `/explorer/?sort=${sort}`);
+        const wide = await overflow(page);
+        found.push(
+          ...[...(await spilled(page)), ...(wide > 0 ? [`${wide} px`] : [])].map(
+            (line) => `${sort} at ${size.width}: ${line}`,
+          ),
+        );
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('leads back to where it was scrolled to', async () => {
+    const page = await tabOf([ORDINARY]);
+    await opened(page);
+    const top = () => page.evaluate<number>('scrollY');
+    await page.mouse.wheel(0, 900);
+    await awaited(async () => expect(await page.evaluate('history.state?.top')).toBe(await top()), 50);
+    const was = await top();
+    expect(was).toBeGreaterThan(500);
+    await rows(page).nth(20).locator('a.row-link').click();
+    await page.getByRole('heading', { name: 'No policy here' }).waitFor();
+    expect(await top()).toBe(0);
+    await page.goBack();
+    await awaited(async () => expect(await top()).toBe(was), 50);
+  });
+
+  test('tells of a number in a window that is lower than what there is to tell, and by keyboard alone leads to the API', async () => {
+    const page = await tabOf([ORDINARY]);
+    await page.setViewportSize(MAGNIFIED);
+    await opened(page);
+    const figure = rows(page).first().locator('td[data-ranks="true"] button.figure').first();
+    const panel = page.locator('.panel');
+    await figure.focus();
+    await panel.locator('.panel-name').waitFor();
+    const { y = -1, height = 0 } = (await panel.boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y + height).toBeLessThanOrEqual(MAGNIFIED.height);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.pathname')).toBe('/rankings');
+    expect(await panel.locator('.panel-name').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate("document.activeElement.matches('td button.figure')")).toBe(true);
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+  });
+
+  test('on paper has its rows and nothing to press', async () => {
+    const page = await tabOf([ORDINARY]);
+    await opened(page);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.locator('.filters').isVisible()).toBe(false);
+    expect(await rows(page).last().isVisible()).toBe(true);
+    expect(
+      await page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')"),
+    ).toBe('#fafaf8');
+  });
+});
