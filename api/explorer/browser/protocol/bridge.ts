@@ -2,6 +2,7 @@ import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.
 import { html } from '../html.ts';
 import { Against } from '../parts/against.ts';
 import { Fig } from '../parts/figure.ts';
+import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { counted } from '../text/words.ts';
 
@@ -11,6 +12,8 @@ type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
 const BASE = { kind: 'amount', unit: { decimals: null, symbol: null } } as const;
 
 export function Bridge({ venues }: { venues: Venue[] }) {
+  if (venues.length === 0)
+    return html`<${Empty} title="No venue account yet.">What policies send to venues is counted from the first one on.<//>`;
   return html`<ul class="venues">
     ${venues.map(
       (venue) => html`<li key=${venue.venue} class="venue">

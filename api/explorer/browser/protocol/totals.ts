@@ -1,6 +1,7 @@
 import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
+import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { shortKey, symbolOf } from '../text/words.ts';
 import { inOrder } from './choose-quote.ts';
@@ -18,6 +19,8 @@ const COLUMNS = [
 ] as const;
 
 export function Totals({ rows }: { rows: Row[] }) {
+  if (rows.length === 0)
+    return html`<${Empty} title="No policy yet.">The first one brings its quote asset.<//>`;
   return html`<div class="table-frame" tabindex="0" role="group" aria-label="Totals by quote asset"><table>
     <caption class="for-readers">Totals by quote asset</caption>
     <thead><tr>

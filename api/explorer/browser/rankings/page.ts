@@ -23,9 +23,9 @@ export function RankingsPage() {
     <div class="page-head">
       <h1>Policies</h1>
       <p class="lead">
-        Each launched token here has a bankroll: its trading fees fund a vault that the program owns, and a rule or an
-        agent puts it to work. Profit buys the token back and burns it. Point at a number, or tap it, for its source and
-        its age.
+        A policy says what becomes of a launched token’s trading fees: they fund its bankroll, a vault that the program
+        owns, and a fixed rule or an agent puts it to work. Profit buys the token back and burns it. Point at a number,
+        or tap it, for its source and its age.
       </p>
     </div>
     <div class="sorts-line"><${Sorts} query=${query} /><${ClearFilters} query=${query} /></div>

@@ -66,7 +66,9 @@ export function RegistriesPage() {
     <${Section} title="Quote assets" note="What tokens may be launched against, as the launch venue’s catalogue has it.">
       <${Loaded} of=${quotes} above=${origins} rows=${10}>${(data: QuotesResponse) =>
         data.items.length === 0
-          ? html`<${Empty} title="The catalogue is not there."><${Text} text=${data.reason ?? 'It lists no pair.'} /><//>`
+          ? data.reason === undefined
+            ? html`<${Empty} title="The catalogue lists no pair." />`
+            : html`<${Empty} title="The catalogue is not there."><${Text} text=${data.reason} /><//>`
           : html`<${Quotes} rows=${data.items} source=${data.source} />`}<//>
     <//>
   `;
