@@ -131,15 +131,17 @@ test('a provider that gives one stream gives it to the core, also where the othe
 test("a provider that keeps the newest stream alone: it is the core's, it is told, and both go on once it keeps two", async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes: { streams: 1, newest: true } });
   await stage.live(30);
-  const { events } = stage.start({ aloneMs: 3_000 });
+  const aloneMs = 3_000;
+  const { events } = stage.start({ aloneMs });
   await stage.liveUntil('it is told', () => isAway(events));
   expect(followedIn(events)?.down).toBe('the provider ends one stream where another begins');
   const ends = () => events.filter(({ type }) => type === 'disconnected').length;
-  const before = ends();
+  const [before, since] = [ends(), performance.now()];
   await stage.live(20);
   await expectKnown();
-  // Tried again it may end the core's once more.
-  expect(ends() - before).toBeLessThanOrEqual(2);
+  // Each time that it is tried again it may end the core's once more, and a slow machine takes longer for these slots.
+  const tries = Math.ceil((performance.now() - since) / aloneMs);
+  expect(ends() - before).toBeLessThanOrEqual(1 + tries);
   stage.geyser.become({ streams: null });
   await stage.liveUntil('both are there', () => followedIn(events)?.overRpc === 0);
   expect(followedIn(events)?.down).toBeNull();
