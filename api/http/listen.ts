@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type Koa from 'koa';
+import { createBag } from '../../runtime/bag.ts';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { whyNotListening } from '../../runtime/process/listening.ts';
 import { drainingBodies } from './drain-body.ts';
@@ -58,7 +59,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
   const application = Promise.withResolvers<ReturnType<Koa['callback']>>();
   const underWay = createUnderWay();
   let served: Koa | undefined;
-  const answering = new Set<http.ServerResponse>();
+  const answering = createBag<http.ServerResponse>();
   let isClosing = false;
   const server = http.createServer(
     {
@@ -73,8 +74,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       oneAtATime(
         drainingBodies((request, response) => {
           if (isClosing) response.shouldKeepAlive = false;
-          answering.add(response);
-          response.once('close', () => answering.delete(response));
+          response.once('close', answering.add(response));
           void application.promise.then((answer) => underWay.note(answer(request, response)));
         }),
       ),
@@ -102,7 +102,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       await new Promise<void>((resolve) => {
         isClosing = true;
         // Whoever asks again and again on a connection would keep it open for as long as it may be.
-        for (const response of answering) response.shouldKeepAlive = false;
+        for (const response of answering.all()) response.shouldKeepAlive = false;
         served?.emit(CLOSING);
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {

@@ -1,3 +1,5 @@
+import { createBag } from '../../runtime/bag.ts';
+
 /** What has been begun and not ended. */
 export interface UnderWay {
   note(work: Promise<unknown>): void;
@@ -7,17 +9,14 @@ export interface UnderWay {
 
 /** Work whose client may be gone: no connection tells of it any more. */
 export function createUnderWay(): UnderWay {
-  const works = new Set<Promise<unknown>>();
+  const works = createBag<Promise<unknown>>();
   return {
     note: (work) => {
-      const ended = work.then(
-        () => void works.delete(ended),
-        () => void works.delete(ended),
-      );
-      works.add(ended);
+      const ended = works.add(work);
+      work.then(ended, ended);
     },
     done: async () => {
-      while (works.size > 0) await Promise.all(works);
+      while (works.size > 0) await Promise.allSettled(works.all());
     },
   };
 }

@@ -19,74 +19,95 @@ export interface Lines {
   call(may: (account: Account) => boolean): boolean;
 }
 
-/** Where all places to wait are taken, the longest line gives one up. @param waitMs nobody waits for longer */
-export function createLines(accounts: Pick<Accounts, 'had'>, most: number, waitMs: number): Lines {
-  let waiting = 0;
-  const lines = new Map<Account, Waiting[]>();
+interface Line {
+  account: Account;
+  waiting: { one: Waiting; since: number }[];
+}
+
+/**
+ * Where all places to wait are taken, the longest line gives one up.
+ * @param waitMs nobody waits for longer
+ * @param now milliseconds that only go forward
+ */
+export function createLines(
+  accounts: Pick<Accounts, 'had'>,
+  most: number,
+  waitMs: number,
+  now = () => performance.now(),
+): Lines {
+  let places = 0;
+  const lineOf = new WeakMap<Account, Line>();
+  /** Those in which somebody waits; of those that have had the same the first is next. */
+  const lines: Line[] = [];
+  let looking: NodeJS.Timeout | null = null;
   const tooMany = () => new BusyError('too many reads wait');
 
-  function leave(account: Account, one: Waiting): boolean {
-    const line = lines.get(account) ?? [];
-    const at = line.indexOf(one);
-    if (at < 0) return false;
-    line.splice(at, 1);
-    waiting -= 1;
-    if (line.length === 0) lines.delete(account);
-    return true;
+  function lineFor(account: Account): Line {
+    const known = lineOf.get(account) ?? { account, waiting: [] };
+    lineOf.set(account, known);
+    return known;
   }
 
-  function makeRoom(account: Account): void {
-    if (waiting < most) return;
-    let longest = account;
-    let length = (lines.get(account)?.length ?? 0) + 1;
-    for (const [other, line] of lines) if (line.length > length) [longest, length] = [other, line.length];
-    const last = longest === account ? undefined : lines.get(longest)?.at(-1);
-    if (last === undefined) throw tooMany();
-    leave(longest, last);
-    last.refuse(tooMany());
+  function leave(line: Line, at: number): Waiting | undefined {
+    const [left] = line.waiting.splice(at, 1);
+    if (left === undefined) return undefined;
+    places -= 1;
+    if (line.waiting.length === 0) lines.splice(lines.indexOf(line), 1);
+    return left.one;
   }
 
-  function leastHad(may: (account: Account) => boolean): Account | null {
-    let least: Account | null = null;
+  function makeRoom(own: Line): void {
+    if (places < most) return;
+    let longest = own;
+    let length = own.waiting.length + 1;
+    for (const other of lines)
+      if (other.waiting.length > length) [longest, length] = [other, other.waiting.length];
+    if (longest === own) throw tooMany();
+    leave(longest, length - 1)?.refuse(tooMany());
+  }
+
+  /** One timer for all: most who wait do so for less than a millisecond. */
+  function lookForLate(ms: number): void {
+    looking ??= setTimeout(() => {
+      looking = null;
+      const since = now() - waitMs;
+      let first = Number.POSITIVE_INFINITY;
+      for (const line of [...lines]) {
+        while (line.waiting[0] !== undefined && line.waiting[0].since <= since)
+          leave(line, 0)?.refuse(tooMany());
+        first = Math.min(first, line.waiting[0]?.since ?? first);
+      }
+      if (places > 0) lookForLate(first - since);
+    }, ms).unref();
+  }
+
+  function leastHad(may: (account: Account) => boolean): Line | null {
+    let least: Line | null = null;
     let leastHad = Number.POSITIVE_INFINITY;
-    for (const account of lines.keys()) {
-      const had = accounts.had(account);
-      if (had < leastHad && may(account)) [least, leastHad] = [account, had];
+    for (const line of lines) {
+      const had = accounts.had(line.account);
+      if (had < leastHad && may(line.account)) [least, leastHad] = [line, had];
     }
     return least;
   }
 
   return {
-    has: (account) => lines.has(account),
-    any: () => waiting > 0,
-    add: (account, { begin, refuse }) => {
-      makeRoom(account);
-      const late = setTimeout(() => {
-        if (leave(account, one)) refuse(tooMany());
-      }, waitMs);
-      const one: Waiting = {
-        begin: () => {
-          clearTimeout(late);
-          begin();
-        },
-        refuse: (error) => {
-          clearTimeout(late);
-          refuse(error);
-        },
-      };
-      const line = lines.get(account);
-      if (line === undefined) lines.set(account, [one]);
-      else line.push(one);
-      waiting += 1;
+    has: (account) => (lineOf.get(account)?.waiting.length ?? 0) > 0,
+    any: () => places > 0,
+    add: (account, one) => {
+      const line = lineFor(account);
+      makeRoom(line);
+      if (line.waiting.length === 0) lines.push(line);
+      line.waiting.push({ one, since: now() });
+      places += 1;
+      lookForLate(waitMs);
     },
     call: (may) => {
-      const account = leastHad(may);
-      const line = account === null ? undefined : lines.get(account);
-      const one = line?.[0];
-      if (account === null || line === undefined || one === undefined) return false;
-      leave(account, one);
+      const line = leastHad(may);
+      const one = line === null ? undefined : leave(line, 0);
+      if (line === null || one === undefined) return false;
       // Of those that have had the same another is next.
-      if (lines.delete(account)) lines.set(account, line);
+      if (line.waiting.length > 0) lines.push(...lines.splice(lines.indexOf(line), 1));
       one.begin();
       return true;
     },
