@@ -62,7 +62,8 @@ function pageOf(
   const unlisted = unlistedReason(view);
   const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
   const head = { sort, order, limit, offset, ...known, hasMore, filters };
-  return { head, ranking: { view, settings, launchpad, sort, misfit }, places };
+  const rows = ranked === null || ranked === 'engine' ? 0 : ranked.size();
+  return { head, ranking: { view, settings, launchpad, sort, rows, misfit }, places };
 }
 
 type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };

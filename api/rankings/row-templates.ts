@@ -7,6 +7,8 @@ export interface TemplatedRow {
   values: string;
   /** Whether `MARK` stands in it. */
   marked: boolean;
+  /** Characters that are its own. */
+  length: number;
 }
 
 /** What rows that differ in their values alone have in common. */
@@ -19,6 +21,8 @@ interface Shape {
 
 export interface RowTemplates {
   fold(text: string): TemplatedRow;
+  /** With a shape of its own, and gaps only where `MARK` stands: for where there is room for all rows as they are. */
+  whole(text: string): TemplatedRow;
 }
 
 /**
@@ -48,45 +52,68 @@ export function createRowTemplates(mostShapes = MOST_SHAPES): RowTemplates {
   return {
     fold: (text) => {
       const common = shapes.size < mostShapes ? COMMON : FIXED;
-      const around: string[] = [];
-      const names: string[] = [];
-      const values: string[] = [];
-      let begun = 0;
-      for (let at = 0; at < text.length; ) {
-        const next = text.indexOf('\n', at);
-        const end = next < 0 ? text.length : next;
-        const colon = text.indexOf('": ', at);
-        if (colon >= 0 && colon < end) {
-          const name = text.slice(text.indexOf('"', at) + 1, colon);
-          const from = colon + 3;
-          const to = text[end - 1] === ',' ? end - 1 : end;
-          if (text[from] !== '{' && !common.has(name)) {
-            around.push(text.slice(begun, from));
-            names.push(name);
-            values.push(text.slice(from, to));
-            begun = to;
-          }
-        }
-        at = end + 1;
-      }
-      around.push(text.slice(begun));
+      const { around, names, values } = cut(text, (name) => !common.has(name));
       const id = around.join(MARK);
       const shape = shapes.get(id) ?? { around, like: likeOf(names) };
       shapes.set(id, shape);
-      const isMark = (value: string, at: number) => names[at] === TIME && value.startsWith(PRINTED_MARK);
-      const left = values.map((value, at) => {
-        if (value === values[shape.like[at] as number]) return '';
-        return isMark(value, at) ? FILLED_IN + value.slice(PRINTED_MARK.length, -1) : value;
-      });
-      return { shape, values: left.join('\n'), marked: values.some(isMark) };
+      const left = values.map((value, at) =>
+        value === values[shape.like[at] as number] ? '' : leftOf(names[at] as string, value),
+      );
+      const marked = values.some((value, at) => isMark(names[at] as string, value));
+      const all = left.join('\n');
+      return { shape, values: all, marked, length: all.length };
+    },
+    whole: (text) => {
+      const { around, names, values } = cut(text, isMark);
+      const all = values.map((value, at) => leftOf(names[at] as string, value)).join('\n');
+      const shape = { around, like: names.map(() => -1) };
+      return { shape, values: all, marked: values.length > 0, length: text.length };
     },
   };
+}
+
+const isMark = (name: string, value: string): boolean => name === TIME && value.startsWith(PRINTED_MARK);
+
+const leftOf = (name: string, value: string): string =>
+  isMark(name, value) ? FILLED_IN + value.slice(PRINTED_MARK.length, -1) : value;
+
+interface Cut {
+  /** One before each value, and one behind the last. */
+  around: string[];
+  names: string[];
+  values: string[];
+}
+
+/** Cuts out the values that are one, a line each. */
+function cut(text: string, isOne: (name: string, value: string) => boolean): Cut {
+  const [around, names, values]: [string[], string[], string[]] = [[], [], []];
+  let begun = 0;
+  for (let at = 0; at < text.length; ) {
+    const next = text.indexOf('\n', at);
+    const end = next < 0 ? text.length : next;
+    const colon = text.indexOf('": ', at);
+    if (colon >= 0 && colon < end) {
+      const name = text.slice(text.indexOf('"', at) + 1, colon);
+      const from = colon + 3;
+      const to = text[end - 1] === ',' ? end - 1 : end;
+      const value = text.slice(from, to);
+      if (text[from] !== '{' && isOne(name, value)) {
+        around.push(text.slice(begun, from));
+        names.push(name);
+        values.push(value);
+        begun = to;
+      }
+    }
+    at = end + 1;
+  }
+  around.push(text.slice(begun));
+  return { around, names, values };
 }
 
 /** @param mark what stands where `MARK` stood */
 export function fillIn({ shape, values }: TemplatedRow, mark: string | null): string {
   const { around, like } = shape;
-  const all = values.split('\n');
+  const all = like.length === 0 ? [] : values.split('\n');
   let text = '';
   for (let at = 0; at < all.length; at += 1) {
     if (all[at] === '') all[at] = all[like[at] as number] as string;

@@ -23,6 +23,8 @@ export interface RankingView {
   settings: ReadSettings;
   launchpad: string;
   sort: Sort;
+  /** Policies that have a row, as far as they are in memory. */
+  rows: number;
   /** The order that the engine told is not that of the figures: both are read again. */
   misfit(): void;
 }
@@ -44,11 +46,14 @@ export function rankingRows(ranking: RankingView, places: readonly Place[], firs
 }
 
 const templates = createRowTemplates();
+/** Of so many each is kept as it is printed, 2 kB; of more they are folded, and take three times as long. */
+const MOST_WHOLE = 16_000;
 
-/** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept folded. */
+/** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept. */
 export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
   const { view, settings } = ranking;
   const contextOf = rowContexts(view, settings);
+  const keep = ranking.rows <= MOST_WHOLE ? templates.whole : templates.fold;
   let marker: string | null | undefined;
   const markerTime = () => {
     marker ??= view.state().markerTime;
@@ -56,9 +61,9 @@ export function rankingText(ranking: RankingView, places: readonly Place[], firs
   };
   const textOf = (place: Place): string => {
     if (isTold(place)) return printedRow(rowAt(place, ranking, contextOf, markerTime));
-    const fold = () => templates.fold(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
-    const folded = view.rowPart(place, contextOf(place.quote), fold);
-    return fillIn(folded, folded.marked ? markerTime() : null);
+    const make = () => keep(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
+    const kept = view.rowPart(place, contextOf(place.quote), make);
+    return fillIn(kept, kept.marked ? markerTime() : null);
   };
   let text = '';
   for (const [at, place] of places.entries())

@@ -12,9 +12,10 @@ export interface RowPart {
   more: Made<null> | null;
 }
 
-/** Something that is mostly a text. */
+/** Something that is mostly text. */
 export interface SizedText {
-  readonly values: string;
+  /** Characters. */
+  readonly length: number;
 }
 
 /** Parts of answers by the row that they are made of. */
@@ -30,7 +31,7 @@ const OVERHEAD = 220;
 export function createRowParts(maxBytes: number): RowParts {
   const parts = new LRUCache<Source, RowPart>({
     maxSize: maxBytes,
-    sizeCalculation: ({ value, more }) => value.values.length + OVERHEAD + (more?.cells.length ?? 0) * 16,
+    sizeCalculation: ({ value, more }) => value.length + OVERHEAD + (more?.cells.length ?? 0) * 16,
   });
   return {
     get: (source) => parts.get(source),

@@ -30,17 +30,18 @@ const row = (asOf: string | null) => ({
 const PRICED = '2026-02-02T00:00:00.000Z';
 const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
 
-describe(`folded rows (SEED=${SEED})`, () => {
-  test.each([2_000, 3])('are put together as they were printed, beyond %i shapes too', (most) => {
-    const { fold } = createRowTemplates(most);
+describe(`rows that are kept (SEED=${SEED})`, () => {
+  test.each([2_000, 3])('are put together as they were printed, whole or folded, beyond %i shapes too', (most) => {
+    const { fold, whole } = createRowTemplates(most);
     for (let turn = 0; turn < 500; turn += 1) {
-      const whole = printed(row('2026-01-01T00:00:00.000Z'));
-      expect(fillIn(fold(whole), null)).toBe(whole);
+      const text = printed(row('2026-01-01T00:00:00.000Z'));
+      expect(fillIn(fold(text), null)).toBe(text);
+      expect(fillIn(whole(text), null)).toBe(text);
     }
   });
 
   test('a time is filled in where it was left open, and nowhere else', () => {
-    const { fold } = createRowTemplates();
+    const { fold, whole } = createRowTemplates();
     for (let turn = 0; turn < 500; turn += 1) {
       const one = row(MARK);
       const at = (time: string | null) => {
@@ -48,21 +49,24 @@ describe(`folded rows (SEED=${SEED})`, () => {
         const isOpen = 'asOf' in eventsLast24h && eventsLast24h.asOf === MARK;
         return printed({ ...one, eventsLast24h: isOpen ? { ...eventsLast24h, asOf: time } : eventsLast24h });
       };
-      const folded = fold(printed(one));
-      expect(folded.marked).toBe(at('x') !== at('y'));
-      for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(fillIn(folded, time)).toBe(at(time));
+      for (const kept of [fold(printed(one)), whole(printed(one))]) {
+        expect(kept.marked).toBe(at('x') !== at('y'));
+        for (const time of ['2026-01-01T00:00:00.000Z', null]) expect(fillIn(kept, time)).toBe(at(time));
+      }
     }
   });
 
   test('a time that is open and not newer than another is the older of both', () => {
-    const { fold } = createRowTemplates();
+    const { fold, whole } = createRowTemplates();
     const printedAt = (time: string | null, dollars: string | null) =>
       printed({ fees: { value: '0', asOf: time }, usd: { fees: { value: '0', asOf: dollars } } });
-    const folded = fold(printedAt(MARK, MARK + PRICED));
-    expect(folded.marked).toBe(true);
     const [before, behind] = ['2026-01-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z'];
-    expect(fillIn(folded, before)).toBe(printedAt(before, before));
-    expect(fillIn(folded, behind)).toBe(printedAt(behind, PRICED));
-    expect(fillIn(folded, null)).toBe(printedAt(null, null));
+    for (const keep of [fold, whole]) {
+      const kept = keep(printedAt(MARK, MARK + PRICED));
+      expect(kept.marked).toBe(true);
+      expect(fillIn(kept, before)).toBe(printedAt(before, before));
+      expect(fillIn(kept, behind)).toBe(printedAt(behind, PRICED));
+      expect(fillIn(kept, null)).toBe(printedAt(null, null));
+    }
   });
 });
