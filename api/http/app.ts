@@ -34,7 +34,7 @@ export interface HttpOptions {
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
 
-const CACHE_BYTES = 64 * 1024 * 1024;
+const CACHE_BYTES = 80 * 1024 * 1024;
 const PACKED_BYTES = 16 * 1024 * 1024;
 /** What they lack is read together where it can be; what cannot has a few connections, and waits for its turn here. */
 const READS_AT_ONCE = 12;

@@ -30,8 +30,9 @@ const QUICK_MS = 10;
  * as has all that is in memory looked through for garbage, which stops everybody for longer than it takes to make them.
  */
 const LARGE_BYTES = 32 * 1024;
-/** Asked for again within this time it is kept, too, but takes no more than a quarter of the place. */
+/** Asked for again within this time it is kept, too, but takes no more than this part of the place: all pages of 300 policies. */
 const AGAIN_MS = 25;
+const AGAIN_PART = 2 / 5;
 const MOST_ASKED = 2_000;
 /** What one takes beside its bytes, of which the smallest have most: 2.4 kB of the process by measure. */
 const EACH_BYTES = 2_400;
@@ -49,8 +50,8 @@ export function createSharedAnswers(
       sizeCalculation: ({ answer, made }, key) =>
         answer.length + key.length + made.cells.length * 16 + EACH_BYTES,
     });
-  const ready = room((maxBytes * 3) / 4);
-  const again = room(maxBytes / 4);
+  const ready = room(maxBytes * (1 - AGAIN_PART));
+  const again = room(maxBytes * AGAIN_PART);
 
   /** When they were made, and not kept. */
   const asked = new LRUCache<string, number>({ max: MOST_ASKED });
