@@ -18,14 +18,14 @@ import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type Place, type RankingView, rankingRows, rankingText } from './rows.ts';
+import { type Place, printedRows, type RankingView, rankingRows } from './rows.ts';
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const { head, ranking, places } = pageOf(view, settings, request);
-  const items = rankingText(ranking, places, request.offset + 1);
+  const items = printedRows(ranking, places, request.offset + 1);
   return { status: 200, body: printedAnswer(head, 'items', items) };
 }
 

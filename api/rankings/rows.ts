@@ -10,13 +10,15 @@ import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
+import { tagOf } from '../http/answers/piece.ts';
+import type { PrintedParts } from '../http/answers/printed.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { factsAt, factsIn, type RowFacts } from './facts.ts';
 import { rankedBy, type Unranked } from './ranked-by.ts';
 import { type RowContext, rowContexts } from './row-context.ts';
-import { createRowTemplates, fillIn, MARK } from './row-templates.ts';
+import { createRowTemplates, fillIn, MARK, type TemplatedRow } from './row-templates.ts';
 
 export interface RankingView {
   view: View;
@@ -49,26 +51,43 @@ const templates = createRowTemplates();
 /** Of so many each is kept as it is printed, 2 kB; of more they are folded, and take three times as long. */
 const MOST_WHOLE = 16_000;
 
-/** The same as they are printed inside of a page. A row that stands with the orders is printed once, and kept. */
-export function rankingText(ranking: RankingView, places: readonly Place[], firstRank: number): string {
+/** The same as they are printed inside of a page, whose head says the first rank. */
+export function printedRows(
+  ranking: RankingView,
+  places: readonly Place[],
+  firstRank: number,
+): PrintedParts[] {
   const { view, settings } = ranking;
   const contextOf = rowContexts(view, settings);
-  const keep = ranking.rows <= MOST_WHOLE ? templates.whole : templates.fold;
+  const template = ranking.rows <= MOST_WHOLE ? templates.whole : templates.fold;
   let marker: string | null | undefined;
   const markerTime = () => {
     marker ??= view.state().markerTime;
     return marker;
   };
-  const textOf = (place: Place): string => {
-    if (isTold(place)) return printedRow(rowAt(place, ranking, contextOf, markerTime));
-    const make = () => keep(printedRow(rowAt(place, ranking, contextOf, () => MARK)));
-    const kept = view.rowPart(place, contextOf(place.quote), make);
-    return fillIn(kept, kept.marked ? markerTime() : null);
+  const told = (place: RankedPlace) => {
+    const text = printedRow(rowAt(place, ranking, contextOf, markerTime));
+    return { text, tag: tagOf(text) };
   };
-  let text = '';
-  for (const [at, place] of places.entries())
-    text += `${at === 0 ? '' : ',\n'}    {\n      "rank": ${firstRank + at},${textOf(place)}`;
-  return text;
+  // A row that stands with the orders is printed once, and kept.
+  const make = (place: RankedRow): KeptRow => {
+    const text = printedRow(rowAt(place, ranking, contextOf, () => MARK));
+    return { ...template(text), tag: tagOf(text) };
+  };
+  const known = (place: RankedRow) => {
+    const kept = view.rowPart(place, contextOf(place.quote), () => make(place));
+    const mark = kept.marked ? markerTime() : null;
+    return { text: fillIn(kept, mark), tag: kept.marked ? `${kept.tag} ${mark}` : kept.tag };
+  };
+  return places.map((place, at) => {
+    const { text, tag } = isTold(place) ? told(place) : known(place);
+    return { texts: [`    {\n      "rank": ${firstRank + at},`, text], tag };
+  });
+}
+
+interface KeptRow extends TemplatedRow {
+  /** Of its text as it was printed, before anything was filled in. */
+  tag: string;
 }
 
 /** As it stands in a list of an answer, behind its first field. */

@@ -3,40 +3,33 @@ import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
 import { PART_BYTES, type SendLarge } from './large-answers.ts';
-import { type Piece, tagOf, textTagOf } from './piece.ts';
-import { printedText } from './printed.ts';
+import { createWriter, type Written } from './lent-bytes.ts';
+import { type Piece, tagOf } from './piece.ts';
+import { printedParts } from './printed.ts';
 
 /** An answer as it goes over the wire. */
-export interface Answer {
+export interface Answer extends Written {
   status: number;
-  /** A text where it is sent as it was printed: see `keptForm`. */
-  bytes: Buffer | string;
-  /** Of the bytes. */
-  length: number;
   /** What follows the bytes. */
   rest?: readonly Piece[];
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
 
-export const lengthOf = ({ length, rest = [] }: Answer): number =>
-  rest.reduce((sum, { bytes }) => sum + bytes.length, length);
+export const lengthOf = ({ bytes, rest = [] }: Answer): number =>
+  rest.reduce((sum, piece) => sum + piece.bytes.length, bytes.length);
 
 /** All of it, as bytes. */
-export function wholeOf({ bytes, rest }: Answer): Buffer {
-  const own = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-  return rest === undefined ? own : Buffer.concat([own, ...bytesOf(rest)]);
-}
+export const wholeOf = ({ bytes, rest }: Answer): Buffer =>
+  rest === undefined ? bytes : Buffer.concat([bytes, ...bytesOf(rest)]);
 
 const bytesOf = (pieces: readonly Piece[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 
-/**
- * The answer as it is kept. What is sent once stays a text: bytes of their own for each are memory that is given back only
- * when all that is in memory is looked through, and a second of large answers is enough to have that begun.
- */
-export function keptForm(answer: Answer): Answer {
-  const { bytes } = answer;
-  return { ...answer, bytes: ownBytes(typeof bytes === 'string' ? Buffer.from(bytes) : bytes) };
+/** The answer as it is kept, in bytes of its own. */
+export function keptForm({ giveBack, ...answer }: Answer): Answer {
+  const kept = { ...answer, bytes: ownBytes(answer.bytes) };
+  giveBack?.();
+  return kept;
 }
 
 /** Small bytes are a piece of 64 kB that they share with whatever comes and goes: who keeps them would keep all of it. */
@@ -52,22 +45,16 @@ function jsonBytes(body: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(body, null, 2)}\n`);
 }
 
-export function answerOf(reply: RouteReply): Answer {
-  const text = printedText(reply.body);
-  const { status, rest, headers = {} } = reply;
-  if (text !== null && rest === undefined) {
-    const length = Buffer.byteLength(text);
-    return { status, bytes: text, length, etag: `"${textTagOf(text, encodingOf(text, length))}"`, headers };
-  }
-  const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
-  const { length } = bytes;
-  if (rest === undefined) return { status, bytes, length, etag: `"${tagOf(bytes)}"`, headers };
-  return { status, bytes, length, rest, etag: `"${tagOf(bytes, ...rest.map(({ tag }) => tag))}"`, headers };
-}
+const write = createWriter();
 
-/** Of a text in ASCII the same bytes, and room for them is made once: for others it is made for the most that they may be. */
-const encodingOf = (text: string, length: number): BufferEncoding =>
-  text.length === length ? 'latin1' : 'utf8';
+export function answerOf(reply: RouteReply): Answer {
+  const { status, rest, headers = {} } = reply;
+  const printed = rest === undefined ? printedParts(reply.body) : null;
+  if (printed !== null) return { status, ...write(printed.texts), etag: `"${printed.tag}"`, headers };
+  const bytes = Buffer.isBuffer(reply.body) ? reply.body : jsonBytes(reply.body);
+  if (rest === undefined) return { status, bytes, etag: `"${tagOf(bytes)}"`, headers };
+  return { status, bytes, rest, etag: `"${tagOf(bytes, ...rest.map(({ tag }) => tag))}"`, headers };
+}
 
 /** Sends a stream as it comes, at once and past every buffer of ours. */
 export function sendStream(ctx: Context, { status, headers }: RouteReply, body: Readable): void {
@@ -86,6 +73,7 @@ export function send(ctx: Context, answer: Answer, kept: boolean, sendLarge: Sen
     ctx.set('ETag', answer.etag);
     if (hasIt(ctx, answer)) {
       ctx.status = 304;
+      answer.giveBack?.();
       return;
     }
   }
@@ -94,13 +82,13 @@ export function send(ctx: Context, answer: Answer, kept: boolean, sendLarge: Sen
   const length = lengthOf(answer);
   ctx.length = length;
   ctx.state.answer = answer;
-  if (typeof bytes !== 'string' && rest === undefined) {
+  if (answer.giveBack !== undefined) ctx.res.once('close', answer.giveBack);
+  if (rest === undefined) {
     ctx.body = bytes;
     return;
   }
   ctx.respond = false;
-  if (typeof bytes === 'string') ctx.res.end(bytes, encodingOf(bytes, answer.length));
-  else (length > PART_BYTES ? sendLarge : endInPieces)(ctx.res, [bytes, ...bytesOf(rest ?? [])]);
+  (length > PART_BYTES ? sendLarge : endInPieces)(ctx.res, [bytes, ...bytesOf(rest)]);
 }
 
 /** All of them at once: they are kept anyway, and a stream of them would cost more than most are long. */

@@ -94,5 +94,5 @@ function packedHead(answer: Answer): Answer {
 
 function packedForm(answer: Answer, encoding: Encoding, bytes: Buffer): Answer {
   const { rest: _, ...head } = packedHead(answer);
-  return { ...head, bytes, length: bytes.length, headers: { ...head.headers, 'Content-Encoding': encoding } };
+  return { ...head, bytes, headers: { ...head.headers, 'Content-Encoding': encoding } };
 }

@@ -16,7 +16,3 @@ export function tagOf(...parts: (Buffer | string)[]): string {
   for (const part of parts) hash.update(part);
   return hash.digest('base64url');
 }
-
-/** The same tag as of its bytes. */
-export const textTagOf = (text: string, encoding: BufferEncoding): string =>
-  createHash('sha1').update(text, encoding).digest('base64url');

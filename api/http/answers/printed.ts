@@ -1,29 +1,42 @@
+import { tagOf } from './piece.ts';
+
+const LIST_END = '\n  ]\n}\n';
 const [BEFORE, BEHIND] = ['{\n  "": [\n'.length, '\n  ]\n}'.length];
 
 /** An item of a list that stands in an answer's first level, as every answer is printed. */
 export const printedItem = (item: unknown): string =>
   JSON.stringify({ '': [item] }, null, 2).slice(BEFORE, -BEHIND);
 
-const TEXT = Symbol('text');
+const PARTS = Symbol('parts');
 
 /** What is sent as it is printed already. */
 export interface Printed {
-  [TEXT]: string;
+  [PARTS]: PrintedParts;
+}
+
+export interface PrintedParts {
+  /** One behind the other. */
+  texts: readonly string[];
+  /** The same only where the texts are. */
+  tag: string;
 }
 
 /** Null for any other body. */
-export function printedText(body: unknown): string | null {
-  const isPrinted = typeof body === 'object' && body !== null && TEXT in body;
-  return isPrinted ? (body as Printed)[TEXT] : null;
+export function printedParts(body: unknown): PrintedParts | null {
+  const isPrinted = typeof body === 'object' && body !== null && PARTS in body;
+  return isPrinted ? (body as Printed)[PARTS] : null;
 }
 
 /**
- * An answer whose last field is a list that is printed already. @param head its other fields, at least one
- * @param items as by `printedItem`, with a comma and a newline between two of them
+ * An answer whose last field is a list that is printed already. @param head its other fields, at least one; they say
+ * of an item what its tag does not. @param items as by `printedItem`
  */
-export const printedAnswer = (head: object, list: string, items: string): Printed => ({
-  [TEXT]: `${printedHead(head, list)}${printedList(items)}`,
-});
+export function printedAnswer(head: object, list: string, items: readonly PrintedParts[]): Printed {
+  const before = printedHead(head, list);
+  const texts = items.flatMap((item, at) => [at === 0 ? '[\n' : ',\n', ...item.texts]);
+  const tag = tagOf(JSON.stringify([before, ...items.map((item) => item.tag)]));
+  return { [PARTS]: { texts: [before, ...texts, texts.length === 0 ? printedList('') : LIST_END], tag } };
+}
 
 /** Such an answer up to its list. */
 export const printedHead = (head: object, list: string): string =>

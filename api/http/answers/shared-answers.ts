@@ -48,7 +48,7 @@ export function createSharedAnswers(
     new LRUCache<string, Kept>({
       maxSize,
       sizeCalculation: ({ answer, made }, key) =>
-        answer.length + key.length + made.cells.length * 16 + EACH_BYTES,
+        answer.bytes.length + key.length + made.cells.length * 16 + EACH_BYTES,
     });
   const ready = room(maxBytes * (1 - AGAIN_PART));
   const again = room(maxBytes * AGAIN_PART);
@@ -67,8 +67,9 @@ export function createSharedAnswers(
   const keep = (key: string, made: Made<RouteReply>, now = answerOf(made.value), among = ready): Kept => {
     const before = keptOf(key);
     // Made of other states, and says the same: its bytes stay.
-    const answer =
-      before?.answer.etag === now.etag && before.answer.status === now.status ? before.answer : keptForm(now);
+    const isSame = before?.answer.etag === now.etag && before.answer.status === now.status;
+    const answer = isSame ? before.answer : keptForm(now);
+    if (isSame) now.giveBack?.();
     const kept = { made: { ...made, value: null }, answer };
     among.set(key, kept);
     return kept;
@@ -84,7 +85,8 @@ export function createSharedAnswers(
       const made = latest.readNow(make);
       if (made === null) return null;
       const answer = answerOf(made.value);
-      if (clock() - begun >= QUICK_MS || answer.length < LARGE_BYTES) return keep(key, made, answer).answer;
+      if (clock() - begun >= QUICK_MS || answer.bytes.length < LARGE_BYTES)
+        return keep(key, made, answer).answer;
       ready.delete(key);
       if (isAskedAgain(key)) return keep(key, made, answer, again).answer;
       again.delete(key);

@@ -63,7 +63,7 @@ export function createUnread(most: number): Unread {
     note: (address, response, answer) => {
       const bytes = lengthOf(answer);
       if (bytes < LEAST_BYTES || response.destroyed || response.writableFinished) return;
-      const one = { response, held: heldFor(response, answer), bytes };
+      const one = { response, held: heldFor(answer), bytes };
       const own = clients.get(address);
       if (own === undefined) clients.set(address, new Set([one]));
       else own.add(one);
@@ -74,14 +74,9 @@ export function createUnread(most: number): Unread {
   };
 }
 
-/** A text is nobody else's; bytes are kept as large as they were made, whatever part of them is sent. */
-function heldFor(
-  response: ServerResponse,
-  { bytes, length, rest = [] }: Answer,
-): ReadonlyMap<object, number> {
-  const held = new Map<object, number>();
-  if (typeof bytes === 'string') held.set(response, length);
-  else held.set(bytes.buffer, bytes.buffer.byteLength);
+/** Bytes are kept as large as they were made, whatever part of them is sent. */
+function heldFor({ bytes, rest = [] }: Answer): ReadonlyMap<object, number> {
+  const held = new Map<object, number>([[bytes.buffer, bytes.buffer.byteLength]]);
   for (const { bytes: piece } of rest) held.set(piece.buffer, piece.buffer.byteLength);
   return held;
 }

@@ -39,7 +39,7 @@ export function createLines(
   const lineOf = new WeakMap<Account, Line>();
   /** Those in which somebody waits; of those that have had the same the first is next. */
   const lines: Line[] = [];
-  let looking: NodeJS.Timeout | null = null;
+  let isLooking = false;
   const tooMany = () => new BusyError('too many reads wait');
 
   function lineFor(account: Account): Line {
@@ -68,8 +68,10 @@ export function createLines(
 
   /** One timer for all: most who wait do so for less than a millisecond. */
   function lookForLate(ms: number): void {
-    looking ??= setTimeout(() => {
-      looking = null;
+    if (isLooking) return;
+    isLooking = true;
+    setTimeout(() => {
+      isLooking = false;
       const since = now() - waitMs;
       let first = Number.POSITIVE_INFINITY;
       for (const line of [...lines]) {

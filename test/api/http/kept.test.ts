@@ -26,7 +26,7 @@ function answers(took: number) {
       made += 1;
       return { status: 200, body: Buffer.alloc(bytes, ' ') };
     };
-    expect(shared.ready(String(bytes), reply)?.length).toBe(bytes);
+    expect(shared.ready(String(bytes), reply)?.bytes.length).toBe(bytes);
     return made;
   };
   return ask;
@@ -61,8 +61,6 @@ test('of answers that are next to nothing no more are kept than there is room fo
 
 test('bytes that are kept are a piece of nothing that would be kept with them', () => {
   const answer = answerOf({ status: 200, body: { value: 'x'.repeat(1_000) } });
-  for (const bytes of [answer.bytes, String(answer.bytes)]) {
-    const kept = keptForm({ ...answer, bytes }).bytes as Buffer;
-    expect([String(kept), kept.buffer.byteLength]).toEqual([String(bytes), answer.length]);
-  }
+  const kept = keptForm(answer).bytes;
+  expect([String(kept), kept.buffer.byteLength]).toEqual([String(answer.bytes), answer.bytes.length]);
 });

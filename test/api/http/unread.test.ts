@@ -30,7 +30,7 @@ function stage() {
   const unread = createUnread(1_000 * KB);
   return (address: string, bytes: number, rest: Piece[] = []) => {
     const response = new Response();
-    const own = { status: 200, bytes: Buffer.allocUnsafeSlow(bytes), length: bytes, etag: '', headers: {} };
+    const own = { status: 200, bytes: Buffer.allocUnsafeSlow(bytes), etag: '', headers: {} };
     unread.note(address, response as unknown as ServerResponse, { ...own, rest });
     return response;
   };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { printedText } from '../../../api/http/answers/printed.ts';
+import { printedParts } from '../../../api/http/answers/printed.ts';
 import type { SharedRoute } from '../../../api/http/route.ts';
 import { createHandOver, createTableFeed, type Feed } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
@@ -118,7 +118,7 @@ async function answersOf(memory: Memory): Promise<Map<string, string>> {
     const bytes = Buffer.isBuffer(body)
       ? `${body}${(rest ?? []).map(({ bytes }) => bytes).join('')}`
       : JSON.stringify(value);
-    const text = printedText(body) ?? bytes;
+    const text = printedParts(body)?.texts.join('') ?? bytes;
     return [`${route.path.replace(':mint', mint)}?${query}`, text] as const;
   });
   return new Map(await Promise.all(answers));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { printedText } from '../../../api/http/answers/printed.ts';
+import { printedParts } from '../../../api/http/answers/printed.ts';
 import type { SharedRoute } from '../../../api/http/route.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
@@ -183,7 +183,7 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
   const make = (memory: Memory, query: URLSearchParams) =>
     memory.read((view) => route.answer({ params: {}, query }, view));
   const pageOf = ({ value }: Awaited<ReturnType<typeof make>>) =>
-    JSON.parse(printedText(value.body) ?? '') as RankingsResponse;
+    JSON.parse(printedParts(value.body)?.texts.join('') ?? '') as RankingsResponse;
   const ask = async (memory: Memory, query: URLSearchParams) => pageOf(await make(memory, query));
   const FEW = [
     ...SORTS.map((sort) => `sort=${sort}&limit=3`),

@@ -31,14 +31,17 @@ const PRICED = '2026-02-02T00:00:00.000Z';
 const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
 
 describe(`rows that are kept (SEED=${SEED})`, () => {
-  test.each([2_000, 3])('are put together as they were printed, whole or folded, beyond %i shapes too', (most) => {
-    const { fold, whole } = createRowTemplates(most);
-    for (let turn = 0; turn < 500; turn += 1) {
-      const text = printed(row('2026-01-01T00:00:00.000Z'));
-      expect(fillIn(fold(text), null)).toBe(text);
-      expect(fillIn(whole(text), null)).toBe(text);
-    }
-  });
+  test.each([2_000, 3])(
+    'are put together as they were printed, whole or folded, beyond %i shapes too',
+    (most) => {
+      const { fold, whole } = createRowTemplates(most);
+      for (let turn = 0; turn < 500; turn += 1) {
+        const text = printed(row('2026-01-01T00:00:00.000Z'));
+        expect(fillIn(fold(text), null)).toBe(text);
+        expect(fillIn(whole(text), null)).toBe(text);
+      }
+    },
+  );
 
   test('a time is filled in where it was left open, and nowhere else', () => {
     const { fold, whole } = createRowTemplates();
