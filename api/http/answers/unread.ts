@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type Bag, createBag } from '../../../runtime/bag.ts';
 import { type Answer, lengthOf } from './answers.ts';
 
 /** What was answered and has not left yet, because it is not read. */
@@ -8,9 +9,13 @@ export interface Unread {
 
 interface Waiting {
   response: ServerResponse;
+  /** Counts up. */
+  number: number;
   /** What takes the room, and how many bytes each: what several are sent takes it once. */
   held: ReadonlyMap<object, number>;
   bytes: number;
+  /** Waits no more; once. */
+  leave(): void;
 }
 
 /** The system takes as much at once. */
@@ -21,8 +26,10 @@ const LEAST_BYTES = 64 * 1024;
  * that has waited longest. Nobody else is refused anything.
  */
 export function createUnread(most: number): Unread {
-  const clients = new Map<string, Set<Waiting>>();
-  const users = new Map<object, number>();
+  const clients = new Map<string, Bag<Waiting>>();
+  const users = new WeakMap<object, number>();
+  let all = 0;
+  let noted = 0;
   const hold = ({ held }: Waiting): void => {
     for (const [one, bytes] of held) {
       const before = users.get(one) ?? 0;
@@ -33,42 +40,44 @@ export function createUnread(most: number): Unread {
   const release = ({ held }: Waiting): void => {
     for (const [one, bytes] of held) {
       const left = (users.get(one) ?? 1) - 1;
-      if (left > 0) users.set(one, left);
-      else if (users.delete(one)) all -= bytes;
+      users.set(one, left);
+      if (left === 0) all -= bytes;
     }
-  };
-  let all = 0;
-
-  const leave = (address: string, one: Waiting): void => {
-    const own = clients.get(address);
-    if (own === undefined || !own.delete(one)) return;
-    if (own.size === 0) clients.delete(address);
-    release(one);
   };
   const endOne = (): void => {
-    let greatest: [string, Waiting] | undefined;
+    let greatest: Waiting[] = [];
     let mostBytes = -1;
-    for (const [address, own] of clients) {
-      let bytes = 0;
-      for (const one of own) bytes += one.bytes;
-      const [oldest] = own;
-      if (bytes > mostBytes && oldest !== undefined) [greatest, mostBytes] = [[address, oldest], bytes];
+    for (const own of clients.values()) {
+      const waiting = own.all();
+      const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
+      if (bytes > mostBytes) [greatest, mostBytes] = [waiting, bytes];
     }
-    if (greatest === undefined) return;
-    leave(...greatest);
-    greatest[1].response.destroy();
+    const oldest = greatest.reduce((first, one) => (one.number < first.number ? one : first));
+    oldest.leave();
+    oldest.response.destroy();
   };
 
   return {
     note: (address, response, answer) => {
       const bytes = lengthOf(answer);
       if (bytes < LEAST_BYTES || response.destroyed || response.writableFinished) return;
-      const one = { response, held: heldFor(answer), bytes };
-      const own = clients.get(address);
-      if (own === undefined) clients.set(address, new Set([one]));
-      else own.add(one);
+      const own = clients.get(address) ?? createBag<Waiting>();
+      clients.set(address, own);
+      noted += 1;
+      let waits = true;
+      const one: Waiting = {
+        ...{ response, number: noted, held: heldFor(answer), bytes },
+        leave: () => {
+          if (!waits) return;
+          waits = false;
+          takeOut();
+          if (own.size === 0) clients.delete(address);
+          release(one);
+        },
+      };
+      const takeOut = own.add(one);
       hold(one);
-      response.once('close', () => leave(address, one));
+      response.once('close', one.leave);
       while (all > most && clients.size > 0) endOne();
     },
   };
