@@ -1,4 +1,5 @@
 import '../runtime/process/node-version.ts';
+import '../runtime/process/young-objects.ts';
 import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
 import { streamWords } from '../ingest/stream/state.ts';

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { BusyError } from '../../runtime/errors.ts';
 import type { Latest } from '../latest/latest.ts';
@@ -15,6 +14,7 @@ import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import { mayBeKept, type Route } from './route.ts';
+import { routing } from './routing.ts';
 import { type About, createAbout } from './turns/about.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
@@ -53,13 +53,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const about = createAbout(() => performance.now());
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: about });
   const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: about });
-  const router = new Router({ sensitive: true, strict: true });
-  for (const route of routes) {
-    const handle = (ctx: Context) =>
-      answer(ctx, route, { shared, packed, gate, longGate, sendLarge }, options);
-    if (route.method === 'GET') router.get(route.path, handle);
-    else router.post(route.path, handle);
-  }
+  const reads = { shared, packed, gate, longGate, sendLarge };
   const app = new Koa();
   app.silent = true;
   app.use(measured(options));
@@ -69,7 +63,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.use(inTurn(options, about));
   app.use(methods);
   app.use(unknownPaths);
-  app.use(router.routes());
+  app.use(routing(routes, (route) => (ctx) => answer(ctx, route, reads, options)));
   return app;
 }
 
@@ -223,6 +217,7 @@ async function answer(
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
 function cacheKey(ctx: Context, query: URLSearchParams, route: Route, latest: Latest): string {
-  const known = Object.keys(queryProperties(route)).map((name) => [name, query.get(name)]);
-  return JSON.stringify([latest.currentStore().database, ctx.path, known]);
+  const known = query.size === 0 ? [] : Object.keys(queryProperties(route));
+  const asked = known.map((name) => [name, query.get(name)]).filter(([, value]) => value !== null);
+  return JSON.stringify([latest.currentStore().database, ctx.path, asked]);
 }

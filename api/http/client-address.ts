@@ -6,12 +6,14 @@ import { isIP } from 'node:net';
  */
 export function clientAddress(peer: string | undefined, forwardedFor: string, trustProxy: number): string {
   const entries = forwardedFor === '' || trustProxy === 0 ? [] : forwardedFor.split(',');
+  if (entries.length === 0) return counted(peer ?? '');
   // Fewer entries than proxies: the request came in behind the first of them.
-  const entry = entries.length === 0 ? '' : (entries.at(-Math.min(trustProxy, entries.length)) ?? '');
-  const forwarded = bare(entry.trim());
-  const address = isIP(forwarded) === 0 ? (peer ?? '') : forwarded;
-  return isIP(address) === 6 ? subnet(address) : address;
+  const forwarded = bare((entries.at(-Math.min(trustProxy, entries.length)) ?? '').trim());
+  return counted(isIP(forwarded) === 0 ? (peer ?? '') : forwarded);
 }
+
+const counted = (address: string): string =>
+  address.includes(':') && isIP(address) === 6 ? subnet(address) : address;
 
 function bare(entry: string): string {
   if (isIP(entry) !== 0) return entry;

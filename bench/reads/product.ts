@@ -1,3 +1,4 @@
+import '../../runtime/process/young-objects.ts';
 import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import { createHandOver } from '../../api/latest/feed.ts';

@@ -1,3 +1,4 @@
+import './young-objects.ts';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { type Command, readFlags } from '../config/flags.ts';

@@ -12,20 +12,29 @@ const ABOUT_MS = 1_000;
 
 /** @param now milliseconds that only go forward */
 export function createAbout(now: () => number): About {
-  /** When each asked last, longest ago first. */
-  const asked = new Map<string, number>();
+  /** Who asked and when, longest ago first. */
+  const asked = new Map<string, { at: number }>();
+  let last: { address: string; asked: { at: number } } | null = null;
+  const forget = (address: string) => {
+    asked.delete(address);
+    if (last?.address === address) last = null;
+  };
 
   return {
     note: (address) => {
-      asked.delete(address);
-      asked.set(address, now());
+      if (last?.address === address) last.asked.at = now();
+      else {
+        last = { address, asked: { at: now() } };
+        asked.delete(address);
+        asked.set(address, last.asked);
+      }
     },
-    leave: (address) => void asked.delete(address),
+    leave: forget,
     isAbout: (except) => {
       const since = now() - ABOUT_MS;
-      for (const [address, at] of asked) {
+      for (const [address, { at }] of asked) {
         if (at >= since) break;
-        asked.delete(address);
+        forget(address);
       }
       return asked.size > (except !== undefined && asked.has(except) ? 1 : 0);
     },
