@@ -23,7 +23,7 @@ export interface ServingOptions {
 }
 
 export interface ServingTimes {
-  /** Between two looks at which database serves. */
+  /** Between two looks at which database serves: it changes with a replay, and each process asks all the time. */
   everyMs: number;
   /** For how long a database that serves by now may be behind the one it replaces. */
   catchUpMs: number;
@@ -33,7 +33,7 @@ export interface ServingTimes {
   graceMs: number;
 }
 
-const TIMES: ServingTimes = { everyMs: 250, catchUpMs: 10_000, stillMs: 500, graceMs: 120_000 };
+const TIMES: ServingTimes = { everyMs: 1_000, catchUpMs: 10_000, stillMs: 500, graceMs: 120_000 };
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -90,7 +90,8 @@ export function serveFrom(options: ServingOptions): ServingStore {
       try {
         await look();
         wait = FIRST_WAIT_MS;
-        await pause(times.everyMs, signal);
+        // One that is about to serve is looked at until it does.
+        await pause(next === null ? times.everyMs : Math.min(times.everyMs, times.stillMs / 2), signal);
       } catch (error) {
         onError(error);
         await pause(wait, signal);

@@ -7,7 +7,8 @@ import { openServer, type Store } from '../client.ts';
 import { mustBeCurrent } from '../schema/migrate.ts';
 import { openDatabase, readServing } from './serving.ts';
 
-const LOOK_EVERY_MS = 250;
+/** It changes with a replay, and each process asks all the time. */
+const LOOK_EVERY_MS = 1_000;
 
 export interface FollowOptions {
   /** The database that CLICKHOUSE_URL names. */
