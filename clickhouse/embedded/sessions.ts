@@ -19,7 +19,7 @@ export const WITHOUT_THREADS = [
 ];
 
 /** Machine code for an expression costs more, the third time it is met, than it ever saves over what one machine holds. */
-const UNCOMPILED = [
+export const UNCOMPILED = [
   'compile_expressions = 0',
   'compile_aggregate_expressions = 0',
   'compile_sort_description = 0',

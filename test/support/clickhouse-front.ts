@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Session } from 'chdb';
-import { WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.ts';
+import { UNCOMPILED, WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.ts';
 import { emptyStandardInput } from '../../clickhouse/embedded/standard-input.ts';
 import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
@@ -69,7 +69,7 @@ async function answer(
   if (loginOf(request) === 'reader') set.push('readonly = 2');
   const use = `USE ${identifier(url.searchParams.get('database') || 'default')};`;
   // One statement for all of them: each costs as much as a small query.
-  const opening = `${use} SET ${[...WITHOUT_THREADS, ...set].join(', ')};`;
+  const opening = `${use} SET ${[...WITHOUT_THREADS, ...UNCOMPILED, ...set].join(', ')};`;
   const own = parameters.length === 0 ? '' : `SET ${parameters.map(assignment).join(', ')};`;
   const kind = [opening, ...parameters.map(([name]) => name)].join(' ');
   const bytes = await sessions.run(kind, opening, `${own} ${sql}`);
