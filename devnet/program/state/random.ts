@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A stream of numbers that a label decides: the same label, the same stream. */
 export interface Random {
@@ -14,16 +14,12 @@ export interface Random {
 
 /** `size` bytes that the label decides. */
 export function seededBytes(label: string, size: 32 | 64): Uint8Array {
-  return new Uint8Array(
-    createHash(size === 32 ? 'sha256' : 'sha512')
-      .update(label)
-      .digest(),
-  );
+  return new Uint8Array(hash(size === 32 ? 'sha256' : 'sha512', label, 'buffer'));
 }
 
 /** sfc32, seeded by a hash of the label: quick, and no state outlives the caller. */
 export function createRandom(label: string): Random {
-  const seed = createHash('sha256').update(label).digest();
+  const seed = hash('sha256', label, 'buffer');
   let a = seed.readUInt32LE(0);
   let b = seed.readUInt32LE(4);
   let c = seed.readUInt32LE(8);

@@ -25,7 +25,7 @@ export interface FollowedOptions extends StreamLimits {
   lost: readonly LostBefore[];
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** Those that are streamed. */
-  addresses(): string[];
+  addresses(): readonly string[];
   /** Balances that are read over RPC in turns, whatever the provider takes. */
   named(): string[];
   reader: AccountReader;

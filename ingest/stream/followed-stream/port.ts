@@ -14,7 +14,7 @@ export interface FollowedStreamOptions extends Pick<StreamLimits, 'silenceMs' | 
   position: LogPosition | null;
   core: Pick<Slots, 'last' | 'held'>;
   /** Every followed address, what matters most first. */
-  addresses(): string[];
+  addresses(): readonly string[];
   /** Told by the core's owner filter already. */
   isOfCore(update: AccountUpdate): boolean;
   /** A request for them is at work from that slot on: has them read there or later. */

@@ -24,7 +24,7 @@ export interface FollowedRequests {
 export interface FollowedRequestsOptions {
   commitment: 'confirmed' | 'finalized';
   /** Every followed address, what matters most first. */
-  addresses(): string[];
+  addresses(): readonly string[];
   /** Told of each request. */
   onRequest(all: readonly string[], streamed: number): void;
 }

@@ -29,7 +29,7 @@ export interface FollowedAddresses {
   add(address: string, expected: ExpectedAccount, named?: boolean): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
-  streamed(): string[];
+  streamed(): readonly string[];
   /** Token accounts of which only a venue account says that they are a policy's. */
   namedBalances(): string[];
   /** Quote assets and what venue accounts hold; a launched token's own mint is streamed. */
@@ -64,6 +64,8 @@ export function createFollowedAddresses(
 ): FollowedAddresses {
   /** Streamed. By address, latin1 of its bytes: ten times cheaper than base58 for every update. */
   const known = new Map<string, ExpectedAccount>();
+  /** The same in base58, in their order; null once one more is known. */
+  let listed: string[] | null = null;
   /** Of token accounts that a venue account names: the policies that it is of. */
   const balances = new Map<string, Set<string>>();
   const mints = new Set<string>();
@@ -78,6 +80,7 @@ export function createFollowedAddresses(
     const key = latin1(address);
     if (known.has(key)) return;
     known.set(key, expected);
+    listed = null;
     mints.delete(key);
     if (balances.delete(key)) onNamed();
     found.push(encodeBase58(address));
@@ -156,7 +159,10 @@ export function createFollowedAddresses(
       const key = latin1(address);
       return known.get(key) ?? (balances.has(key) ? 'token_account' : mints.has(key) ? 'mint' : null);
     },
-    streamed: () => [...known].sort(([, a], [, b]) => ORDER[a] - ORDER[b]).map(([key]) => base58Of(key)),
+    streamed: () => {
+      listed ??= [...known].sort(([, a], [, b]) => ORDER[a] - ORDER[b]).map(([key]) => base58Of(key));
+      return listed;
+    },
     namedBalances: () => [...balances.keys()].map(base58Of),
     mints: () => [...mints].map(base58Of),
     metadata: () => [...new Set(pointers.values())].filter((key) => !known.has(key)).map(base58Of),
