@@ -8,6 +8,7 @@ import { migrate } from '../../../clickhouse/schema/migrate.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 
@@ -73,7 +74,7 @@ describe('over a server', () => {
   let stage: AuditStage;
   const url = () => `${inject('clickhouseUrl')}/${stage.store.database}`;
   beforeAll(async () => {
-    stage = await openAuditStage('audit-command', 10);
+    stage = await openAuditStage('audit-command', 10, freshDatabase);
     await stage.live(60);
     await stage.settled();
     await stage.stopWriting();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
+import { deleteRows } from './support/delete-rows.ts';
 
 /** In slots. */
 const AN_HOUR = 9_000n;
@@ -85,7 +86,7 @@ describe('a difference is found', () => {
     const row = await damage.one<Record<string, unknown>>(
       `SELECT * FROM policy_totals FINAL WHERE mint = '${mint}'`,
     );
-    await stage.store.command('DELETE FROM policy_totals WHERE mint = {mint:String}', { mint });
+    await deleteRows(stage.store, 'policy_totals', 'mint = {mint:String}', { mint });
     const { lines } = await stage.audit();
     await stage.store.insert('policy_totals', [row]);
     expect(lines.length).toBeGreaterThan(3);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
+import { damageTo } from './support/damage.ts';
 
 const LIMIT_MS = 240_000;
 let stage: AuditStage;
@@ -77,10 +78,7 @@ test(
     );
     if (event === undefined) throw new Error('nothing was routed');
     for (const table of ['events', 'events_by_slot']) {
-      await stage.store.command(
-        `DELETE FROM ${table} WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,
-        { slot: event.slot, signature: event.signature, position: event.position },
-      );
+      await damageTo(stage.store).remove(table, event);
     }
     await whileLive(async () => {
       const { lines } = await stage.audit();

@@ -16,7 +16,7 @@ import { retryUntilDone } from '../../../../runtime/retry.ts';
 import { createRpc, type Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { awaited } from '../../../support/awaited.ts';
-import { freshDatabase } from '../../../support/database.ts';
+import { embeddedDatabase } from '../../../support/embedded.ts';
 
 export interface Audited {
   /** The lines of differences. */
@@ -56,12 +56,17 @@ async function olderBalances(store: Store, chain: Chain): Promise<string[]> {
   });
 }
 
-export async function openAuditStage(seed: string, policies: number): Promise<AuditStage> {
+/** @param openStore another database than one of this process, which is asked for less. */
+export async function openAuditStage(
+  seed: string,
+  policies: number,
+  openStore = () => embeddedDatabase('several'),
+): Promise<AuditStage> {
   const chain = createChain({ dir: null, seed, genesisTime: 1_760_000_000_000 });
   const life = createLife(chain, { seed, policies, rate: 6 });
   const geyser = await serveGeyser({ ledger: chain, port: 0 });
   const rpcServer = await serveRpc({ ledger: chain, port: 0 });
-  const store = await freshDatabase();
+  const store = await openStore();
   const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
   const rpc = createRpc(rpcServer.url, { commitment: 'confirmed' });
   const log = createMemoryLog({ startOffsets: {} });

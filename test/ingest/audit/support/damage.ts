@@ -1,4 +1,5 @@
 import type { Store } from '../../../../clickhouse/client.ts';
+import { deleteRows } from './delete-rows.ts';
 
 export interface EventAt {
   mint: string;
@@ -35,9 +36,11 @@ export function damageTo(store: Store) {
     return () => store.insert(table, [{ ...row, [version]: next(2n) }]);
   }
 
-  const remove = (table: string, { slot, signature, position }: EventAt) =>
-    store.command(
-      `DELETE FROM ${table} WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,
+  const remove = (table: string, { slot, signature, position }: Omit<EventAt, 'amount_a'>) =>
+    deleteRows(
+      store,
+      table,
+      'slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}',
       { slot, signature, position },
     );
 
