@@ -38,14 +38,14 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
   };
 
   /** Those that may be asked now come first, then those that do not rest, then those asked least for this question. */
-  const choose = (asked: readonly RpcNode[]): RpcNode => {
+  const choose = (left: readonly RpcNode[], asked: readonly RpcNode[]): RpcNode => {
     const now = performance.now();
     const order = (node: RpcNode) => [
       node.waitMs() > 0 ? 1 : 0,
       asked.filter((one) => one === node).length,
       healthOf(node).restsUntil > now ? 1 : 0,
     ];
-    return nodes.toSorted((a, b) => {
+    return left.toSorted((a, b) => {
       const [first, second] = [order(a), order(b)];
       const at = first.findIndex((value, place) => value !== second[place]);
       return at === -1 ? 0 : (first[at] as number) - (second[at] as number);
@@ -57,9 +57,11 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
     ask: async (question) => {
       const until = performance.now() + limitMs;
       const asked: RpcNode[] = [];
+      /** Those that may have another answer to this question. */
+      let left = nodes;
       let failure: RpcError | null = null;
       for (;;) {
-        const node = choose(asked);
+        const node = choose(left, asked);
         const wait = node.waitMs();
         if (wait > 0 && performance.now() + wait > until) throw failure ?? leftAlone(wait);
         if (wait > 0) await pause(wait, never);
@@ -74,9 +76,10 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           // One that refuses a question is well.
           if (error.kind !== 'refused') rest(node);
           const others = nodes.some((other) => !asked.includes(other));
-          const tries = error.again === 'now' ? MOST_TRIES : 0;
           const busy = node.waitMs() > 0;
-          if (!others && !busy && (asked.length >= tries || performance.now() > until)) throw error;
+          if (error.again === 'elsewhere' && !busy) left = left.filter((one) => one !== node);
+          if (left.length === 0) throw error;
+          if (!others && !busy && (asked.length >= MOST_TRIES || performance.now() > until)) throw error;
           if (!others && !busy) await pause(FIRST_PAUSE_MS * 2 ** Math.min(asked.length - 1, 3), never);
         }
       }

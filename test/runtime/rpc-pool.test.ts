@@ -47,6 +47,12 @@ describe('several nodes', () => {
     expect(first.asked).toHaveLength(1);
   });
 
+  test('one that does not answer keeps nobody from asking again one that is behind', async () => {
+    const second = await node((_, count) => (count < 3 ? error(-32016) : result(7)));
+    expect(await rpcOf([await deadUrl(), second.url]).getSlot()).toBe(7n);
+    expect(second.asked).toHaveLength(3);
+  });
+
   test('an error of a node about the question itself is nobody else’s to answer', async () => {
     const second = await node(() => result(7));
     const first = await node(() => error(-32602));
