@@ -31,6 +31,8 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
     'the chain is streamed from it',
   );
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
+  // Named at once, and not only when Kafka has its topics.
+  required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;

@@ -6,6 +6,7 @@ import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
+import { startCommand } from '../ingest/support/command-child.ts';
 
 test('a broker that does not answer stops the start with one sentence that names KAFKA_BROKERS', async () => {
   const config = readConfig({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
@@ -30,6 +31,18 @@ test.each(['28P01', '3D000', '516'])('a login that is refused (%s) is told by th
 test('what is no matter of reaching a server is told as it is', () => {
   const failure = new Error('another', { cause: new Error('and its cause') });
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
+});
+
+test('ingest without CLICKHOUSE_URL says so, whether or not Kafka is to be had', async () => {
+  const dead = `127.0.0.1:${await freePort()}`;
+  const { ended } = startCommand('ingest', {
+    KAFKA_BROKERS: dead,
+    YELLOWSTONE_ENDPOINT: dead,
+    SOLANA_RPC_URL: `http://${dead}`,
+  });
+  const { code, err } = await ended;
+  expect(err).toBe('CLICKHOUSE_URL is not set: the index is kept on a ClickHouse server\n');
+  expect(code).toBe(1);
 });
 
 async function freePort(): Promise<number> {

@@ -13,7 +13,7 @@ export interface Ended {
 
 /** The process of `npm run <command>`. */
 export function startCommand(
-  command: 'backfill' | 'replay',
+  command: 'backfill' | 'ingest' | 'replay',
   env: Record<string, string>,
   args: string[] = [],
 ): { child: ChildProcess; ended: Promise<Ended> } {
