@@ -7,6 +7,7 @@ import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
 import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
 import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
+import { ofIndexedChain } from '../clickhouse/queries/progress/indexed-chain.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
@@ -121,7 +122,14 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
       },
     }),
     keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
-    runPollers({ config, store, log: countingReadings(log, registry), rpc, logger, signal }),
+    runPollers({
+      ...{ config, store, log: countingReadings(log, registry), logger, signal },
+      rpc: ofIndexedChain(
+        rpc,
+        () => reads,
+        (words) => logger.debug(words),
+      ),
+    }),
   ];
   const latest = createLatest({
     currentStore: () => reads,

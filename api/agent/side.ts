@@ -1,5 +1,6 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../clickhouse/queries/activity/agent-changes.ts';
+import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { policySlots } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -56,7 +57,11 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   const ownStore = () => asideOf(currentStore(), 'agents', STORE_CONNECTIONS);
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+    rpc: ofIndexedChain(
+      createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+      ownStore,
+      (words) => logger.warn(words),
+    ),
     programId: config.programId,
     storedSlot: async (address) => BigInt((await policySlots(ownStore(), [address])).get(address)?.slot ?? 0),
     agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),

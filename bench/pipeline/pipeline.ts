@@ -11,7 +11,7 @@ import { createGeyserClient } from '../../ingest/stream/geyser/client.ts';
 import { Slots } from '../../ingest/stream/slots/machine.ts';
 import { runStream } from '../../ingest/stream/stream.ts';
 import { createLogger } from '../../runtime/process/log.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { RpcNodes } from '../../runtime/rpc/rpc.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { Row } from '../support/row.ts';
 
@@ -62,7 +62,8 @@ async function drain(feeder: Feeder): Promise<number> {
 }
 
 /** A node that has nothing to tell: what is measured is the stream. */
-const SILENT_NODE: Rpc = {
+const SILENT_NODE: RpcNodes = {
+  checked: () => SILENT_NODE,
   getAccountInfo: async () => ({ slot: 1n, account: null }),
   getMultipleAccounts: async (addresses) => ({ slot: 1n, accounts: addresses.map(() => null) }),
   getProgramAccounts: async () => ({ slot: 1n, accounts: [] }),

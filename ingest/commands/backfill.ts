@@ -1,5 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import path from 'node:path';
+import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
@@ -40,13 +41,14 @@ await runMain(async (signal) => {
   const { rpcUrls, brokers } = servers(config);
   const { programId, launchpadProgramId, kafkaTopicPrefix: prefix, commitment } = config;
   const logger = createLogger(config.logLevel, 'backfill');
-  const rpc = createRpc(rpcUrls, { commitment });
   const kafka = openKafka(config, logger);
   const log = createKafkaWriter(kafka, prefix);
   try {
     await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
     if (store === null) return;
+    const warn = (words: string) => logger.warn(words);
+    const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);
     const done = await runBackfill({
       ...{ rpc, log, programId, launchpadProgramId, fromSlot, logger, signal },
       store: storedState(store),

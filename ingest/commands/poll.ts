@@ -1,4 +1,5 @@
 import '../../runtime/process/node-version.ts';
+import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { runService } from '../../runtime/process/service.ts';
@@ -29,7 +30,12 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   needs('ClickHouse', notOpenedYet);
   await followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
-    return runPollers({ config, store, log, rpc, logger, signal: stop });
+    const ofChain = ofIndexedChain(
+      rpc,
+      () => store,
+      (words) => logger.warn(words),
+    );
+    return runPollers({ config, store, log, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();
   await kafka.close();

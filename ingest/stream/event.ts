@@ -15,7 +15,7 @@ export type StreamEvent =
   /** What the list of the program's accounts is. */
   | { type: 'listed'; listed: Listed }
   | { type: 'gap'; gap: Gap; open: boolean }
-  /** Whether the JSON-RPC node is of another chain. */
-  | { type: 'compared'; isOther: boolean }
+  /** Which addresses of SOLANA_RPC_URL, counted from 1, are of another chain. */
+  | { type: 'compared'; others: readonly number[]; addresses: number }
   /** What history waits for, again and again; null: it goes on. */
   | { type: 'stalled'; reason: string | null };

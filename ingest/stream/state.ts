@@ -1,6 +1,7 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
+import { otherChain } from '../../runtime/rpc/same-chain.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';
@@ -46,8 +47,6 @@ const UNLISTED: Record<Listed, string | null> = {
 /** Whether all are known; what says nothing of it leaves it as it was told last. */
 const ALL_KNOWN: Partial<Record<Listed, boolean>> = { refused: false, part: false, proved: true };
 
-const OTHER = 'SOLANA_RPC_URL is of another chain than the stream: nothing is read of it';
-
 /** What is missing while the stream is connected. */
 function lacksOf({
   untaken,
@@ -85,7 +84,8 @@ function toldBy(event: StreamEvent): Partial<Standing> | null {
     const listed = ALL_KNOWN[event.listed];
     return { unlisted: UNLISTED[event.listed], ...(listed === undefined ? {} : { listed }) };
   }
-  if (event.type === 'compared') return { other: event.isOther ? OTHER : null };
+  if (event.type === 'compared')
+    return { other: event.others.length === 0 ? null : otherChain(event.others, event.addresses) };
   if (event.type === 'stalled')
     return { stalled: event.reason === null ? null : `history stands still: ${event.reason}` };
   if (event.type !== 'followed') return null;

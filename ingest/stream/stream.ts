@@ -1,6 +1,7 @@
 import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { RpcNodes } from '../../runtime/rpc/rpc.ts';
+import { onlySameChain } from '../../runtime/rpc/same-chain.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import { createAccountReader } from '../history/accounts/account-reader.ts';
@@ -20,7 +21,6 @@ import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
 import { isHistoryRead, resumeUnfinished } from './resume-unfinished.ts';
-import { createSameChain } from './same-chain.ts';
 import { createSlotTimes } from './slot-times.ts';
 import { Slots, type SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
@@ -37,7 +37,7 @@ export interface StreamOptions extends StreamLimits {
   /** Nothing of the program is older. */
   startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
-  rpc: Rpc;
+  rpc: RpcNodes;
   log: LogWriter;
   store: StreamStore;
   logger: Logger;
@@ -56,11 +56,8 @@ export interface StreamOptions extends StreamLimits {
  */
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, commitment, programId, startSlot = 0n } = options;
-  const wasListed = await retryUntilDone(
-    'reading whether accounts were listed',
-    async () => (await store.wasListed?.()) ?? false,
-    options,
-  );
+  const read = <T>(what: string, ask: () => Promise<T>) => retryUntilDone(`reading ${what}`, ask, options);
+  const wasListed = await read('whether accounts were listed', async () => store.wasListed?.() ?? false);
   if (wasListed === null) return;
   const teller = createStateTeller({ log, listed: wasListed, logger, signal });
   const report = (event: StreamEvent) => {
@@ -68,12 +65,11 @@ export async function runStream(options: StreamOptions): Promise<void> {
     options.onEvent?.(event);
   };
   const telling = teller.run();
-  const known = await retryUntilDone('reading known accounts', () => store.knownAccounts(), options);
-  const stored = await retryUntilDone(
-    'reading the position',
-    async () => ({ position: await store.position(), lost: (await store.uncarried?.()) ?? [] }),
-    options,
-  );
+  const known = await read('known accounts', () => store.knownAccounts());
+  const stored = await read('the position', async () => ({
+    position: await store.position(),
+    lost: (await store.uncarried?.()) ?? [],
+  }));
   if (known === null || stored === null) return;
   const position = stored.position?.slot ?? null;
 
@@ -94,8 +90,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
     beside.add(following.learn(record));
   };
 
-  const onOther = (isOther: boolean) => report({ type: 'compared', isOther });
-  const rpc = createSameChain({ rpc: options.rpc, slots, onOther });
+  const rpc = onlySameChain(options.rpc, {
+    place: () => slots.place(),
+    onOthers: (others, addresses) => report({ type: 'compared', others, addresses }),
+  });
   const timeOf = createSlotTimes({
     told: (slot) => slots.timeOf(slot),
     passed: (slot) => slots.last !== null && slots.last >= slot,
@@ -128,11 +126,14 @@ export async function runStream(options: StreamOptions): Promise<void> {
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
   let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
-  const openGap = (gap: Gap) => {
+  const addGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
     // In the order of the outbox, before any transaction behind the gap.
     gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
-    sweeper.request(toSlot);
+  };
+  const openGap = (gap: Gap) => {
+    addGap(gap);
+    sweeper.request(gap.toSlot);
     swept = true;
   };
   /** States of followed addresses that are here of a slot; those of earlier ones came late. */
@@ -178,16 +179,27 @@ export async function runStream(options: StreamOptions): Promise<void> {
     });
   };
 
+  const readStrangers = () => {
+    for (const expected of ['mint', 'metadata'] as const) {
+      void readInTurns({
+        ...{ send, learn, logger, signal },
+        ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
+        read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
+        addresses: expected === 'mint' ? following.mints : following.metadata,
+        notBefore: () => slots.last ?? 0n,
+      });
+    }
+  };
+
   let begun = false;
   const begin = () => {
     begun = true;
+    // No node can be told from one of another chain before.
+    readStrangers();
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({
       ...{ store, position, following, followed: beside, gaps, startSlot, reread, logger, signal },
-      openGap: (gap) => {
-        const { fromSlot, toSlot, toTime } = gap;
-        gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
-      },
+      openGap: addGap,
     });
     checkForever({
       ...{ store, rpc, log, programId, startSlot, late, logger, signal },
@@ -195,16 +207,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
       onVerified: (found) => report({ type: 'verified', ...found }),
     });
   };
-
-  const { againAfterMs } = options;
-  for (const expected of ['mint', 'metadata'] as const) {
-    void readInTurns({
-      ...{ send, learn, logger, signal, ...(againAfterMs === undefined ? {} : { againAfterMs }) },
-      read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
-      addresses: expected === 'mint' ? following.mints : following.metadata,
-      notBefore: () => slots.last ?? 0n,
-    });
-  }
 
   const client = createGeyserClient(options.endpoint, options.xToken);
   const beside = createFollowed({

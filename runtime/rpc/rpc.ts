@@ -1,211 +1,47 @@
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import { blockTimeOf } from '../../schemas/solana/block-time.ts';
-import { createAdaptiveLimit } from './adaptive-limit.ts';
-import { NotKeptError, RpcError } from './error.ts';
+import { rpcOver } from './methods.ts';
 import { createRpcNode, type RpcNode } from './node.ts';
-import { createRpcPool } from './pool.ts';
-import {
-  account,
-  contextSlot,
-  ownedAccount,
-  type RpcAccount,
-  type SignatureInfo,
-  signaturePage,
-  slotOf,
-  sound,
-  transactionOf,
-} from './replies.ts';
+import { createRpcPool, type RpcPool } from './pool.ts';
+import type { NodeRpc, RpcNodes, RpcOptions } from './port.ts';
 
-export type Commitment = 'confirmed' | 'finalized';
-
-export interface ReadOptions {
-  commitment?: Commitment;
-  /** The answer must be of this slot or a later one. */
-  minContextSlot?: bigint;
-  /** Of signatures: a node answers that keeps history from this slot on. */
-  keptFrom?: bigint;
-  /** Of each account no more than its first bytes. */
-  mostBytes?: number;
-  /** Of a program's accounts those that begin so. */
-  prefix?: Uint8Array;
-}
-
-/** JSON-RPC nodes, by the methods that the service uses. Addresses are base58; every call throws RpcError. */
-export interface Rpc {
-  getAccountInfo(
-    address: string,
-    options?: ReadOptions,
-  ): Promise<{ slot: bigint; account: RpcAccount | null }>;
-  /** At most 100 addresses; answers in their order. */
-  getMultipleAccounts(
-    addresses: readonly string[],
-    options?: ReadOptions,
-  ): Promise<{ slot: bigint; accounts: (RpcAccount | null)[] }>;
-  getProgramAccounts(
-    program: string,
-    options?: ReadOptions,
-  ): Promise<{ slot: bigint; accounts: { address: string; account: RpcAccount }[] }>;
-  /** Newest first, at most 1000. */
-  getSignaturesForAddress(
-    address: string,
-    before: string | null,
-    limit: number,
-    options?: ReadOptions,
-  ): Promise<SignatureInfo[]>;
-  /** The result as it came, of whatever version the node takes, or null where no node has it. */
-  getTransaction(signature: string, options?: ReadOptions): Promise<Record<string, unknown> | null>;
-  getSlot(options?: ReadOptions): Promise<bigint>;
-  /** Unix seconds, or null where the node does not know. */
-  getBlockTime(slot: bigint): Promise<number | null>;
-  getFirstAvailableBlock(): Promise<bigint>;
-}
-
-/** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
-const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
-const INVALID_PARAMS = -32602;
-const VERSION_NOT_TAKEN = -32015;
-const NEWEST_VERSION = 1;
-
-export interface RpcOptions {
-  commitment: Commitment;
-  timeoutMs?: number;
-  /** Bound of a reply below each method's own. */
-  maxBytes?: number;
-}
-
-const MB = 1024 * 1024;
-/** Some providers take fewer signatures at a time than the protocol has. */
-const FEWEST_LISTED = 10;
-/** What a sound reply stays below: an account holds up to 10 MB, a third more in base64. */
-const MAX_BYTES: Record<keyof Rpc, number> = {
-  getAccountInfo: 16 * MB,
-  getMultipleAccounts: 128 * MB,
-  getProgramAccounts: 512 * MB,
-  getSignaturesForAddress: 4 * MB,
-  getTransaction: 16 * MB,
-  getSlot: 16 * 1024,
-  getBlockTime: 16 * 1024,
-  getFirstAvailableBlock: 16 * 1024,
-};
-/** What a node goes through all of its accounts for takes it tens of seconds, and its answer as long again. */
-const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_000 };
+export type { Commitment, NodeRpc, ReadOptions, Rpc, RpcNodes } from './port.ts';
 
 /** @param urls of JSON-RPC nodes, the preferred ones first; their credentials never show in an error. */
-export function createRpc(urls: string | readonly string[], options: RpcOptions): Rpc {
-  const { timeoutMs = 15_000, maxBytes = Number.POSITIVE_INFINITY } = options;
+export function createRpc(urls: string | readonly string[], options: RpcOptions): RpcNodes {
+  const { timeoutMs = 15_000 } = options;
   const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs));
   const pool = createRpcPool(nodes, timeoutMs);
-  const versions = new Map<RpcNode, number>();
-  const listed = createAdaptiveLimit(FEWEST_LISTED);
-
-  const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
-    node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]), SLOW_MS[method] ?? timeoutMs);
-  const call = <T>(method: keyof Rpc, params: readonly unknown[], read: (result: unknown) => T): Promise<T> =>
-    pool.ask(async (node) => {
-      const result = await ask(node, method, params);
-      return sound(method, () => read(result));
-    });
-
-  const config = (read: ReadOptions = {}, more: Record<string, unknown> = {}) => ({
-    commitment: read.commitment ?? options.commitment,
-    ...(read.minContextSlot === undefined ? {} : { minContextSlot: Number(read.minContextSlot) }),
-    ...more,
-  });
-  const base64 = (read?: ReadOptions, more = {}) => {
-    const dataSlice =
-      read?.mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: read.mostBytes } };
-    const bytes = read?.prefix === undefined ? null : encodeBase58(read.prefix);
-    const filters = bytes === null ? {} : { filters: [{ memcmp: { offset: 0, bytes } }] };
-    return config(read, { encoding: 'base64', ...dataSlice, ...filters, ...more });
-  };
-
-  /** @throws NotKeptError where the node has forgotten that slot */
-  const mustKeep = async (node: RpcNode, slot: bigint) => {
-    const result = await ask(node, 'getFirstAvailableBlock', []);
-    const first = sound('getFirstAvailableBlock', () => slotOf(result));
-    if (first > slot && first > 1n) throw new NotKeptError(first);
-  };
-
-  /** Asks for the newest version that the node is known to take, and learns from its refusals. */
-  const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
-    const version = versions.get(node) ?? NEWEST_VERSION;
-    const of = (maxSupportedTransactionVersion: number) =>
-      ask(node, 'getTransaction', [
-        signature,
-        config(read, { encoding: 'json', maxSupportedTransactionVersion }),
-      ]);
-    try {
-      return await of(version);
-    } catch (error) {
-      const other = otherVersion(error, version);
-      if (other === null) throw error;
-      const result = await of(other);
-      versions.set(node, other);
-      return result;
-    }
-  };
-
+  const alone = nodes.map((node, at) => ({
+    ...rpcOver(createRpcPool([node], timeoutMs), timeoutMs, options),
+    ...{ number: at + 1, of: nodes.length },
+  }));
   return {
-    getAccountInfo: (address, read) =>
-      call('getAccountInfo', [address, base64(read)], (result) => ({
-        slot: contextSlot(result, read?.minContextSlot),
-        account: account((result as { value: unknown }).value),
-      })),
-    getMultipleAccounts: (addresses, read) =>
-      call('getMultipleAccounts', [addresses, base64(read)], (result) => {
-        const values = (result as { value: unknown[] }).value;
-        if (values.length !== addresses.length)
-          throw new TypeError(`${values.length} of ${addresses.length} accounts`);
-        return { slot: contextSlot(result, read?.minContextSlot), accounts: values.map(account) };
-      }),
-    getProgramAccounts: (program, read) =>
-      call('getProgramAccounts', [program, base64(read, { withContext: true })], (result) => ({
-        slot: contextSlot(result, read?.minContextSlot),
-        accounts: (result as { value: unknown[] }).value.map(ownedAccount),
-      })),
-    getSignaturesForAddress: async (address, before, wanted, read) => {
-      const list = (limit: number) =>
-        pool.ask(async (node) => {
-          if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
-          const more = before === null ? { limit } : { limit, before };
-          const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
-          return sound('getSignaturesForAddress', () => signaturePage(result, limit));
-        });
-      return listed.ask(wanted, list);
-    },
-    getTransaction: async (signature, read) => {
-      const lacking = new Set<RpcNode>();
-      try {
-        return await pool.ask(async (node) => {
-          const result = await transactionFrom(node, signature, read);
-          const found = sound('getTransaction', () => transactionOf(result));
-          if (found !== null) return found;
-          lacking.add(node);
-          // Another node may have kept more of history.
-          throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
-        });
-      } catch (error) {
-        if (lacking.size === nodes.length) return null;
-        throw error;
-      }
-    },
-    getSlot: (read) => call('getSlot', [config(read)], slotOf),
-    getBlockTime: async (slot) => {
-      try {
-        return await call('getBlockTime', [Number(slot)], blockTimeOf);
-      } catch (error) {
-        if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
-        throw error;
-      }
-    },
-    getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
+    ...rpcOver(pool, timeoutMs, options),
+    checked: (check) =>
+      rpcOver(
+        passing(pool, (node) => check(alone[nodes.indexOf(node)] as NodeRpc)),
+        timeoutMs,
+        options,
+      ),
   };
 }
 
-/** The version to ask for in place of one that was refused; null where the refusal is about something else. */
-function otherVersion(error: unknown, version: number): number | null {
-  if (!(error instanceof RpcError)) return null;
-  const tooNew = error.code === INVALID_PARAMS && /version/i.test(error.message);
-  if (tooNew && version > 0) return version - 1;
-  return error.code === VERSION_NOT_TAKEN && version < NEWEST_VERSION ? NEWEST_VERSION : null;
+/** Of a pool the nodes whose last check passed. */
+function passing(pool: RpcPool, check: (node: RpcNode) => Promise<void>): RpcPool {
+  const unfit = new Set<RpcNode>();
+  return {
+    get nodes() {
+      return pool.nodes.filter((node) => !unfit.has(node));
+    },
+    ask: (question) =>
+      pool.ask(async (node) => {
+        try {
+          await check(node);
+        } catch (error) {
+          unfit.add(node);
+          throw error;
+        }
+        unfit.delete(node);
+        return question(node);
+      }),
+  };
 }

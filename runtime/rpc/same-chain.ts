@@ -1,76 +1,117 @@
-import { RpcError } from '../../runtime/rpc/error.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { Slots } from './slots/machine.ts';
+import { RetryableError } from '../errors.ts';
+import { RpcError } from './error.ts';
+import type { NodeRpc, Rpc, RpcNodes } from './rpc.ts';
+
+/** A late slot of the chain that is indexed, and its block time. */
+export interface Place {
+  slot: bigint;
+  time: number | null;
+}
 
 export interface SameChainOptions {
-  rpc: Rpc;
-  /** What the stream has released, with its block times. */
-  slots: Pick<Slots, 'last' | 'timeOf'>;
-  /** The node is of another chain, or by now of the same. */
-  onOther(isOther: boolean): void;
+  /** Null while nothing of the chain is known: every node is asked then. */
+  place(): Place | null | Promise<Place | null>;
+  /** Which of the addresses, counted from 1, are of another chain by now. */
+  onOthers(others: readonly number[], addresses: number): void;
 }
 
 /** Nodes round a time that they made of votes, and differ by no more. */
 const MOST_APART_S = 60;
 /** An epoch: no stream that goes on is so far behind its chain. */
 const MOST_AHEAD = 432_000n;
+/** Nor is a node of the chain that is well so far behind the stream; another chain may be. */
+const MOST_BEHIND = 1_000n;
 /** Where nothing is known either way it is asked again so much later. */
 const AGAIN_MS = 30_000;
+/** Likewise, where a slot of a known time may come at any moment. */
+const UNTIMED_MS = 1_000;
+/** What an address stands for may change. */
+const SAME_MS = 10 * 60_000;
 /** One that was of another chain may be named in its place again. */
 const OTHER_MS = 5_000;
 
-type Verdict = 'same' | 'other' | 'unknown';
+export type Verdict = 'same' | 'other' | 'behind' | 'unknown';
+
+interface Look {
+  verdict: Verdict;
+  holdsUntil: number;
+  looking: Promise<void> | null;
+}
 
 /**
- * The same node as long as nothing says that it is of another chain than the stream. A test network has a program of
- * the same address, further slots, and no transaction of ours: its word would close accounts, and gaps.
+ * Of several nodes those that are not of another chain than what is indexed. A test network has a program of the same
+ * address, other slots, and no transaction of ours: its word would close accounts, and gaps.
  */
-export function createSameChain({ rpc, slots, onOther }: SameChainOptions): Rpc {
-  let verdict: Verdict = 'unknown';
-  let holdsUntil = Number.NEGATIVE_INFINITY;
-  let asking: Promise<void> | null = null;
+export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptions): Rpc {
+  const looks = new Map<number, Look>();
+  const others = () =>
+    [...looks]
+      .filter(([, { verdict }]) => verdict === 'other')
+      .map(([number]) => number)
+      .sort((one, another) => one - another);
 
-  const compare = async (): Promise<Verdict> => {
-    const { last } = slots;
-    if (last === null) return 'unknown';
-    const told = slots.timeOf(last);
-    const time = told === null ? null : await rpc.getBlockTime(last).catch(() => null);
-    if (time !== null && told !== null) return Math.abs(time - told) <= MOST_APART_S ? 'same' : 'other';
-    return (await rpc.getSlot()) > last + MOST_AHEAD ? 'other' : 'unknown';
-  };
-  const look = async () => {
+  const look = async (node: NodeRpc, at: Look) => {
     // Who does not answer says so where he is asked for more.
-    const now = await compare().catch((): Verdict => 'unknown');
-    if ((now === 'other') !== (verdict === 'other')) onOther(now === 'other');
-    verdict = now;
-    holdsUntil = performance.now() + (now === 'other' ? OTHER_MS : AGAIN_MS);
+    const known = await askedFor(place).catch(() => null);
+    if (known === null) return;
+    const found = await compare(node, known).catch((): Verdict => 'unknown');
+    // Where another chain has no slot of that number its node cannot be told from one that lags.
+    const verdict = at.verdict === 'other' && found !== 'same' ? 'other' : found;
+    const isNews = (verdict === 'other') !== (at.verdict === 'other');
+    at.verdict = verdict;
+    at.holdsUntil = performance.now() + (known.time === null ? UNTIMED_MS : HOLDS_MS[verdict]);
+    if (isNews) onOthers(others(), node.of);
   };
-  const checked = async () => {
-    if (verdict !== 'same' && performance.now() >= holdsUntil && slots.last !== null) {
-      asking ??= look().finally(() => {
-        asking = null;
+  return rpc.checked(async (node) => {
+    const at = looks.get(node.number) ?? { verdict: 'unknown', holdsUntil: 0, looking: null };
+    looks.set(node.number, at);
+    if (performance.now() >= at.holdsUntil) {
+      at.looking ??= look(node, at).finally(() => {
+        at.looking = null;
       });
-      await asking;
+      await at.looking;
     }
-    if (verdict === 'other')
-      throw new RpcError('unreachable', 'SOLANA_RPC_URL is of another chain than the stream', {
-        again: 'no',
-      });
-  };
-  const after =
-    <Given extends unknown[], Answer>(ask: (...given: Given) => Promise<Answer>) =>
-    async (...given: Given): Promise<Answer> => {
-      await checked();
-      return ask(...given);
-    };
-  return {
-    getAccountInfo: after(rpc.getAccountInfo),
-    getMultipleAccounts: after(rpc.getMultipleAccounts),
-    getProgramAccounts: after(rpc.getProgramAccounts),
-    getSignaturesForAddress: after(rpc.getSignaturesForAddress),
-    getTransaction: after(rpc.getTransaction),
-    getSlot: after(rpc.getSlot),
-    getBlockTime: after(rpc.getBlockTime),
-    getFirstAvailableBlock: after(rpc.getFirstAvailableBlock),
-  };
+    if (at.verdict === 'other') {
+      const words = otherChain([node.number], node.of);
+      throw new RpcError('unreachable', words, { cause: new RetryableError(words) });
+    }
+    if (at.verdict === 'behind')
+      throw new RpcError('behind', `a node is more than ${MOST_BEHIND} slots behind`, { again: 'elsewhere' });
+  });
+}
+
+const askedFor = async (place: SameChainOptions['place']) => place();
+
+const HOLDS_MS: Record<Verdict, number> = {
+  same: SAME_MS,
+  other: OTHER_MS,
+  behind: OTHER_MS,
+  unknown: AGAIN_MS,
+};
+
+/** @throws RpcError where the node does not answer */
+export async function compare(
+  node: Pick<Rpc, 'getBlockTime' | 'getSlot'>,
+  { slot, time }: Place,
+): Promise<Verdict> {
+  const told = time === null ? null : await node.getBlockTime(slot).catch(unlessSilent);
+  if (told !== null && time !== null) return Math.abs(told - time) <= MOST_APART_S ? 'same' : 'other';
+  const tip = await node.getSlot();
+  if (tip > slot + MOST_AHEAD) return 'other';
+  return tip + MOST_BEHIND < slot ? 'behind' : 'unknown';
+}
+
+function unlessSilent(error: unknown): null {
+  if (error instanceof RpcError && error.kind === 'unreachable') throw error;
+  return null;
+}
+
+/** Which addresses of SOLANA_RPC_URL are not asked; what may be served, so no part of any. */
+export function otherChain(others: readonly number[], addresses: number): string {
+  const words = 'of another chain than the stream: nothing is read of';
+  if (addresses === 1) return `SOLANA_RPC_URL is ${words} it`;
+  const of = `of the ${addresses} in SOLANA_RPC_URL`;
+  return others.length === 1
+    ? `address ${others[0]} ${of} is ${words} it`
+    : `addresses ${others.join(', ')} ${of} are ${words} them`;
 }

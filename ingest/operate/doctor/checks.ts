@@ -1,5 +1,6 @@
 import type { Config } from '../../../runtime/config/config.ts';
 import { proxyAdvice } from '../../../runtime/config/proxy-advice.ts';
+import type { Place } from '../../../runtime/rpc/same-chain.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
@@ -11,7 +12,7 @@ import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venue
 
 /** One endpoint that the configuration may name. */
 export interface Check {
-  /** The variable that names it. */
+  /** The variable that names it, and of several which. */
   variable: string;
   /** Asks it for something that it must know; what it found, in a few words, or in several lines. Null where it is not configured. */
   run: ((signal: AbortSignal) => Promise<string | readonly Finding[]>) | null;
@@ -26,12 +27,17 @@ function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
 /** A check of every endpoint, in the order in which a deployment needs them. */
 export function checksOf(config: Config): Check[] {
   const advice = proxyAdvice(config);
+  const heard = Promise.withResolvers<Place | null>();
+  if (config.yellowstoneEndpoint === null) heard.resolve(null);
+  const rpcUrls = config.solanaRpcUrl ?? [null];
   return [
     check('YELLOWSTONE_ENDPOINT', config.yellowstoneEndpoint, (endpoint, signal) =>
-      checkStream(endpoint, config, signal),
+      checkStream(endpoint, config, signal, heard.resolve),
     ),
-    ...(config.solanaRpcUrl ?? [null]).map((one) =>
-      check('SOLANA_RPC_URL', one, (url, signal) => checkRpc(url, config, signal)),
+    ...rpcUrls.map((one, at) =>
+      check(rpcUrls.length === 1 ? 'SOLANA_RPC_URL' : `SOLANA_RPC_URL ${at + 1}`, one, (url, signal) =>
+        checkRpc(url, config, signal, heard.promise),
+      ),
     ),
     check('KAFKA_BROKERS', config.kafkaBrokers, async (brokers, signal) => {
       const answering = await checkKafka(brokers, config.kafkaTls, signal);

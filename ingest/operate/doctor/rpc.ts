@@ -6,8 +6,10 @@ import {
   UNTRUSTED,
   upstreamWords,
 } from '../../../runtime/outside/upstream.ts';
+import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import { compare, type Place, type Verdict } from '../../../runtime/rpc/same-chain.ts';
 import type { Finding } from './finding.ts';
 import { tryList } from './rpc-list.ts';
 import { tryManners } from './rpc-manners.ts';
@@ -18,13 +20,32 @@ const MOST_PAGES = 20;
 
 /**
  * Whether a node has what is read of it, then a line for each manner that costs something.
+ * @param heard a slot of the stream, null where none came
  * @throws RpcError, Error with what is to be done
  */
-export async function checkRpc(url: string, config: Config, signal: AbortSignal): Promise<Finding[]> {
+export async function checkRpc(
+  url: string,
+  config: Config,
+  signal: AbortSignal,
+  heard: Promise<Place | null>,
+): Promise<Finding[]> {
   const manners = await tryManners(url, config, signal);
   if (manners.isBusy) return manners.findings;
+  await mustBeOfChain(url, config, await Promise.race([heard, aborted(signal).then(() => null)]));
   const lacking = await tryList(url, config);
   return [await reach(url, config), ...manners.findings, ...(lacking === null ? [] : [lacking])];
+}
+
+async function mustBeOfChain(url: string, { commitment }: Config, place: Place | null): Promise<void> {
+  if (place === null) return;
+  const rpc = createRpc(url, { commitment, timeoutMs: 3_000 });
+  const verdict = await compare(rpc, place).catch((): Verdict => 'unknown');
+  if (verdict !== 'other' && verdict !== 'behind') return;
+  const what =
+    verdict === 'other'
+      ? 'is of another chain than YELLOWSTONE_ENDPOINT'
+      : `is far behind slot ${place.slot} of YELLOWSTONE_ENDPOINT, or of another chain`;
+  throw new Error(`${what}: nothing is read of it; name a node of the chain that is streamed`);
 }
 
 async function reach(url: string, { programId, commitment, programStartSlot }: Config): Promise<Finding> {

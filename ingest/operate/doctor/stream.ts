@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Config } from '../../../runtime/config/config.ts';
+import type { Place } from '../../../runtime/rpc/same-chain.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
 import {
@@ -27,18 +28,21 @@ const PLACE_FREE_MS = 500;
 
 /**
  * Subscribes as ingest does, waits for the first slot, then tries a replay and a filter of addresses.
+ * @param onPlace told of that slot, or of none
  * @throws Error with what ended the stream before a slot came, and what to do
  */
 export async function checkStream(
   endpoint: string,
   { yellowstoneXToken, programId, commitment }: Config,
   signal: AbortSignal,
+  onPlace: (place: Place | null) => void,
 ): Promise<Finding[]> {
   const client = createGeyserClient(endpoint, yellowstoneXToken);
   try {
     const core = { programId, addresses: [], commitment, fromSlot: null };
     const first = await firstOf(client, core, signal);
     const slot = 'slot' in first ? first.slot : 0n;
+    if (first.type === 'blockMeta') onPlace({ slot, time: first.blockTime });
     if (first.type === 'blockMeta' && isParentless(first))
       throw new Error(`${PARENTLESS}, slot ${slot}: ${ON_PARENTLESS}`);
     const version = await client.version().catch(() => 'no version');
@@ -51,6 +55,7 @@ export async function checkStream(
     if (!(error instanceof StreamEndedError)) throw error;
     throw new Error(noStream(error), { cause: error });
   } finally {
+    onPlace(null);
     client.close();
   }
 }

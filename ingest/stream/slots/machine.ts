@@ -193,6 +193,12 @@ export class Slots {
     this.#pending.forgetUpTo(slot);
   }
 
+  /** The last slot whose block time is known; where none is, the last that was released. */
+  place(): { slot: bigint; time: number | null } | null {
+    const [slot, time] = [...this.#times].findLast(([, known]) => known !== null) ?? [this.#last, null];
+    return slot === null ? null : { slot, time };
+  }
+
   /** Block time of a slot that was released or taken as the start; null where it is not remembered. */
   timeOf(slot: bigint): number | null {
     return this.#times.get(slot) ?? null;

@@ -5,7 +5,9 @@ import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { checkRpc } from '../../../ingest/operate/doctor/rpc.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import { serveAnswers } from '../../support/answering.ts';
 
 let chain: Chain;
@@ -41,6 +43,25 @@ test('of a node that is well there is one line', async () => {
     expect.stringMatching(/^ok at slot \d+, history from slot 1, .*: PROGRAM_START_SLOT=\d$/),
   ]);
   expect(await diagnose({ versionOne: true })).toEqual([expect.stringMatching(/^ok/)]);
+});
+
+test('a node of another chain than the stream is told, and what to do', async () => {
+  const config = readConfig({ SOLANA_RPC_URL: rpc.url });
+  const { slot, blockTime } = chain.tip();
+  const told = (time: number) =>
+    checkRpc(rpc.url, config, new AbortController().signal, Promise.resolve({ slot: slot - 9n, time })).catch(
+      messageOf,
+    );
+  expect(await told(blockTime - 4)).toEqual([expect.objectContaining({ mark: 'ok' })]);
+  expect(await told(blockTime + 900)).toMatch(
+    /^is of another chain than YELLOWSTONE_ENDPOINT: .*; name a node/,
+  );
+});
+
+test('of several nodes each line says which it is of', () => {
+  const config = readConfig({ SOLANA_RPC_URL: `${rpc.url},${rpc.url}` });
+  const names = checksOf(config).map(({ variable }) => variable);
+  expect(names.filter((name) => name.startsWith('SOLANA'))).toEqual(['SOLANA_RPC_URL 1', 'SOLANA_RPC_URL 2']);
 });
 
 test.each<[string, Partial<RpcManners>, RegExp]>([

@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
-import { createSameChain } from '../../../ingest/stream/same-chain.ts';
-import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
@@ -32,7 +30,7 @@ test('of a node of another chain nothing is read, no gap is closed, and it is to
   await stage.live(60);
   const wrong = stage.start({ rpcUrl: rpc.url });
   await stage.liveUntil('it is told', () =>
-    wrong.events.some((event) => event.type === 'compared' && event.isOther),
+    wrong.events.some((event) => event.type === 'compared' && event.others.length === 1),
   );
   await stage.live(100);
   await stage.restUntil('all of it is marked', () => model.markers.transactions.at(-1) === chain.tip().slot);
@@ -45,26 +43,25 @@ test('of a node of another chain nothing is read, no gap is closed, and it is to
   expect(events.some(({ type }) => type === 'compared')).toBe(false);
 });
 
-const EPOCH = 432_000n;
-const NOWHERE = createRpc('http://127.0.0.1:9', { commitment: 'confirmed' });
-
 test.each([
-  ['the same time', 1_000, 90n, true],
-  ['a time within what nodes differ by', 1_030, 90n, true],
-  ['another time', 5_000, 90n, false],
-  ['no time', null, 90n, true],
-  ['no time, and a slot far ahead', null, 91n + EPOCH, false],
-] as const)('%s of a slot', async (_, time, tip, isSame) => {
-  const told: boolean[] = [];
-  const rpc = createSameChain({
-    rpc: { ...NOWHERE, getBlockTime: async () => time, getSlot: async () => tip },
-    slots: { last: 90n, timeOf: () => 1_000 },
-    onOther: (isOther) => told.push(isOther),
-  });
-  const asked = rpc.getSlot().then(
-    () => true,
-    () => false,
+  ['first', (own: string, wrong: string) => [wrong, own], 1],
+  ['behind one that is', (own: string, wrong: string) => [own, wrong], 2],
+])('of several the one of another chain decides nothing, named %s', async (_, order, number) => {
+  const rpc = await openOther();
+  stage = await openStreamStage({ seed: 'here', policies: 5 });
+  const { chain, model } = stage;
+  await stage.live(60);
+  const { events } = stage.start({ rpcUrl: order(stage.rpc.url, rpc.url) });
+  await stage.live(60);
+  // What the right node refuses now and then is asked of the other, which has another answer.
+  stage.rpc.faults.behave({ cutOneIn: 5 });
+  await stage.liveUntil('it is told which', () =>
+    events.some((event) => event.type === 'compared' && event.others.includes(number)),
   );
-  expect(await asked).toBe(isSame);
-  expect(told).toEqual(isSame ? [] : [true]);
+  await stage.live(100);
+  await stage.settled();
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  expect(events.flatMap((event) => (event.type === 'compared' ? [event] : []))).toEqual([
+    { type: 'compared', others: [number], addresses: 2 },
+  ]);
 });

@@ -35,7 +35,7 @@ export interface StartOptions {
   /** Another place to stream from than the stage's own server. */
   endpoint?: string;
   /** Another node than the stage's own. */
-  rpcUrl?: string;
+  rpcUrl?: string | readonly string[];
   silenceMs?: number;
   awayAfterMs?: number;
   aloneMs?: number;

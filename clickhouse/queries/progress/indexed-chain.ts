@@ -1,0 +1,23 @@
+import type { Rpc, RpcNodes } from '../../../runtime/rpc/rpc.ts';
+import { onlySameChain, otherChain, type Place } from '../../../runtime/rpc/same-chain.ts';
+import type { Store } from '../../client.ts';
+
+/** The last slot that is applied of any partition and whose block time is known. */
+async function lastPlace(store: Store): Promise<Place | null> {
+  const [row] = await store.query<{ slot: string; time: string }>(
+    `SELECT slot, block_time AS time FROM applied FINAL
+     WHERE topic IN ('accounts', 'transactions') AND block_time IS NOT NULL
+     ORDER BY slot DESC LIMIT 1`,
+    {},
+  );
+  return row === undefined ? null : { slot: BigInt(row.slot), time: Number(row.time) };
+}
+
+/** Of several nodes those of the chain that is indexed; a node is not asked for that each time. */
+export const ofIndexedChain = (rpc: RpcNodes, store: () => Store, warn: (words: string) => void): Rpc =>
+  onlySameChain(rpc, {
+    place: () => lastPlace(store()),
+    onOthers: (others, addresses) => {
+      if (others.length > 0) warn(otherChain(others, addresses));
+    },
+  });

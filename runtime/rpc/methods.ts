@@ -1,0 +1,157 @@
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { blockTimeOf } from '../../schemas/solana/block-time.ts';
+import { createAdaptiveLimit } from './adaptive-limit.ts';
+import { NotKeptError, RpcError } from './error.ts';
+import type { RpcNode } from './node.ts';
+import type { RpcPool } from './pool.ts';
+import type { ReadOptions, Rpc, RpcOptions } from './port.ts';
+import {
+  account,
+  contextSlot,
+  ownedAccount,
+  signaturePage,
+  slotOf,
+  sound,
+  transactionOf,
+} from './replies.ts';
+
+/** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
+const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
+const INVALID_PARAMS = -32602;
+const VERSION_NOT_TAKEN = -32015;
+const NEWEST_VERSION = 1;
+
+const MB = 1024 * 1024;
+/** Some providers take fewer signatures at a time than the protocol has. */
+const FEWEST_LISTED = 10;
+/** What a sound reply stays below: an account holds up to 10 MB, a third more in base64. */
+const MAX_BYTES: Record<keyof Rpc, number> = {
+  getAccountInfo: 16 * MB,
+  getMultipleAccounts: 128 * MB,
+  getProgramAccounts: 512 * MB,
+  getSignaturesForAddress: 4 * MB,
+  getTransaction: 16 * MB,
+  getSlot: 16 * 1024,
+  getBlockTime: 16 * 1024,
+  getFirstAvailableBlock: 16 * 1024,
+};
+/** What a node goes through all of its accounts for takes it tens of seconds, and its answer as long again. */
+const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_000 };
+
+/** The methods, each asked of the pool. @param timeoutMs of an exchange */
+export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): Rpc {
+  const { maxBytes = Number.POSITIVE_INFINITY } = options;
+  const versions = new Map<RpcNode, number>();
+  const listed = createAdaptiveLimit(FEWEST_LISTED);
+
+  const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
+    node.ask(method, params, Math.min(maxBytes, MAX_BYTES[method]), SLOW_MS[method] ?? timeoutMs);
+  const call = <T>(method: keyof Rpc, params: readonly unknown[], read: (result: unknown) => T): Promise<T> =>
+    pool.ask(async (node) => {
+      const result = await ask(node, method, params);
+      return sound(method, () => read(result));
+    });
+
+  const config = (read: ReadOptions = {}, more: Record<string, unknown> = {}) => ({
+    commitment: read.commitment ?? options.commitment,
+    ...(read.minContextSlot === undefined ? {} : { minContextSlot: Number(read.minContextSlot) }),
+    ...more,
+  });
+  const base64 = (read?: ReadOptions, more = {}) => {
+    const dataSlice =
+      read?.mostBytes === undefined ? {} : { dataSlice: { offset: 0, length: read.mostBytes } };
+    const bytes = read?.prefix === undefined ? null : encodeBase58(read.prefix);
+    const filters = bytes === null ? {} : { filters: [{ memcmp: { offset: 0, bytes } }] };
+    return config(read, { encoding: 'base64', ...dataSlice, ...filters, ...more });
+  };
+
+  /** @throws NotKeptError where the node has forgotten that slot */
+  const mustKeep = async (node: RpcNode, slot: bigint) => {
+    const result = await ask(node, 'getFirstAvailableBlock', []);
+    const first = sound('getFirstAvailableBlock', () => slotOf(result));
+    if (first > slot && first > 1n) throw new NotKeptError(first);
+  };
+
+  /** Asks for the newest version that the node is known to take, and learns from its refusals. */
+  const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
+    const version = versions.get(node) ?? NEWEST_VERSION;
+    const of = (maxSupportedTransactionVersion: number) =>
+      ask(node, 'getTransaction', [
+        signature,
+        config(read, { encoding: 'json', maxSupportedTransactionVersion }),
+      ]);
+    try {
+      return await of(version);
+    } catch (error) {
+      const other = otherVersion(error, version);
+      if (other === null) throw error;
+      const result = await of(other);
+      versions.set(node, other);
+      return result;
+    }
+  };
+
+  return {
+    getAccountInfo: (address, read) =>
+      call('getAccountInfo', [address, base64(read)], (result) => ({
+        slot: contextSlot(result, read?.minContextSlot),
+        account: account((result as { value: unknown }).value),
+      })),
+    getMultipleAccounts: (addresses, read) =>
+      call('getMultipleAccounts', [addresses, base64(read)], (result) => {
+        const values = (result as { value: unknown[] }).value;
+        if (values.length !== addresses.length)
+          throw new TypeError(`${values.length} of ${addresses.length} accounts`);
+        return { slot: contextSlot(result, read?.minContextSlot), accounts: values.map(account) };
+      }),
+    getProgramAccounts: (program, read) =>
+      call('getProgramAccounts', [program, base64(read, { withContext: true })], (result) => ({
+        slot: contextSlot(result, read?.minContextSlot),
+        accounts: (result as { value: unknown[] }).value.map(ownedAccount),
+      })),
+    getSignaturesForAddress: async (address, before, wanted, read) => {
+      const list = (limit: number) =>
+        pool.ask(async (node) => {
+          if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
+          const more = before === null ? { limit } : { limit, before };
+          const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
+          return sound('getSignaturesForAddress', () => signaturePage(result, limit));
+        });
+      return listed.ask(wanted, list);
+    },
+    getTransaction: async (signature, read) => {
+      const lacking = new Set<RpcNode>();
+      try {
+        return await pool.ask(async (node) => {
+          const result = await transactionFrom(node, signature, read);
+          const found = sound('getTransaction', () => transactionOf(result));
+          if (found !== null) return found;
+          lacking.add(node);
+          // Another node may have kept more of history.
+          throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
+        });
+      } catch (error) {
+        if (lacking.size > 0 && pool.nodes.every((node) => lacking.has(node))) return null;
+        throw error;
+      }
+    },
+    getSlot: (read) => call('getSlot', [config(read)], slotOf),
+    getBlockTime: async (slot) => {
+      try {
+        return await call('getBlockTime', [Number(slot)], blockTimeOf);
+      } catch (error) {
+        if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
+        throw error;
+      }
+    },
+    getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
+  };
+}
+
+/** The version to ask for in place of one that was refused; null where the refusal is about something else. */
+function otherVersion(error: unknown, version: number): number | null {
+  if (!(error instanceof RpcError)) return null;
+  const tooNew = error.code === INVALID_PARAMS && /version/i.test(error.message);
+  if (tooNew && version > 0) return version - 1;
+  return error.code === VERSION_NOT_TAKEN && version < NEWEST_VERSION ? NEWEST_VERSION : null;
+}
