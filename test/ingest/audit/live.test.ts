@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
 
@@ -88,6 +89,16 @@ test(
       // What counts it is told too, whichever was not worked out again since.
       const others = lines.filter((text) => !text.includes(event.mint));
       expect(others.every((text) => / {2}(quote_days|kind_spans)\./.test(text))).toBe(true);
+      // A list that has good transactions for failed ones hides none.
+      const marking: Rpc = {
+        ...stage.rpc,
+        getSignaturesForAddress: async (...asked) =>
+          (await stage.rpc.getSignaturesForAddress(...asked)).map((info) => ({ ...info, failed: true })),
+      };
+      const again = (await stage.audit({ rpc: marking })).lines.find((text) =>
+        text.includes('Policy.protocol_fees'),
+      );
+      expect(again).toContain(`first at slot ${event.slot}`);
     });
   },
   LIMIT_MS,

@@ -52,7 +52,7 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
 
 type Listed = SignatureInfo & { stored: number };
 
-/** The successful transactions that name a policy, newest first, and how many events of its mint are stored of each. */
+/** The transactions that name a policy, newest first, and how many events of its mint are stored of each. */
 async function transactionsOf(
   { store, signal }: LostOptions,
   rpc: Rpc,
@@ -68,9 +68,8 @@ async function transactionsOf(
       mint,
       found.map(({ signature }) => signature),
     );
-    for (const info of found) {
-      if (!info.failed) listed.push({ ...info, stored: stored.get(info.signature) ?? 0 });
-    }
+    // Whether one failed it says itself: a node that marks it wrongly is why it was never read.
+    listed.push(...found.map((info) => ({ ...info, stored: stored.get(info.signature) ?? 0 })));
     if (found.length < PAGE) break;
     before = found.at(-1)?.signature ?? null;
   }
