@@ -1,3 +1,4 @@
+import { MalformedError } from '../../schemas/malformed.ts';
 import { jsonOf } from '../../schemas/venues/decimal.ts';
 import { resultOf } from '../../schemas/venues/options.ts';
 import { RetryableError } from '../errors.ts';
@@ -62,14 +63,12 @@ export async function askOptionsVenue(
 
 /** The result in a reply of the options venue. @throws as askOptionsVenue does */
 export function optionsResult({ status, bytes }: Pick<VenueReply, 'status' | 'bytes'>): unknown {
-  let reply: unknown;
   try {
-    reply = jsonOf(bytes, 'reply');
+    return resultOf(jsonOf(bytes, 'reply'));
   } catch (error) {
-    if (status >= 300) throw new RetryableError(`answered ${status}`, { cause: error });
+    // What stands before the venue has errors of its own form.
+    if (status >= 300 && error instanceof MalformedError)
+      throw new RetryableError(`answered ${status}`, { cause: error });
     throw error;
   }
-  const isEnvelope = typeof reply === 'object' && reply !== null && ('result' in reply || 'error' in reply);
-  if (status >= 300 && !isEnvelope) throw new RetryableError(`answered ${status}`);
-  return resultOf(reply);
 }

@@ -34,6 +34,12 @@ test.each<[string, Answer, RegExp, boolean]>([
     false,
   ],
   ['a busy text', { status: 503, body: 'busy' }, /^answered 503$/, false],
+  [
+    'an error of what stands before it',
+    { status: 429, body: { error: { code: 'rate_limited', message: 'slow down' } } },
+    /^answered 429$/,
+    false,
+  ],
   ['a page', { body: '<html>' }, /not JSON/, true],
   ['another result', { body: { result: { currencies: ROWS } } }, /no list/, true],
   ['a row that is none', { body: { result: [...ROWS, 5] } }, /no object/, true],
