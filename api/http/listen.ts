@@ -5,7 +5,7 @@ import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { whyNotListening } from '../../runtime/process/listening.ts';
 import { drainingBodies } from './drain-body.ts';
 import { limitPeers } from './peers.ts';
-import { oneAtATime } from './turns/one-at-a-time.ts';
+import { createOneAtATime } from './turns/one-at-a-time.ts';
 import { createUnderWay } from './under-way.ts';
 import { answerUnparsed, namingHost } from './unparsed.ts';
 
@@ -59,6 +59,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
   const application = Promise.withResolvers<ReturnType<Koa['callback']>>();
   const underWay = createUnderWay();
   let served: Koa | undefined;
+  const oneAtATime = createOneAtATime();
   const answering = createBag<http.ServerResponse>();
   let isClosing = false;
   const server = http.createServer(
@@ -70,8 +71,8 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       // Refused here, in the form that all else is refused in.
       requireHostHeader: false,
     },
-    namingHost(
-      oneAtATime(
+    oneAtATime.listener(
+      namingHost(
         drainingBodies((request, response) => {
           if (isClosing) response.shouldKeepAlive = false;
           response.once('close', answering.add(response));
@@ -80,7 +81,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       ),
     ),
   );
-  answerUnparsed(server);
+  answerUnparsed(server, oneAtATime);
   server.maxConnections = MOST_CONNECTIONS;
   if (trustProxy === 0) limitPeers(server, mostOfPeer);
   // A connection on which nothing moves, a reader that reads nothing among them.

@@ -1,6 +1,7 @@
 import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
+import type { OneAtATime } from './turns/one-at-a-time.ts';
 
 /** What Node's parser gives up on, by its codes; anything else is a 400. */
 const REFUSALS: Readonly<Record<string, { status: number; error: string }>> = {
@@ -14,16 +15,28 @@ const MALFORMED = { status: 400, error: 'this is no HTTP request' };
 /** A word that a request may begin with; the first bytes of other protocols are none. */
 const METHOD = /^[!#$%&'*+.^_`|~\w-]+ /;
 
+interface ParserError extends NodeJS.ErrnoException {
+  rawPacket?: Buffer;
+  /** Of the packet, before what is no HTTP: it may begin with other requests. */
+  bytesParsed?: number;
+}
+
 const NO_EXPECTATION = { status: 417, error: 'nothing but 100-continue may be expected of this API' };
 
-/** Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads. */
-export function answerUnparsed(server: Server): void {
-  server.on('checkExpectation', ({ socket }) => refuse(socket, NO_EXPECTATION));
-  server.on('connect', (_request, socket) => refuse(socket, REFUSALS.HPE_INVALID_METHOD as typeof MALFORMED));
-  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+/**
+ * Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads. What
+ * was asked before on the connection is answered first: else it would be told the refusal, or find it among its bytes.
+ */
+export function answerUnparsed(server: Server, { end }: Pick<OneAtATime, 'end'>): void {
+  const last = (socket: Duplex, refusal: typeof MALFORMED) => end(socket, () => refuse(socket, refusal));
+  server.on('checkExpectation', ({ socket }) => last(socket, NO_EXPECTATION));
+  server.on('connect', (_request, socket) => last(socket, REFUSALS.HPE_INVALID_METHOD as typeof MALFORMED));
+  server.on('clientError', (error: ParserError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const isMethod = error.code !== 'HPE_INVALID_METHOD' || METHOD.test(String(error.rawPacket));
-    refuse(socket, (isMethod && REFUSALS[error.code ?? '']) || MALFORMED);
+    const isMethod =
+      error.code !== 'HPE_INVALID_METHOD' ||
+      METHOD.test(String(error.rawPacket?.subarray(error.bytesParsed)));
+    last(socket, (isMethod && REFUSALS[error.code ?? '']) || MALFORMED);
   });
 }
 

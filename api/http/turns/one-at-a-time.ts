@@ -1,41 +1,80 @@
-import type { RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** The requests of each connection, one after the other. */
+export interface OneAtATime {
+  /**
+   * Begins a request once the answer of the one before it has left the connection. Whoever sends a thousand at once and
+   * reads nothing has one answer made that waits for him, not a thousand; and whoever goes on sending without waiting for
+   * any is cut off.
+   */
+  listener(answer: RequestListener): RequestListener;
+  /** Ends a connection that says nothing more, behind the answers of what it asked before: `refuse` has the last word. */
+  end(socket: Duplex, refuse: () => void): void;
+}
+
+interface Asked {
+  request: IncomingMessage;
+  response: ServerResponse;
+  begin(): void;
+}
 
 interface Line {
-  last: ServerResponse;
-  /** Behind the one that is answered. */
-  waiting: number;
+  /** The first is the one that is answered. */
+  asked: Asked[];
+  /** Nothing more is said on it. */
+  isEnding: boolean;
+  /** Behind all of them, once. */
+  end: () => void;
 }
 
 /** Each that waits is kept, and the one before them may be a stream that has no end. */
 const MOST_WAITING = 32;
 
-/**
- * Begins a request once the answer of the one before it has left the connection. Whoever sends a thousand at once and
- * reads nothing has one answer made that waits for him, not a thousand; and whoever goes on sending without waiting for
- * any is cut off.
- */
-export function oneAtATime(answer: RequestListener): RequestListener {
-  const lines = new WeakMap<Socket, Line>();
-  return (request, response) => {
-    const { socket } = request;
-    const line = lines.get(socket);
-    if (line === undefined || line.last.writableFinished) {
-      lines.set(socket, { last: response, waiting: 0 });
-      answer(request, response);
-      return;
-    }
-    if (line.waiting >= MOST_WAITING) {
-      socket.destroy();
-      return;
-    }
-    const before = line.last;
-    line.last = response;
-    line.waiting += 1;
-    before.once('close', () => {
-      line.waiting -= 1;
-      // Of a connection that is gone nothing is begun, however much waits.
-      if (!socket.destroyed) answer(request, response);
-    });
+export function createOneAtATime(): OneAtATime {
+  const lines = new WeakMap<Duplex, Line>();
+  const lineOf = (socket: Duplex): Line => {
+    const line = lines.get(socket) ?? { asked: [], isEnding: false, end: () => {} };
+    lines.set(socket, line);
+    return line;
+  };
+  const next = (socket: Duplex, line: Line): void => {
+    line.asked.shift();
+    // Of a connection that is gone nothing is begun, however much waits.
+    if (socket.destroyed) return;
+    const [first] = line.asked;
+    if (first === undefined) line.end();
+    else first.begin();
+  };
+
+  return {
+    listener: (answer) => (request, response) => {
+      const { socket } = request;
+      const line = lineOf(socket);
+      if (line.isEnding) return;
+      if (line.asked.length > MOST_WAITING) {
+        socket.destroy();
+        return;
+      }
+      line.asked.push({ request, response, begin: () => answer(request, response) });
+      response.once('close', () => next(socket, line));
+      if (line.asked.length === 1) answer(request, response);
+    },
+    end: (socket, refuse) => {
+      const line = lineOf(socket);
+      if (line.isEnding) return;
+      line.isEnding = true;
+      line.end = () => {
+        line.end = () => {};
+        refuse();
+      };
+      const last = line.asked.at(-1);
+      if (last !== undefined && !last.request.complete) {
+        // What it was to be answered would never have come: the refusal takes its place.
+        line.asked.pop();
+        if (last.response.headersSent) socket.destroy();
+      }
+      if (line.asked.length === 0 && !socket.destroyed) line.end();
+    },
   };
 }
