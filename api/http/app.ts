@@ -15,7 +15,7 @@ import { queryProperties } from './openapi.ts';
 import { publicDetail } from './public-detail.ts';
 import { mayBeKept, type Route } from './route.ts';
 import { routing } from './routing.ts';
-import { type About, createAbout } from './turns/about.ts';
+import { createModestClients, type ModestClients } from './turns/modest-clients.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 
@@ -50,9 +50,9 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const shared = createSharedAnswers(options.latest, CACHE_BYTES);
   const packed = createPackedAnswers(PACKED_BYTES);
   const sendLarge = createLargeAnswers();
-  const about = createAbout(() => performance.now());
-  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: about });
-  const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: about });
+  const modest = createModestClients(() => performance.now());
+  const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: modest });
+  const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: modest });
   const reads = { shared, packed, gate, longGate, sendLarge };
   const app = new Koa();
   app.silent = true;
@@ -60,7 +60,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.use(forAllOrigins);
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
-  app.use(inTurn(options, about));
+  app.use(inTurn(options, modest));
   app.use(methods);
   app.use(unknownPaths);
   app.use(routing(routes, (route) => (ctx) => answer(ctx, route, reads, options)));
@@ -120,8 +120,8 @@ function failuresAsJson(options: HttpOptions) {
   };
 }
 
-function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, about: About) {
-  const turns = createTurns({ about });
+function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, modest: ModestClients) {
+  const turns = createTurns({ modest });
   const unread = createUnread(unreadBytes);
   return async (ctx: Context, next: Next) => {
     const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);

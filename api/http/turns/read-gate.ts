@@ -1,6 +1,6 @@
-import { type About, createAbout } from './about.ts';
 import { type Account, createAccounts } from './accounts.ts';
 import { createLines } from './lines.ts';
+import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 export interface ReadGateOptions {
   /** Reads under way side by side. */
@@ -9,7 +9,7 @@ export interface ReadGateOptions {
   most?: number;
   waitMs?: number;
   /** Says more of who is about: most are answered without asking the store. */
-  others?: Pick<About, 'isAbout'>;
+  others?: Pick<ModestClients, 'anyRecent'>;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
   /** Milliseconds that only go forward. */
@@ -30,7 +30,7 @@ const GREEDY = 1 / 6;
 const LITTLE_MS = 1_000;
 /** Their places rest as long as they were used, then: a store that others write to and read meanwhile has its cores for these. */
 const MOST_REST_MS = 500;
-const NOBODY: Pick<About, 'isAbout'> = { isAbout: () => false };
+const NOBODY: Pick<ModestClients, 'anyRecent'> = { anyRecent: () => false };
 
 /**
  * Reads wait in a line for each client, and whoever has kept the store busy least is next. Nobody has more than a part of
@@ -42,13 +42,13 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const { now = () => performance.now(), after = (call, ms) => void setTimeout(call, ms) } = options;
   const accounts = createAccounts(now);
   const lines = createLines(accounts, most, waitMs);
-  const own = createAbout(now);
+  const own = createModestClients(now);
   const underWay = new Map<Account, number>();
   let all = 0;
   /** Of those under way, begun by who had had much by then, and those whose place rests. */
   let greedy = 0;
 
-  const isModestAbout = ({ address }: Account) => own.isAbout(address) || others.isAbout(address);
+  const isModestAbout = ({ address }: Account) => own.anyRecent(address) || others.anyRecent(address);
   const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
   const mayBegin = (account: Account): boolean => {

@@ -1,6 +1,6 @@
-import { type About, createAbout } from './about.ts';
 import { type Account, createAccounts } from './accounts.ts';
 import { createLines } from './lines.ts';
+import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 /**
  * Begins a request when it is its client's turn; what it gives is how many bytes were answered.
@@ -14,7 +14,7 @@ export interface TurnsOptions {
   /** Calls back once what came meanwhile has been looked at. */
   later?(call: () => void): void;
   /** Is told who asks, for whoever else has to make room. */
-  about?: About;
+  modest?: ModestClients;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
 }
@@ -41,7 +41,7 @@ export function createTurns({
   now = () => performance.now(),
   later = (call) => void setImmediate(call),
   after = (call, ms) => void setTimeout(call, ms),
-  about = createAbout(now),
+  modest = createModestClients(now),
 }: TurnsOptions = {}): Turns {
   const accounts = createAccounts(now);
   const lines = createLines(accounts, MOST, WAIT_MS);
@@ -72,7 +72,7 @@ export function createTurns({
     later(() => {
       owed += now() - startedAt;
       if (owed < SLICE_MS) return;
-      if (about.isAbout()) rest(Math.min(RESTS * owed, MOST_REST_MS));
+      if (modest.anyRecent()) rest(Math.min(RESTS * owed, MOST_REST_MS));
       owed = 0;
     });
   };
@@ -101,8 +101,8 @@ export function createTurns({
         }, refuse);
       };
       const isModest = hasHadLittle(account);
-      if (isModest) about.note(account.address);
-      else about.leave(account.address);
+      if (isModest) modest.note(account.address);
+      else modest.leave(account.address);
       if (isModest && begun < SLICE_MS && !lines.has(account)) begin();
       else lines.add(account, { begin, refuse });
       // Also where nobody waits: what is begun from now on counts anew.

@@ -91,10 +91,10 @@ describe('reads that take turns', () => {
 
   test('beside one who is answered without asking the store too, and what they were given rests as long as it was used', async () => {
     const { begun, names, work, endLast } = works();
-    let isAbout = true;
+    let anyRecent = true;
     const rests: [() => void, number][] = [];
     const after = (call: () => void, ms: number) => void rests.push([call, ms]);
-    const others = { isAbout: () => isAbout };
+    const others = { anyRecent: () => anyRecent };
     const { gate, pass } = await gateThatKnows(['f', 'g'], { atOnce: 12, others, after });
     const all: Promise<unknown>[] = [gate('f', work('f0'))];
     await awaited(() => expect(begun).toHaveLength(1));
@@ -109,7 +109,7 @@ describe('reads that take turns', () => {
     expect(rests.map(([, ms]) => ms)).toEqual([100]);
     rests[0]?.[0]();
     await awaited(() => expect(names().slice(3)).toEqual(['f3']));
-    isAbout = false;
+    anyRecent = false;
     pass(1_001);
     begun[2]?.end();
     await awaited(() => expect(names().slice(4)).toEqual(['f4']));
@@ -120,7 +120,7 @@ describe('reads that take turns', () => {
 
   test('who is alone makes no room for himself, however little he has of the rest', async () => {
     const { begun, names, work, endLast } = works();
-    const others = { isAbout: (except?: string) => except !== 'f' };
+    const others = { anyRecent: (except?: string) => except !== 'f' };
     const rests: number[] = [];
     const after = (_: () => void, ms: number) => void rests.push(ms);
     const { gate, pass } = await gateThatKnows(['f'], { atOnce: 12, others, after });

@@ -1,17 +1,17 @@
-/** Whether somebody who has had little asked of late: those who have had much make room for him. */
-export interface About {
+/** Who asked of late and has had little: those who have had much make room for them. */
+export interface ModestClients {
   /** He asked, and has had little. */
   note(address: string): void;
   /** He asked, and has had much by now: he is nobody to make room for. */
   leave(address: string): void;
-  /** @param except who wants to know it for himself: nobody makes room for himself */
-  isAbout(except?: string): boolean;
+  /** Whether there are any. @param except who wants to know it for himself: nobody makes room for himself */
+  anyRecent(except?: string): boolean;
 }
 
-const ABOUT_MS = 1_000;
+const RECENT_MS = 1_000;
 
 /** @param now milliseconds that only go forward */
-export function createAbout(now: () => number): About {
+export function createModestClients(now: () => number): ModestClients {
   /** Who asked and when, longest ago first. */
   const asked = new Map<string, { at: number }>();
   let last: { address: string; asked: { at: number } } | null = null;
@@ -30,8 +30,8 @@ export function createAbout(now: () => number): About {
       }
     },
     leave: forget,
-    isAbout: (except) => {
-      const since = now() - ABOUT_MS;
+    anyRecent: (except) => {
+      const since = now() - RECENT_MS;
       for (const [address, { at }] of asked) {
         if (at >= since) break;
         forget(address);
