@@ -6,8 +6,8 @@ import type { View } from '../latest/view.ts';
 import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
+import { createSendBacklog } from './answers/send-backlog.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
-import { createUnread } from './answers/unread.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
 import { clientAddress } from './client-address.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
@@ -29,7 +29,7 @@ export interface HttpOptions {
   /** Reads under way side by side; further ones wait in turn. */
   readsAtOnce?: number;
   /** Of answers that wait to be read. */
-  unreadBytes?: number;
+  backlogBytes?: number;
   onError?(error: unknown, path: string): void;
   onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
@@ -41,7 +41,7 @@ const READS_AT_ONCE = 12;
 /** Of those that may read much: one of them keeps an engine busy for a second. */
 const LONG_READS_AT_ONCE = 2;
 /** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
-const UNREAD_BYTES = 512 * 1024 * 1024;
+const BACKLOG_BYTES = 512 * 1024 * 1024;
 /** Whoever watches the process is answered as long as it lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
@@ -120,9 +120,9 @@ function failuresAsJson(options: HttpOptions) {
   };
 }
 
-function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, modest: ModestClients) {
+function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, modest: ModestClients) {
   const turns = createTurns({ modest });
-  const unread = createUnread(unreadBytes);
+  const backlog = createSendBacklog(backlogBytes);
   return async (ctx: Context, next: Next) => {
     const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);
     ctx.state.address = address;
@@ -132,7 +132,7 @@ function inTurn({ trustProxy = 0, unreadBytes = UNREAD_BYTES }: HttpOptions, mod
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
       const answer = ctx.state.answer as Answer | undefined;
-      if (answer !== undefined) unread.note(address, ctx.res, answer);
+      if (answer !== undefined) backlog.note(address, ctx.res, answer);
       return ctx.length ?? 0;
     });
   };

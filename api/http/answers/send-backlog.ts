@@ -3,7 +3,7 @@ import { type Bag, createBag } from '../../../runtime/bag.ts';
 import { type Answer, lengthOf } from './answers.ts';
 
 /** What was answered and has not left yet, because it is not read. */
-export interface Unread {
+export interface SendBacklog {
   note(address: string, response: ServerResponse, answer: Answer): void;
 }
 
@@ -25,7 +25,7 @@ const LEAST_BYTES = 64 * 1024;
  * Bounds what waits for those who do not read: beyond `most` bytes, whoever has most of them waiting loses the connection
  * that has waited longest. Nobody else is refused anything.
  */
-export function createUnread(most: number): Unread {
+export function createSendBacklog(most: number): SendBacklog {
   const clients = new Map<string, Bag<Waiting>>();
   const users = new WeakMap<object, number>();
   let all = 0;

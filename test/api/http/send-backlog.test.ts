@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import type { Piece } from '../../../api/http/answers/piece.ts';
-import { createUnread } from '../../../api/http/answers/unread.ts';
+import { createSendBacklog } from '../../../api/http/answers/send-backlog.ts';
 import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
@@ -27,11 +27,11 @@ class Response extends EventEmitter {
 }
 
 function stage() {
-  const unread = createUnread(1_000 * KB);
+  const backlog = createSendBacklog(1_000 * KB);
   return (address: string, bytes: number, rest: Piece[] = []) => {
     const response = new Response();
     const own = { status: 200, bytes: Buffer.allocUnsafeSlow(bytes), etag: '', headers: {} };
-    unread.note(address, response as unknown as ServerResponse, { ...own, rest });
+    backlog.note(address, response as unknown as ServerResponse, { ...own, rest });
     return response;
   };
 }
@@ -87,7 +87,7 @@ test('connections that read nothing of large answers are ended, and who reads is
       return { status: 200, body: Buffer.alloc(LARGE, 'x'), headers: { 'Content-Type': 'text/plain' } };
     },
   };
-  const options = { latest: {} as Latest, clock: Date.now, trustProxy: 1, unreadBytes: 3.5 * LARGE };
+  const options = { latest: {} as Latest, clock: Date.now, trustProxy: 1, backlogBytes: 3.5 * LARGE };
   const api = await listen(createHttp([route], options), '127.0.0.1', 0);
   const greedy = [];
   for (let n = 1; n <= 4; n += 1) {
