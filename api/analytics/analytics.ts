@@ -3,7 +3,7 @@ import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/respon
 import { timeOf } from '../../schemas/units.ts';
 import { quoteNameAt, quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
-import { unlistedReason } from '../figures/unlisted.ts';
+import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { type Piece, piece, tagOf } from '../http/answers/piece.ts';
 import { printedHead, printedList } from '../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../http/answers/printed-steps.ts';
@@ -25,7 +25,7 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
     totals.map((row) => row.quote_mint),
   );
   const assets = view.rows('mint', [...new Set(bridge.flatMap((row) => row.asset_mints))]);
-  const unlisted = unlistedReason(view);
+  const unlisted = unknownPoliciesReason(view);
   const head: Omit<AnalyticsResponse, 'revenueByDayTimeSeries'> = {
     protocolTotals: protocolTotals(totals, quotes, unlisted),
     protocolConfig: configView(view.one('config'), settings),

@@ -6,7 +6,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { oldest } from '../figures/times.ts';
-import { unless } from '../figures/unlisted.ts';
+import { absentWhere } from '../figures/unknown-policies.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 
@@ -32,7 +32,7 @@ export function bridgePerVenue(
     return {
       venue: id,
       accountCount: unlisted === null ? (row?.account_count ?? 0) : null,
-      ...unless(unlisted, {
+      ...absentWhere(unlisted, {
         bridgedOut,
         attestedEquity,
         gap: gapOf(bridgedOut, attestedEquity, row?.asset_mints ?? [], assets),

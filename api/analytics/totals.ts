@@ -3,7 +3,7 @@ import { figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { Quote } from '../figures/quotes.ts';
-import { unless } from '../figures/unlisted.ts';
+import { absentWhere } from '../figures/unknown-policies.ts';
 
 type Totals = AnalyticsResponse['protocolTotals'];
 
@@ -38,7 +38,7 @@ function totalsOf(
     quoteSymbol: quote?.view.symbol ?? null,
     decimals: quote?.decimals ?? null,
     policyCount: unlisted === null ? row.policy_count : null,
-    ...unless(unlisted, {
+    ...absentWhere(unlisted, {
       feesClaimed: sum(row.fees_claimed, 'fees_claimed'),
       protocolFees: sum(row.protocol_fees, 'protocol_fees'),
       routedToLp: sum(row.routed_to_lp, 'routed_to_lp'),

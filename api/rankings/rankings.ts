@@ -10,7 +10,7 @@ import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
-import { unlistedReason } from '../figures/unlisted.ts';
+import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
@@ -59,7 +59,7 @@ function pageOf(
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
   const hasMore = offset + places.length < total;
-  const unlisted = unlistedReason(view);
+  const unlisted = unknownPoliciesReason(view);
   const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
   const head = { sort, order, limit, offset, ...known, hasMore, filters };
   const rows = ranked === null || ranked === 'engine' ? 0 : ranked.size();

@@ -2,7 +2,7 @@ import type { QuotePairRow } from '../../clickhouse/queries/states/catalogue.ts'
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { catalogueSource } from '../figures/quotes.ts';
-import { unlistedReason } from '../figures/unlisted.ts';
+import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
@@ -57,7 +57,7 @@ function pairsWith(view: View, search: string): readonly QuotePairRow[] {
 
 /** `GET /quotes` */
 export function quoteList(view: View, settings: ReadSettings, search: string): QuotesResponse {
-  const isKnown = unlistedReason(view) === null;
+  const isKnown = unknownPoliciesReason(view) === null;
   const items = pairsWith(view, search).map((row) => ({
     mint: row.mint,
     symbol: row.symbol === '' ? null : row.symbol,

@@ -4,7 +4,7 @@ import { timeOf } from '../../schemas/units.ts';
 import { BALANCE_SOURCE } from '../figures/balances.ts';
 import { dayReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
-import { unlistedReason } from '../figures/unlisted.ts';
+import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { backlogIn } from '../latest/kinds/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
@@ -29,7 +29,7 @@ export function keeper(view: View): StatusResponse['keeper'] {
 }
 
 function backlogFigure(view: View): Figure {
-  const unlisted = unlistedReason(view);
+  const unlisted = unknownPoliciesReason(view);
   if (unlisted !== null) return absent(BALANCE_SOURCE, unlisted);
   const row = backlogIn(view);
   if (row.unread > 0) {

@@ -11,7 +11,7 @@ import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/res
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
 import { anyIncompleteReason } from '../../figures/missing.ts';
 import { type NamedQuote, quoteNameAt } from '../../figures/quotes.ts';
-import { unless, unlistedReason } from '../../figures/unlisted.ts';
+import { absentWhere, unknownPoliciesReason } from '../../figures/unknown-policies.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
 import type { ReadSettings } from '../../latest/read-deps.ts';
 import type { View } from '../../latest/view.ts';
@@ -77,7 +77,7 @@ export function createQuoteAt(view: View, { launchpadVenueId }: ReadSettings): Q
     known.set(mint, quote);
     return quote;
   };
-  const unlisted = unlistedReason(view);
+  const unlisted = unknownPoliciesReason(view);
   return (mint, policies, sums, either) => {
     const quote = quoteOf(mint);
     return {
@@ -85,7 +85,7 @@ export function createQuoteAt(view: View, { launchpadVenueId }: ReadSettings): Q
       quoteSymbol: quote.symbol,
       decimals: quote.decimals,
       policyCount: unlisted === null ? policies : null,
-      ...unless(unlisted, quoteSums(sums, policies, either)),
+      ...absentWhere(unlisted, quoteSums(sums, policies, either)),
     };
   };
 }

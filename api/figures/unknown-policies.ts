@@ -8,7 +8,7 @@ const UNLISTED = "no list of the program's accounts (getProgramAccounts) was pro
  * this service began is known where a node lists the program's accounts, or where history is complete and each account
  * that it names was read.
  */
-export function unlistedReason(view: View): string | null {
+export function unknownPoliciesReason(view: View): string | null {
   if (view.one('listed') !== 0) return null;
   const { historyReason } = view.state();
   if (historyReason !== null) return `${UNLISTED}, and ${historyReason}`;
@@ -17,7 +17,7 @@ export function unlistedReason(view: View): string | null {
 }
 
 /** The same figures, absent where there is a reason. */
-export function unless<T extends Record<string, Figure>>(reason: string | null, figures: T): T {
+export function absentWhere<T extends Record<string, Figure>>(reason: string | null, figures: T): T {
   if (reason === null) return figures;
   const all = Object.entries(figures).map(([name, { source }]) => [name, absent(source, reason)]);
   return Object.fromEntries(all) as T;
