@@ -5,7 +5,7 @@ import { observed } from '../../clickhouse/observed-store.ts';
 import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
-import { attempt, createSlices } from './attempt.ts';
+import { attempt } from './attempt.ts';
 import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
 import { foundFor, type LoadedKeys, loadKeys, startLoads } from './cells/load.ts';
 import { replace } from './cells/replace.ts';
@@ -20,6 +20,7 @@ import { createRowParts } from './made/row-parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { slowReadsBeside } from './slow-reads.ts';
 import type { StateCells } from './state-cells.ts';
+import { createTimeSlices } from './time-slices.ts';
 import { type Overlay, openView, type View } from './view.ts';
 
 export interface MemoryOptions {
@@ -196,7 +197,7 @@ export function createMemory(options: MemoryOptions): Memory {
     readNow: (make) => {
       if (!begun) return null;
       memory.clock = monotonic();
-      const slices = createSlices(monotonic);
+      const slices = createTimeSlices(monotonic);
       slices.begin();
       const reading = openView(memory, clock(), NOTHING, slices);
       const { view, made } = reading;
@@ -206,7 +207,7 @@ export function createMemory(options: MemoryOptions): Memory {
     read: async (make) => {
       if (!begun) await turn();
       const own = slow.forReader();
-      const slices = createSlices(monotonic);
+      const slices = createTimeSlices(monotonic);
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();

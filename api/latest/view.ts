@@ -7,6 +7,7 @@ import type { RowParts, SizedText } from './made/row-parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
 import { type StateCells, tracked } from './state-cells.ts';
+import type { TimeSlices } from './time-slices.ts';
 
 /** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
 export interface View {
@@ -61,14 +62,6 @@ export interface Reading {
   made<T>(value: T): Made<T>;
 }
 
-/** What one answer is made in, where that takes long: piece by piece, with turns of others between them. */
-export interface Slices {
-  /** Whether this one has kept the thread for long enough. */
-  isOver(): boolean;
-  /** What was made in those before it, however much else is kept. */
-  made: Map<string, Made<unknown>>;
-}
-
 export function openView(
   memory: {
     cells: Cells;
@@ -80,7 +73,7 @@ export function openView(
   },
   now: number,
   overlay: Overlay,
-  slices: Slices,
+  slices: TimeSlices,
 ): Reading {
   const lacks: Keys = new Map();
   const cells: Source[] = [];

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { attempt, createSlices } from '../../../api/latest/attempt.ts';
+import { attempt } from '../../../api/latest/attempt.ts';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
 import { createParts } from '../../../api/latest/made/parts.ts';
 import { createRowParts } from '../../../api/latest/made/row-parts.ts';
+import { createTimeSlices } from '../../../api/latest/time-slices.ts';
 import { openView } from '../../../api/latest/view.ts';
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -17,7 +18,7 @@ function longAnswer({ partsBytes = 1_000_000 } = {}) {
   const parts = createParts(partsBytes);
   const states = { state: null as never, ranked: null as never };
   const memory = { cells, parts, rowParts: createRowParts(1_000), ...states, clock: 0 };
-  const slices = createSlices(() => now);
+  const slices = createTimeSlices(() => now);
   /** Milliseconds that it kept the thread. */
   const turn = () => {
     const begunAt = now;

@@ -1,0 +1,33 @@
+import type { Made } from './made/made.ts';
+
+/** What one answer is made in, where that takes long: piece by piece, with turns of others between them. */
+export interface TimeSlices {
+  /** Whether this one has kept the thread for long enough. */
+  isOver(): boolean;
+  /** What was made in those before it, however much else is kept. */
+  made: Map<string, Made<unknown>>;
+}
+
+/** Parts that take long keep the thread so long, then others have their turn: who asks for little meanwhile waits for that. */
+const SLICE_MS = 8;
+
+/**
+ * For one answer, which is made again and again until all of it is there.
+ * @param now milliseconds that only go forward
+ */
+export function createTimeSlices(now: () => number): TimeSlices & { begin(): void } {
+  const made = new Map<string, Made<unknown>>();
+  let begunAt = 0;
+  let madeBefore = -1;
+  let goesOn = true;
+  return {
+    made,
+    isOver: () => goesOn && now() - begunAt >= SLICE_MS,
+    begin: () => {
+      // Where nothing came of the last one, what it is made of changes faster than slices go by.
+      goesOn = made.size > madeBefore;
+      madeBefore = made.size;
+      begunAt = now();
+    },
+  };
+}
