@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../../clickhouse/client.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { createTableFeed, type Feed, type HandOver } from './feed.ts';
-import type { Made } from './made/made.ts';
 import { createMemory, type Memory } from './memory.ts';
+import type { Memo } from './memos/memo.ts';
 import type { View } from './view.ts';
 
 /** The latest state of the serving database, in memory and told what changed. */
 export interface Latest {
   /** What `make` makes of memory at one moment. @throws Error where the store has not answered for LOST_MS. */
-  read<T>(make: (view: View) => T): Promise<Made<T>>;
+  read<T>(make: (view: View) => T): Promise<Memo<T>>;
   /** The same without waiting; null where the store has to be asked first. */
-  readNow<T>(make: (view: View) => T): Made<T> | null;
+  readNow<T>(make: (view: View) => T): Memo<T> | null;
   /** Whether what was made of it before would be made the same now. */
-  held<T>(made: Made<T>): boolean;
+  held<T>(made: Memo<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;
   /** Milliseconds since the store last answered, while somebody asks; 0 where it is part of this process. */
@@ -150,7 +150,7 @@ export function createLatest(options: LatestOptions): Latest {
     return one;
   };
 
-  const readOf = async <T>(store: Store, make: (view: View) => T): Promise<Made<T>> => {
+  const readOf = async <T>(store: Store, make: (view: View) => T): Promise<Memo<T>> => {
     const one = followed(store);
     await wake(one);
     one.readers += 1;

@@ -14,9 +14,9 @@ import type { Feed } from './feed.ts';
 import { createFolding } from './folded/folding.ts';
 import { type IndexState, type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
-import { holds, type Made } from './made/made.ts';
-import { createParts } from './made/parts.ts';
-import { createRowParts } from './made/row-parts.ts';
+import { createAnswerParts } from './memos/answer-parts.ts';
+import { holds, type Memo } from './memos/memo.ts';
+import { createRowParts } from './memos/row-parts.ts';
 import { createRanked } from './ranked/ranked.ts';
 import { slowReadsBeside } from './slow-reads.ts';
 import type { StateCells } from './state-cells.ts';
@@ -39,11 +39,11 @@ export interface MemoryOptions {
 /** The latest state of one database. */
 export interface Memory {
   /** What `make` makes of memory at one moment; called again where something had to be loaded first. */
-  read<T>(make: (view: View) => T): Promise<Made<T>>;
+  read<T>(make: (view: View) => T): Promise<Memo<T>>;
   /** The same without waiting; null where something would have to be loaded. */
-  readNow<T>(make: (view: View) => T): Made<T> | null;
+  readNow<T>(make: (view: View) => T): Memo<T> | null;
   /** Whether it would be made the same now. */
-  holds(made: Made<unknown>): boolean;
+  holds(made: Memo<unknown>): boolean;
   /** Brings memory to what the store has now. Those who ask while one is under way are told of the next. */
   turn(): Promise<void>;
   /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
@@ -84,7 +84,7 @@ export function createMemory(options: MemoryOptions): Memory {
   const cells = createCells(maxBytes);
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(observed(beside, heard), mostRanked);
-  const [parts, rowParts] = [createParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
+  const [parts, rowParts] = [createAnswerParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;

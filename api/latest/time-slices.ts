@@ -1,11 +1,11 @@
-import type { Made } from './made/made.ts';
+import type { Memo } from './memos/memo.ts';
 
 /** What one answer is made in, where that takes long: piece by piece, with turns of others between them. */
 export interface TimeSlices {
   /** Whether this one has kept the thread for long enough. */
   isOver(): boolean;
   /** What was made in those before it, however much else is kept. */
-  made: Map<string, Made<unknown>>;
+  made: Map<string, Memo<unknown>>;
 }
 
 /** Parts that take long keep the thread so long, then others have their turn: who asks for little meanwhile waits for that. */
@@ -16,7 +16,7 @@ const SLICE_MS = 8;
  * @param now milliseconds that only go forward
  */
 export function createTimeSlices(now: () => number): TimeSlices & { begin(): void } {
-  const made = new Map<string, Made<unknown>>();
+  const made = new Map<string, Memo<unknown>>();
   let begunAt = 0;
   let madeBefore = -1;
   let goesOn = true;

@@ -1,9 +1,9 @@
 import { addKey, type Cells, type Keys, type Source } from './cells/cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
-import { holds, type Made } from './made/made.ts';
-import type { Parts } from './made/parts.ts';
-import type { RowParts, SizedText } from './made/row-parts.ts';
+import type { AnswerParts } from './memos/answer-parts.ts';
+import { holds, type Memo } from './memos/memo.ts';
+import type { RowParts, SizedText } from './memos/row-parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
 import { type StateCells, tracked } from './state-cells.ts';
@@ -59,13 +59,13 @@ export interface Reading {
   misfits(): boolean;
   /** Whether more is to be made, once others have had their turn. */
   isUnfinished(): boolean;
-  made<T>(value: T): Made<T>;
+  made<T>(value: T): Memo<T>;
 }
 
 export function openView(
   memory: {
     cells: Cells;
-    parts: Parts;
+    parts: AnswerParts;
     rowParts: RowParts;
     state: StateCells;
     ranked: Ranked;
@@ -107,15 +107,15 @@ export function openView(
     lacking += 1;
     return KINDS[kind].none as ValueOf<Kind>;
   };
-  const knownPart = <T>(name: string): Made<T> | null => {
-    const known = (memory.parts.get(name) ?? slices.made.get(name)) as Made<T> | undefined;
+  const knownPart = <T>(name: string): Memo<T> | null => {
+    const known = (memory.parts.get(name) ?? slices.made.get(name)) as Memo<T> | undefined;
     if (known === undefined || !holds(known, now, memory.clock)) return null;
     for (const cell of known.cells) cells.push(cell);
     for (const stamp of known.stamps) stamps.push(stamp);
     if (known.until < until) until = known.until;
     return known;
   };
-  const part = <T>(name: string, make: () => T, keep?: (made: Made<T>) => void): T => {
+  const part = <T>(name: string, make: () => T, keep?: (made: Memo<T>) => void): T => {
     const known = knownPart<T>(name);
     if (known !== null) return known.value;
     const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];

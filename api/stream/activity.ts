@@ -8,7 +8,7 @@ import {
 } from '../../clickhouse/queries/activity/stream-events.ts';
 import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made } from '../latest/made/made.ts';
+import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
 import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
@@ -51,7 +51,7 @@ export interface ActivityFeed {
 
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
 export function createActivityFeed(latest: Latest): ActivityFeed {
-  let at: { store: Store; window: EventWindow; made: Made<Standing> } | null = null;
+  let at: { store: Store; window: EventWindow; made: Memo<Standing> } | null = null;
   // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
   const currentStore = () => asideOf(latest.currentStore(), 'streams', 1);
   const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as whatElseCame } from 'node:timers/promises';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { Made } from '../latest/made/made.ts';
+import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
@@ -23,7 +23,7 @@ interface Followed {
   /** Who asked it first. */
   address: string;
   /** What was told last, and what it was made of. */
-  told: { id: string; data: RankingsResponse; made: Made<RankingsResponse> } | null;
+  told: { id: string; data: RankingsResponse; made: Memo<RankingsResponse> } | null;
 }
 
 const EVERY_MS = 1_000;

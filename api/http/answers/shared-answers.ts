@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Latest } from '../../latest/latest.ts';
-import type { Made } from '../../latest/made/made.ts';
+import type { Memo } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
 import { type Answer, answerOf, keptForm } from './answers.ts';
@@ -19,7 +19,7 @@ export interface SharedAnswers {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface Kept {
-  made: Made<unknown>;
+  made: Memo<unknown>;
   answer: Answer;
 }
 
@@ -64,7 +64,7 @@ export function createSharedAnswers(
 
   const keptOf = (key: string) => ready.get(key) ?? again.get(key);
 
-  const keep = (key: string, made: Made<RouteReply>, now = answerOf(made.value), among = ready): Kept => {
+  const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), among = ready): Kept => {
     const before = keptOf(key);
     // Made of other states, and says the same: its bytes stay.
     const isSame = before?.answer.etag === now.etag && before.answer.status === now.status;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
-import { createParts } from '../../../api/latest/made/parts.ts';
-import { createRowParts } from '../../../api/latest/made/row-parts.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
+import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
+import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -181,7 +181,7 @@ test('what a reader asked before a change, and was answered while memory took it
 test('what memory has meanwhile goes before what a reader has loaded for itself: an answer is kept for what it says', () => {
   const cells = createCells(1_000_000);
   cells.set('days', '', withText({ value: ['newer'], until: Number.POSITIVE_INFINITY }), 0);
-  const parts = createParts(1_000_000);
+  const parts = createAnswerParts(1_000_000);
   const states = { state: null as never, ranked: null as never };
   const { view } = openView(
     { cells, parts, rowParts: createRowParts(1_000_000), ...states, clock: 0 },

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { attempt } from '../../../api/latest/attempt.ts';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
-import { createParts } from '../../../api/latest/made/parts.ts';
-import { createRowParts } from '../../../api/latest/made/row-parts.ts';
+import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
+import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
 import { createTimeSlices } from '../../../api/latest/time-slices.ts';
 import { openView } from '../../../api/latest/view.ts';
 
@@ -15,7 +15,7 @@ function longAnswer({ partsBytes = 1_000_000 } = {}) {
   let made = 0;
   const cells = createCells(1_000_000);
   cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
-  const parts = createParts(partsBytes);
+  const parts = createAnswerParts(partsBytes);
   const states = { state: null as never, ranked: null as never };
   const memory = { cells, parts, rowParts: createRowParts(1_000), ...states, clock: 0 };
   const slices = createTimeSlices(() => now);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../cells/cells.ts';
-import type { Made } from './made.ts';
+import type { Memo } from './memo.ts';
 
 /** What was made of one source, and of what all such have in common. */
 export interface RowPart {
@@ -9,7 +9,7 @@ export interface RowPart {
   around: object;
   stamp: number;
   /** What else it was made of; null: nothing. */
-  more: Made<null> | null;
+  more: Memo<null> | null;
 }
 
 /** Something that is mostly text. */

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
-import type { Made } from './made.ts';
+import type { Memo } from './memo.ts';
 
 /** Parts of answers that others may share, each with what it was made of. */
-export interface Parts {
-  get(name: string): Made<unknown> | undefined;
-  set(name: string, made: Made<unknown>): void;
+export interface AnswerParts {
+  get(name: string): Memo<unknown> | undefined;
+  set(name: string, made: Memo<unknown>): void;
 }
 
 /** Of one that is neither a text nor bytes. */
 const OBJECT_BYTES = 2_000;
 
 /** @param maxBytes the least recently used go */
-export function createParts(maxBytes: number): Parts {
-  const parts = new LRUCache<string, Made<unknown>>({
+export function createAnswerParts(maxBytes: number): AnswerParts {
+  const parts = new LRUCache<string, Memo<unknown>>({
     maxSize: maxBytes,
     sizeCalculation: ({ value, cells }, name) => sizeOf(value) + name.length + cells.length * 16 + 200,
   });

@@ -1,7 +1,7 @@
 import type { Source } from '../cells/cells.ts';
 
 /** What was made of memory, and what it was made of. */
-export interface Made<T> {
+export interface Memo<T> {
   value: T;
   cells: readonly Source[];
   stamps: readonly number[];
@@ -9,7 +9,7 @@ export interface Made<T> {
 }
 
 /** Whether what was made would be made the same now. */
-export function holds(made: Made<unknown>, now: number, clock: number): boolean {
+export function holds(made: Memo<unknown>, now: number, clock: number): boolean {
   if (made.until <= now) return false;
   const { cells, stamps } = made;
   for (let at = 0; at < cells.length; at += 1) {
