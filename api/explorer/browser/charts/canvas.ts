@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Children, html } from '../html.ts';
 import type { Shown } from '../parts/panel.ts';
 import { Cursor } from './cursor.ts';
-import type { Drawing, Drawn, Place } from './draw.ts';
+import type { Drawing, Drawn, PlotArea } from './draw.ts';
 
 /** A picture of numbers, which says in words what it is of; the library that draws it comes when there is one to draw. */
 export function Canvas({
@@ -16,9 +16,9 @@ export function Canvas({
   /** What is said of the time at an index. */
   told(at: number): Shown;
   /** What lies over the picture, where it came to lie. */
-  over?: (place: Place) => Children;
+  over?: (place: PlotArea) => Children;
 }) {
-  const [place, setPlace] = useState<Place | null>(null);
+  const [place, setPlace] = useState<PlotArea | null>(null);
   const holder = useRef<HTMLDivElement>(null);
   const newest = useRef(drawing);
   const drawn = useRef<Drawn | null>(null);

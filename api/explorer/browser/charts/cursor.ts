@@ -1,13 +1,13 @@
 import { html } from '../html.ts';
 import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
-import type { Place } from './draw.ts';
+import type { PlotArea } from './draw.ts';
 
 export interface CursorProps {
   /** ISO 8601, rising. */
   times: readonly string[];
   /** How long before its time each begins; it goes on until the next. */
   earlyS: number;
-  place: Place;
+  place: PlotArea;
   /** What is said of the time at an index. */
   told(at: number): Shown;
 }

@@ -22,10 +22,10 @@ export interface Drawing {
   from?: string;
   height: number;
   /** Where the picture's own area came to lie, in pixels of the element, and the times at its ends. */
-  onPlaced?(place: Place): void;
+  onPlaced?(area: PlotArea): void;
 }
 
-export interface Place {
+export interface PlotArea {
   left: number;
   width: number;
   height: number;

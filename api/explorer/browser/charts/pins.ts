@@ -1,6 +1,6 @@
 import { html } from '../html.ts';
 import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
-import type { Place } from './draw.ts';
+import type { PlotArea } from './draw.ts';
 
 /** Something said at a time. */
 export interface Pin {
@@ -16,7 +16,7 @@ export interface Pin {
 const APART_PX = 20;
 
 /** Pins over a chart where things were said, newest last; each tells on hover, focus or tap what it was. */
-export function Pins({ pins, place }: { pins: readonly Pin[]; place: Place }) {
+export function Pins({ pins, place }: { pins: readonly Pin[]; place: PlotArea }) {
   if (place.to <= place.from) return null;
   const at = ({ time }: Pin) =>
     place.left + ((Date.parse(time) / 1000 - place.from) / (place.to - place.from)) * place.width;

@@ -3,7 +3,7 @@ import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import type { AgentPost } from '../../../../schemas/responses/coin/posts.ts';
 import type { CoinHistoryResponse } from '../../../../schemas/responses/history.ts';
-import type { Place } from '../charts/draw.ts';
+import type { PlotArea } from '../charts/draw.ts';
 import { type Pin, Pins } from '../charts/pins.ts';
 import { Holdings } from '../history/holdings.ts';
 import { Ranges, useSince } from '../history/ranges.ts';
@@ -47,7 +47,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
       history.state === 'loading'
         ? html`<div class="skeleton chart-awaited" role="status" aria-label="Loading"><span></span></div>`
         : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" from=${pins.map(({ time }) => time).toSorted()[0]}
-      over=${(place: Place) => html`<${Pins} pins=${pins} place=${place} />`} />`
+      over=${(place: PlotArea) => html`<${Pins} pins=${pins} place=${place} />`} />`
     }`;
 }
 

@@ -1,5 +1,5 @@
 import { Canvas } from '../charts/canvas.ts';
-import type { Place } from '../charts/draw.ts';
+import type { PlotArea } from '../charts/draw.ts';
 import { type Cell, Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
 import type { Shown } from '../parts/panel.ts';
@@ -25,7 +25,7 @@ export interface HoldingsProps {
   /** The picture begins no later than here. */
   from: string | undefined;
   /** What lies over the picture, where it came to lie. */
-  over?: (place: Place) => Children;
+  over?: (place: PlotArea) => Children;
 }
 
 /** Equity over time and what it is made of, and a table of the same numbers. */
