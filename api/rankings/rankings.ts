@@ -18,7 +18,7 @@ import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type Place, printedRows, type RankingView, rankingRows } from './rows.ts';
+import { type PlacedPolicy, printedRows, type RankingView, rankingRows } from './rows.ts';
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
@@ -43,7 +43,7 @@ function pageOf(
   view: View,
   settings: ReadSettings,
   request: RankingParameters,
-): { head: Head; ranking: RankingView; places: readonly Place[] } {
+): { head: Head; ranking: RankingView; places: readonly PlacedPolicy[] } {
   const { sort, order, limit, offset, filters } = request;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const ranked = view.ranked({ launchpad });
@@ -66,7 +66,7 @@ function pageOf(
   return { head, ranking: { view, settings, launchpad, sort, rows, misfit }, places };
 }
 
-type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly Place[] };
+type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly PlacedPolicy[] };
 
 function selectedBy(view: View, selection: RankingSelection): Selected {
   const key = pageKey(writeSelection(selection));

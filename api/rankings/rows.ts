@@ -32,12 +32,12 @@ export interface RankingView {
 }
 
 /** A policy with what its row shows, or what it was ranked by where the engine says the order. */
-export type Place = RankedRow | RankedPlace;
+export type PlacedPolicy = RankedRow | RankedPlace;
 
-const isTold = (place: Place): place is RankedPlace => 'key' in place;
+const isTold = (place: PlacedPolicy): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
-export function rankingRows(ranking: RankingView, places: readonly Place[], firstRank: number): RankingRow[] {
+export function rankingRows(ranking: RankingView, places: readonly PlacedPolicy[], firstRank: number): RankingRow[] {
   const { view, settings } = ranking;
   const contextOf = rowContexts(view, settings);
   return places.flatMap((place, at) => {
@@ -54,7 +54,7 @@ const MOST_WHOLE = 16_000;
 /** The same as they are printed inside of a page, whose head says the first rank. */
 export function printedRows(
   ranking: RankingView,
-  places: readonly Place[],
+  places: readonly PlacedPolicy[],
   firstRank: number,
 ): PrintedParts[] {
   const { view, settings } = ranking;
@@ -100,7 +100,7 @@ const END = '\n  ]\n]';
 
 /** Null where the policy is not there: it is being read, or it ended since the engine was asked. */
 function rowAt(
-  place: Place,
+  place: PlacedPolicy,
   ranking: RankingView,
   contextOf: (quoteMint: string) => RowContext,
   markerTime: () => string | null,

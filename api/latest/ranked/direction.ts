@@ -1,7 +1,7 @@
 import type { RankedRow } from './row.ts';
 
 /** A row with the key that it stands by. */
-export interface Place {
+export interface OrderPlace {
   readonly row: RankedRow;
   readonly key: bigint | null;
 }
@@ -9,15 +9,15 @@ export interface Place {
 /** Places in rising order of their keys, those without one last, equal keys by mint. */
 export interface Rising {
   length: number;
-  at(index: number): Place;
+  at(index: number): OrderPlace;
 }
 
 /** Some of the places in either direction: those without a key come last in both, equal keys stand by mint in both. */
-export function placesOf(rising: Rising, from: number, to: number, descending: boolean): Place[] {
+export function placesOf(rising: Rising, from: number, to: number, descending: boolean): OrderPlace[] {
   const { length, at } = rising;
   const end = Math.min(to, length);
   const keyed = descending ? firstNot(0, length, (index) => at(index).key !== null) : 0;
-  const found: Place[] = [];
+  const found: OrderPlace[] = [];
   let next = from;
   while (next < Math.min(end, keyed)) {
     // The equal keys among which this one stands: they come as they are, behind all that are greater.
@@ -35,7 +35,7 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
 }
 
 /** Places that stand in pieces, one behind the other. */
-export function risingOf(pieces: readonly (readonly Place[])[]): Rising {
+export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
   const ends: number[] = [];
   for (const piece of pieces) ends.push((ends.at(-1) ?? 0) + piece.length);
   const startOf = (which: number) => (which === 0 ? 0 : (ends[which - 1] as number));
@@ -46,7 +46,7 @@ export function risingOf(pieces: readonly (readonly Place[])[]): Rising {
     at: (index) => {
       if (index < startOf(which) || index >= (ends[which] as number))
         which = firstNot(0, ends.length, (at) => (ends[at] as number) <= index);
-      return pieces[which]?.[index - startOf(which)] as Place;
+      return pieces[which]?.[index - startOf(which)] as OrderPlace;
     },
   };
 }

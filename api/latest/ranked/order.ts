@@ -1,4 +1,4 @@
-import { firstNot, type Place, placesOf, type Rising, risingOf } from './direction.ts';
+import { firstNot, type OrderPlace, placesOf, type Rising, risingOf } from './direction.ts';
 import type { RankedRow } from './row.ts';
 
 /** A key to rank by; null is absent and comes last in both directions. */
@@ -11,7 +11,7 @@ export interface Order {
   size(): number;
   /** How often a row took a place, or left one. */
   moves(): number;
-  slice(from: number, to: number, descending: boolean): Place[];
+  slice(from: number, to: number, descending: boolean): OrderPlace[];
   /** The rows of which something holds. @param before the same as it was, which is brought up in place */
   filter(passes: (row: RankedRow) => boolean, before?: Filtered): Filtered;
 }
@@ -19,15 +19,15 @@ export interface Order {
 /** Places of an order of which something holds, as they stood at a version of it. */
 export interface Filtered {
   version: number;
-  places: Place[];
+  places: OrderPlace[];
 }
 
 /** What changed from one version to the next. */
 interface Step {
-  left: readonly Place[];
+  left: readonly OrderPlace[];
   /** They stand where they stood, and other things of theirs may have changed. */
-  stayed: readonly Place[];
-  moved: readonly Place[];
+  stayed: readonly OrderPlace[];
+  moved: readonly OrderPlace[];
 }
 
 /** Places that stand together: what moves shifts no more than these. */
@@ -39,10 +39,10 @@ const MOST_STEPPED = 1_000;
 
 export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   /** By the number of the row: for each order a map of all rows would be more than what it holds. */
-  const places: (Place | undefined)[] = [];
+  const places: (OrderPlace | undefined)[] = [];
   let size = 0;
   /** In order, none of them empty. */
-  let chunks: Place[][] = [];
+  let chunks: OrderPlace[][] = [];
   let touched = new Set<RankedRow>(all);
   let version = 0;
   let moves = 0;
@@ -51,7 +51,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   /** As they stand at this version. */
   let rising: Rising | null = null;
 
-  const compare = (one: Place, other: Place): number => {
+  const compare = (one: OrderPlace, other: OrderPlace): number => {
     const a = one.key;
     const b = other.key;
     if (a !== b) {
@@ -61,28 +61,28 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     }
     return one.row.mint < other.row.mint ? -1 : one.row.mint > other.row.mint ? 1 : 0;
   };
-  const atOf = (list: readonly Place[], place: Place): number =>
-    firstNot(0, list.length, (at) => compare(list[at] as Place, place) < 0);
+  const atOf = (list: readonly OrderPlace[], place: OrderPlace): number =>
+    firstNot(0, list.length, (at) => compare(list[at] as OrderPlace, place) < 0);
   /** The chunk that holds the first place not before this one; the last where there is none. */
-  const chunkOf = (place: Place): number => {
-    const isBefore = (chunk: Place[] | undefined) => compare(chunk?.at(-1) as Place, place) < 0;
+  const chunkOf = (place: OrderPlace): number => {
+    const isBefore = (chunk: OrderPlace[] | undefined) => compare(chunk?.at(-1) as OrderPlace, place) < 0;
     const at = firstNot(0, chunks.length, (index) => isBefore(chunks[index]));
     return Math.min(at, chunks.length - 1);
   };
-  const remove = (place: Place) => {
+  const remove = (place: OrderPlace) => {
     const at = chunkOf(place);
-    const chunk = chunks[at] as Place[];
+    const chunk = chunks[at] as OrderPlace[];
     chunk.splice(atOf(chunk, place), 1);
     if (chunk.length === 0) chunks.splice(at, 1);
   };
-  const add = (place: Place) => {
+  const add = (place: OrderPlace) => {
     if (chunks.length === 0) chunks.push([]);
     const at = chunkOf(place);
-    const chunk = chunks[at] as Place[];
+    const chunk = chunks[at] as OrderPlace[];
     chunk.splice(atOf(chunk, place), 0, place);
     if (chunk.length > 2 * CHUNK) chunks.splice(at, 1, chunk.slice(0, CHUNK), chunk.slice(CHUNK));
   };
-  const sortAnew = (moved: readonly Place[], left: ReadonlySet<Place>) => {
+  const sortAnew = (moved: readonly OrderPlace[], left: ReadonlySet<OrderPlace>) => {
     const stay = chunks.flat().filter((place) => !left.has(place));
     const sorted = [...stay, ...moved].sort(compare);
     chunks = Array.from({ length: Math.ceil(sorted.length / CHUNK) }, (_, at) =>
@@ -91,9 +91,9 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   };
   const settle = () => {
     if (touched.size === 0) return;
-    const moved: Place[] = [];
-    const stayed: Place[] = [];
-    const left = new Set<Place>();
+    const moved: OrderPlace[] = [];
+    const stayed: OrderPlace[] = [];
+    const left = new Set<OrderPlace>();
     for (const row of touched) {
       const known = places[row.number];
       const key = row.gone ? null : keyOf(row);
@@ -129,8 +129,8 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     if (from >= 0) steps = steps.slice(from + 1);
   };
   /** Brings what is filtered up by a step. */
-  const follow = (list: Place[], { left, stayed, moved }: Step, passes: (row: RankedRow) => boolean) => {
-    const put = (place: Place, is: boolean) => {
+  const follow = (list: OrderPlace[], { left, stayed, moved }: Step, passes: (row: RankedRow) => boolean) => {
+    const put = (place: OrderPlace, is: boolean) => {
       const at = atOf(list, place);
       const was = list[at] === place;
       if (was && !is) list.splice(at, 1);
@@ -168,7 +168,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
         before.version = version;
         return before;
       }
-      const through: Place[] = [];
+      const through: OrderPlace[] = [];
       for (const chunk of chunks) for (const place of chunk) if (passes(place.row)) through.push(place);
       return { version, places: through };
     },

@@ -4,7 +4,7 @@ import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.t
 import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { GONE, type Source } from '../cells/cells.ts';
 import type { Touched } from './apply.ts';
-import { type Place, placesOf, risingOf } from './direction.ts';
+import { type OrderPlace, placesOf, risingOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
@@ -152,7 +152,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
     },
   };
 
-  function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly Place[] {
+  function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly OrderPlace[] {
     const known = filtered.get(name);
     // Of an order that was dropped and made anew, another.
     const before = known?.order === order ? known.found : undefined;

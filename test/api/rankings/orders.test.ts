@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { touchedNothing } from '../../../api/latest/ranked/apply.ts';
-import { type Place, placesOf, risingOf } from '../../../api/latest/ranked/direction.ts';
+import { type OrderPlace, placesOf, risingOf } from '../../../api/latest/ranked/direction.ts';
 import { createOrder, type Filtered } from '../../../api/latest/ranked/order.ts';
 import { createOrders } from '../../../api/latest/ranked/ranking.ts';
 import { type RankedRow, rankedRow } from '../../../api/latest/ranked/row.ts';
@@ -55,7 +55,7 @@ test('an order that is told what changed is the order that is sorted anew', () =
             return a < b === down ? 1 : -1;
           });
           const mints = sorted.map((row) => row.mint);
-          const told = (places: readonly Place[]) => places.map(({ row }) => row.mint);
+          const told = (places: readonly OrderPlace[]) => places.map(({ row }) => row.mint);
           expect(told(order.slice(0, 100, down))).toEqual(mints);
           expect(told(order.slice(3, 9, down))).toEqual(mints.slice(3, 9));
           // What was filtered before is brought up by one step, or by several.
