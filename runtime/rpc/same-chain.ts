@@ -3,14 +3,14 @@ import { RpcError } from './error.ts';
 import type { NodeRpc, Rpc, RpcNodes } from './rpc.ts';
 
 /** A late slot of the chain that is indexed, and its block time. */
-export interface Place {
+export interface SlotTime {
   slot: bigint;
   time: number | null;
 }
 
 export interface SameChainOptions {
   /** Null while nothing of the chain is known: every node is asked then. */
-  place(): Place | null | Promise<Place | null>;
+  place(): SlotTime | null | Promise<SlotTime | null>;
   /** Which of the addresses, counted from 1, are of another chain by now. */
   onOthers(others: readonly number[], addresses: number): void;
 }
@@ -92,7 +92,7 @@ const HOLDS_MS: Record<Verdict, number> = {
 /** @throws RpcError where the node does not answer */
 export async function compare(
   node: Pick<Rpc, 'getBlockTime' | 'getSlot'>,
-  { slot, time }: Place,
+  { slot, time }: SlotTime,
 ): Promise<Verdict> {
   const told = time === null ? null : await node.getBlockTime(slot).catch(unlessSilent);
   if (told !== null && time !== null) return Math.abs(told - time) <= MOST_APART_S ? 'same' : 'other';

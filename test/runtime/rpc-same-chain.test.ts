@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
-import { onlySameChain, type Place } from '../../runtime/rpc/same-chain.ts';
+import { onlySameChain, type SlotTime } from '../../runtime/rpc/same-chain.ts';
 import { serveAnswers } from '../support/answering.ts';
 import { awaited } from '../support/awaited.ts';
 
 const EPOCH = 432_000;
-const PLACE: Place = { slot: 90_000n, time: 1_000 };
+const PLACE: SlotTime = { slot: 90_000n, time: 1_000 };
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -41,7 +41,7 @@ async function startNode(node: Node): Promise<string> {
 const SAME: Node = { time: 1_000, tip: 90_000 };
 const OTHER: Node = { time: 5_000, tip: 90_000 };
 
-async function rpcOf(nodes: readonly Node[], place: () => Place | null = () => PLACE) {
+async function rpcOf(nodes: readonly Node[], place: () => SlotTime | null = () => PLACE) {
   const told: (readonly number[])[] = [];
   const urls = await Promise.all(nodes.map(startNode));
   const rpc = onlySameChain(createRpc(urls, { commitment: 'confirmed', timeoutMs: 5_000 }), {
@@ -74,7 +74,7 @@ test.each<[string, Node, boolean, boolean]>([
 });
 
 test('while nothing is known of the chain every node is asked, and none behind that', async () => {
-  let known: Place | null = null;
+  let known: SlotTime | null = null;
   const { rpc, told } = await rpcOf([OTHER], () => known);
   expect(await rpc.getSlot()).toBe(90_000n);
   known = PLACE;

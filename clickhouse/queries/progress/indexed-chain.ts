@@ -1,9 +1,9 @@
 import type { Rpc, RpcNodes } from '../../../runtime/rpc/rpc.ts';
-import { onlySameChain, otherChain, type Place } from '../../../runtime/rpc/same-chain.ts';
+import { onlySameChain, otherChain, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import type { Store } from '../../client.ts';
 
 /** The last slot that is applied of any partition and whose block time is known. */
-async function lastPlace(store: Store): Promise<Place | null> {
+async function lastPlace(store: Store): Promise<SlotTime | null> {
   const [row] = await store.query<{ slot: string; time: string }>(
     `SELECT slot, block_time AS time FROM applied FINAL
      WHERE topic IN ('accounts', 'transactions') AND block_time IS NOT NULL

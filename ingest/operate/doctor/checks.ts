@@ -1,6 +1,6 @@
 import type { Config } from '../../../runtime/config/config.ts';
 import { proxyAdvice } from '../../../runtime/config/proxy-advice.ts';
-import type { Place } from '../../../runtime/rpc/same-chain.ts';
+import type { SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
 import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
@@ -27,7 +27,7 @@ function check<T>(variable: string, value: T | null, ask: Ask<T>): Check {
 /** A check of every endpoint, in the order in which a deployment needs them. */
 export function checksOf(config: Config): Check[] {
   const advice = proxyAdvice(config);
-  const heard = Promise.withResolvers<Place | null>();
+  const heard = Promise.withResolvers<SlotTime | null>();
   if (config.yellowstoneEndpoint === null) heard.resolve(null);
   const rpcUrls = config.solanaRpcUrl ?? [null];
   return [

@@ -9,7 +9,7 @@ import {
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
-import { compare, type Place, type Verdict } from '../../../runtime/rpc/same-chain.ts';
+import { compare, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
 import type { Finding } from './finding.ts';
 import { tryList } from './rpc-list.ts';
 import { tryManners } from './rpc-manners.ts';
@@ -27,7 +27,7 @@ export async function checkRpc(
   url: string,
   config: Config,
   signal: AbortSignal,
-  heard: Promise<Place | null>,
+  heard: Promise<SlotTime | null>,
 ): Promise<Finding[]> {
   const manners = await tryManners(url, config, signal);
   if (manners.isBusy) return manners.findings;
@@ -36,7 +36,7 @@ export async function checkRpc(
   return [await reach(url, config), ...manners.findings, ...(lacking === null ? [] : [lacking])];
 }
 
-async function mustBeOfChain(url: string, { commitment }: Config, place: Place | null): Promise<void> {
+async function mustBeOfChain(url: string, { commitment }: Config, place: SlotTime | null): Promise<void> {
   if (place === null) return;
   const rpc = createRpc(url, { commitment, timeoutMs: 3_000 });
   const verdict = await compare(rpc, place).catch((): Verdict => 'unknown');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { Config } from '../../../runtime/config/config.ts';
-import type { Place } from '../../../runtime/rpc/same-chain.ts';
+import type { SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
 import {
@@ -35,7 +35,7 @@ export async function checkStream(
   endpoint: string,
   { yellowstoneXToken, programId, commitment }: Config,
   signal: AbortSignal,
-  onPlace: (place: Place | null) => void,
+  onPlace: (place: SlotTime | null) => void,
 ): Promise<Finding[]> {
   const client = createGeyserClient(endpoint, yellowstoneXToken);
   try {
