@@ -74,11 +74,11 @@ function amongKnown(seen: Seen, known: Seen | StoredRow | null): Seen {
   if (known === null) return seen;
   const version = BigInt(known.version);
   if (!isRead(seen)) return version === seen.version ? asDated(seen, known) : seen;
-  if (version > seen.version) return { ...seen, place: 'behind' };
+  if (version > seen.version) return { ...seen, novelty: 'behind' };
   if (!saysTheSame(seen, known)) return seen;
   // A reading of the same state moves nothing but the version, so that an older state does not replace it.
-  if (isStored(known)) return { ...seen, kept: known, place: 'repeats' };
-  return { ...known, version: seen.version, seenAt: seen.seenAt, place: 'repeats' };
+  if (isStored(known)) return { ...seen, kept: known, novelty: 'repeats' };
+  return { ...known, version: seen.version, seenAt: seen.seenAt, novelty: 'repeats' };
 }
 
 /** What comes again without a time is no older than it was told to be meanwhile. */

@@ -31,7 +31,7 @@ export function readStates(records: readonly AccountRecord[], programId: Uint8Ar
         table: tableOf(record, reading),
         seenAt: record.blockTime,
         kept: null,
-        place: 'new',
+        novelty: 'new',
       });
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;

@@ -17,14 +17,14 @@ export interface Seen {
   seenAt: number | null;
   /** What was stored of the same: it is as old as that. */
   kept: StoredRow | null;
-  place: Place;
+  novelty: Novelty;
 }
 
 /**
  * Among what is known of its address. `repeats`: a reading of what stood there before it. `behind`: a reading older than
  * what is known, of which it is not known any more what stood there before it.
  */
-export type Place = 'new' | 'repeats' | 'behind';
+export type Novelty = 'new' | 'repeats' | 'behind';
 
 export type LatestRow = StateRow & Partial<LatestColumns[LatestTable]>;
 
@@ -35,7 +35,7 @@ export type StoredRow = Omit<StateRow, 'block_time'> & { block_time: string | nu
   >;
 
 /** A state of an address, and the table that its row belongs to. */
-export interface PlacedRow extends Pick<Seen, 'table' | 'place'> {
+export interface PlacedRow extends Pick<Seen, 'table' | 'novelty'> {
   row: LatestRow;
   /** In which it was seen: of a state that was read again, the hour of that reading; null where its time is not known. */
   hour: number | null;
@@ -53,8 +53,8 @@ export const isRead = (known: Seen | StoredRow): boolean =>
   (isStored(known) ? known.source : known.record.source) === 'rpc';
 
 export function placedRow(seen: Seen): PlacedRow {
-  const { table, place, seenAt } = seen;
-  return { table, place, row: rowOf(seen), hour: hourOf(seenAt) };
+  const { table, novelty, seenAt } = seen;
+  return { table, novelty, row: rowOf(seen), hour: hourOf(seenAt) };
 }
 
 function rowOf({ record, version, reading, kept }: Seen): LatestRow {

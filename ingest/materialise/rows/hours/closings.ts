@@ -28,7 +28,7 @@ export function createClosings(): Closings {
   return {
     add: (seen) => {
       const hour = hourOf(seen.seenAt);
-      if (hour === null && seen.place !== 'new') return;
+      if (hour === null && seen.novelty !== 'new') return;
       const key = `${hour ?? `slot ${seen.version >> 64n}`} ${seen.key}`;
       const known = closings.get(key);
       if (known === undefined || known.version < seen.version || isAgain(seen, known))
@@ -50,4 +50,4 @@ export function createClosings(): Closings {
 
 /** What comes again counts as it comes last; of a reading that came behind it is known how old it is from before. */
 const isAgain = (seen: Seen, known: Seen): boolean =>
-  known.version === seen.version && seen.place !== 'behind';
+  known.version === seen.version && seen.novelty !== 'behind';

@@ -24,12 +24,12 @@ export const isKept = (table: PlacedRow['table']): table is HourTable | '' =>
 /** The rows of hours that these states make. */
 export function hourRows(placed: readonly PlacedRow[]): HourRows {
   const rows: HourRows = { closings: [], waiting: [] };
-  for (const { table, row, hour, place } of placed) {
+  for (const { table, row, hour, novelty } of placed) {
     if (!isKept(table)) continue;
     if (hour !== null) rows.closings.push({ ...closingRow(table, row), hour });
     // A reading that repeats a state is not in its slot: what was between them may come yet. Of one that comes behind it
     // is not known any more whether it did.
-    else if (place === 'new') rows.waiting.push(waitingRow(table, row));
+    else if (novelty === 'new') rows.waiting.push(waitingRow(table, row));
   }
   return rows;
 }

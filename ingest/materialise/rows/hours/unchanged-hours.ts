@@ -15,7 +15,7 @@ type Stored = Pick<StoredRow, 'address' | 'version' | 'block_time' | 'exists'> &
  */
 export async function keepUnchangedHours(store: Store, placed: readonly PlacedRow[]): Promise<void> {
   const kept = placed.filter(
-    ({ table, hour, place }) => place === 'behind' && hour !== null && isKept(table),
+    ({ table, hour, novelty }) => novelty === 'behind' && hour !== null && isKept(table),
   );
   for (const some of chunks(kept, ADDRESSES_PER_QUESTION)) {
     const stored = await store.query<Stored>(
