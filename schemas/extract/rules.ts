@@ -5,12 +5,12 @@ import type { Scene } from './instructions.ts';
 import { bought, burnt, claimed, deployed, isOnAllowlist, routed, swept } from './money.ts';
 
 /** What is known of an event that was not seen: fields that the transaction does not decide are not there. */
-export interface Told {
+export interface PartialEvent {
   event: EventKind;
   fields: Partial<Record<string, FieldValue>>;
 }
 
-type Rule = (scene: Scene) => Told | null;
+type Rule = (scene: Scene) => PartialEvent | null;
 
 const REPEATING = Object.entries(EVENT_KINDS).flatMap(([event, { toldBy = {} }]) =>
   Object.entries<readonly string[]>(toldBy).map(([instruction, names]): [string, Rule] => [
@@ -45,11 +45,11 @@ export const POLICY_RULES: Partial<Record<string, Rule>> = {
 };
 
 /** Of the events of no policy. */
-export const PROTOCOL_RULES: Partial<Record<string, (args: Struct) => Told | null>> = {
+export const PROTOCOL_RULES: Partial<Record<string, (args: Struct) => PartialEvent | null>> = {
   set_protocol_paused: ({ paused }) => told('ProtocolPaused', { paused }),
 };
 
-function told(event: EventKind, fields: Record<string, FieldValue | undefined> | null): Told | null {
+function told(event: EventKind, fields: Record<string, FieldValue | undefined> | null): PartialEvent | null {
   if (fields === null || Object.values(fields).includes(undefined)) return null;
   return { event, fields };
 }
@@ -57,7 +57,11 @@ function told(event: EventKind, fields: Record<string, FieldValue | undefined> |
 const named = (names: readonly string[], value: FieldValue | undefined) => names[value as number];
 
 /** With the token account whose place on the policy's allowlist the call was given. */
-function withVenue(event: EventKind, scene: Scene, fields: Record<string, FieldValue> | null): Told | null {
+function withVenue(
+  event: EventKind,
+  scene: Scene,
+  fields: Record<string, FieldValue> | null,
+): PartialEvent | null {
   const tokenAccount = scene.named('token_account');
   if (fields === null || tokenAccount === undefined || !isOnAllowlist(scene, tokenAccount)) return null;
   return told(event, { ...fields, tokenAccount });
