@@ -22,7 +22,7 @@ export interface ChainEvent {
   data: unknown;
 }
 
-export interface Told {
+export interface ActivityNews {
   events: ChainEvent[];
   /** Why not all that is new is among them; null where it is. */
   gap: string | null;
@@ -36,7 +36,7 @@ const MOST_RECENT = 20_000;
 const MOST_MISSED = 1_000;
 
 const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, closedGaps: 0 };
-const NOTHING: Told = { events: [], gap: null };
+const NOTHING: ActivityNews = { events: [], gap: null };
 
 export interface ActivityFeed {
   /** Begins with what is in the store now: nothing of it is news. */
@@ -44,21 +44,21 @@ export interface ActivityFeed {
   /** Up to where everything was told. */
   tip(): ChainPosition;
   /** What is new in the store since the last call. */
-  news(): Promise<Told>;
+  news(): Promise<ActivityNews>;
   /** What a client missed up to the position given; a reason where that cannot be told event by event. */
-  missed(since: ChainPosition, until: ChainPosition, mint: string | null): Promise<Told>;
+  missed(since: ChainPosition, until: ChainPosition, mint: string | null): Promise<ActivityNews>;
 }
 
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
 export function createActivityFeed(latest: Latest): ActivityFeed {
-  let at: { store: Store; window: EventWindow; made: Memo<Standing> } | null = null;
+  let at: { store: Store; window: EventWindow; made: Memo<IndexPosition> } | null = null;
   // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
   const currentStore = () => asideOf(latest.currentStore(), 'streams', 1);
   const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);
 
   const begin = async (store: Store): Promise<void> => {
     // Read first: memory that nobody asked for a while does not know whether it still holds.
-    const made = await latest.read(standing);
+    const made = await latest.read(indexPosition);
     // Nothing was applied since: whoever comes and goes asks nothing anew.
     if (at !== null && at.store === store && latest.held(at.made)) return;
     const { slot, closedGaps } = made.value;
@@ -78,7 +78,7 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       }
       if (at.store === store && latest.held(at.made)) return NOTHING;
       const { window } = at;
-      const made = await latest.read(standing);
+      const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
       const tip = window.tip();
       if (at.store !== store && slot < tip.slot) {
@@ -128,13 +128,13 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
   };
 }
 
-interface Standing {
+interface IndexPosition {
   slot: bigint;
   closedGaps: number;
 }
 
 /** How far the index is, and how many gaps of history were closed. */
-function standing(view: View): Standing {
+function indexPosition(view: View): IndexPosition {
   const { applied, gaps, openGaps } = view.state();
   return { slot: BigInt(applied.slot), closedGaps: gaps.length - openGaps.length };
 }
