@@ -3,7 +3,7 @@ import type { Store } from '../../client.ts';
 import type { DerivedRow } from '../../tables.ts';
 
 /** For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain. */
-export const STANDING =
+export const NOT_TAKEN_BACK =
   '(slot, signature, position) NOT IN (SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)';
 
 /** Derived events of some slots, those that were taken back too. */

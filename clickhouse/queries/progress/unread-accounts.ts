@@ -14,7 +14,7 @@ const UNREAD = `
     AND (policy, token_account) NOT IN (SELECT policy, token_account FROM venue_accounts)`;
 
 /** What the events of some mints name as they stand: one that was struck out or taken back is of no kind. */
-const STANDING = `
+const NAMED_BY_EVENTS = `
   SELECT DISTINCT policy, arrayJoin(
     if(kind = 'VenueRegistered', ['', JSONExtractString(summary, 'tokenAccount')], [''])) AS token_account
   FROM events FINAL WHERE mint IN {mints:Array(String)} AND policy != '' AND kind != ''`;
@@ -28,7 +28,9 @@ export async function unreadAccounts(store: Store): Promise<UnreadAccount[]> {
   if (unread.length === 0) return [];
   const doubtful = new Set((await store.query<{ mint: string }>(DOUBTFUL, {})).map(({ mint }) => mint));
   const mints = [...new Set(unread.map(({ mint }) => mint))].filter((mint) => doubtful.has(mint));
-  const pieces = await inPieces(mints, (piece) => store.query<UnreadAccount>(STANDING, { mints: piece }));
+  const pieces = await inPieces(mints, (piece) =>
+    store.query<UnreadAccount>(NAMED_BY_EVENTS, { mints: piece }),
+  );
   const standing = new Set(pieces.flat().map(nameOf));
   const named = new Map(
     unread

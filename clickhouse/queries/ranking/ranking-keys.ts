@@ -1,6 +1,6 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
-import { STANDING } from '../activity/derived.ts';
+import { NOT_TAKEN_BACK } from '../activity/derived.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
 export interface RankingKey {
@@ -25,7 +25,7 @@ const TOTALS = `LEFT JOIN (
 
 const EVENTS = `LEFT JOIN (
        SELECT mint, uniqExact(signature, position) AS count FROM events_by_slot
-       WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND ${STANDING}
+       WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND ${NOT_TAKEN_BACK}
        GROUP BY mint
      ) AS e ON e.mint = p.mint`;
 
