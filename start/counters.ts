@@ -1,6 +1,6 @@
 import type { LogBatch } from '../ingest/log/port.ts';
 import type { StreamEvent } from '../ingest/stream/event.ts';
-import { type Standing, stateAfter, unconnected } from '../ingest/stream/state.ts';
+import { type StreamStateWithReasons, stateAfter, unconnected } from '../ingest/stream/state.ts';
 
 /** What the first screen shows of a running system. */
 export interface Counters {
@@ -10,7 +10,7 @@ export interface Counters {
   /** When that slot was, unix seconds, where that is known. */
   appliedTime: number | null;
   updates: number;
-  stream: Standing;
+  stream: StreamStateWithReasons;
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
   lateUpdates: number;

@@ -12,7 +12,7 @@ const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
 
 /** With what is told of followed addresses, which holds while the stream itself is not connected too. */
-export interface Standing extends StreamState {
+export interface StreamStateWithReasons extends StreamState {
   untaken: string | null;
   /** Likewise, of the program's accounts. */
   unlisted: string | null;
@@ -23,7 +23,7 @@ export interface Standing extends StreamState {
 }
 
 /** @param listed as it was when it was told last. */
-export const unconnected = (now: number, listed = false): Standing => ({
+export const unconnected = (now: number, listed = false): StreamStateWithReasons => ({
   connected: false,
   since: now,
   reason: NOT_YET,
@@ -53,13 +53,17 @@ function lacksOf({
   unlisted,
   other,
   stalled,
-}: Pick<Standing, 'untaken' | 'unlisted' | 'other' | 'stalled'>): string | null {
+}: Pick<StreamStateWithReasons, 'untaken' | 'unlisted' | 'other' | 'stalled'>): string | null {
   const lacks = [other, stalled, unlisted, untaken].filter((one) => one !== null);
   return lacks.length === 0 ? null : lacks.join('; ');
 }
 
 /** What an event makes of the state; the same object where it changes nothing. */
-export function stateAfter(state: Standing, event: StreamEvent, now: number): Standing {
+export function stateAfter(
+  state: StreamStateWithReasons,
+  event: StreamEvent,
+  now: number,
+): StreamStateWithReasons {
   if (event.type === 'connected') {
     return state.connected ? state : { ...state, connected: true, since: now, reason: lacksOf(state) };
   }
@@ -74,12 +78,13 @@ export function stateAfter(state: Standing, event: StreamEvent, now: number): St
   if (told === null) return state;
   const lacking = { ...state, ...told };
   const next = { ...lacking, reason: state.connected ? lacksOf(lacking) : state.reason };
-  if (Object.entries(next).every(([name, value]) => state[name as keyof Standing] === value)) return state;
+  if (Object.entries(next).every(([name, value]) => state[name as keyof StreamStateWithReasons] === value))
+    return state;
   const since = state.connected && (next.reason === null) !== (state.reason === null) ? now : state.since;
   return { ...next, since };
 }
 
-function toldBy(event: StreamEvent): Partial<Standing> | null {
+function toldBy(event: StreamEvent): Partial<StreamStateWithReasons> | null {
   if (event.type === 'listed') {
     const listed = ALL_KNOWN[event.listed];
     return { unlisted: UNLISTED[event.listed], ...(listed === undefined ? {} : { listed }) };

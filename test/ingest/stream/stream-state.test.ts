@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import {
   createStateTeller,
-  type Standing,
+  type StreamStateWithReasons,
   stateAfter,
   streamWords,
   unconnected,
@@ -19,7 +19,7 @@ const refused = {
   down: null,
 } as const;
 
-function after(events: readonly StreamEvent[]): Standing {
+function after(events: readonly StreamEvent[]): StreamStateWithReasons {
   return events.reduce((state, event, at) => stateAfter(state, event, 1_000 * (at + 1)), unconnected(0));
 }
 
