@@ -7,7 +7,7 @@ export function isVersionOne({ message, signature }: LedgerTransaction): boolean
   return (message.lookups?.length ?? 0) === 0 && (signature[0] as number) % 2 === 0;
 }
 
-export interface Told {
+export interface TransactionForm {
   withIndex: boolean;
   versionOne: boolean;
   withTime: boolean;
@@ -16,15 +16,15 @@ export interface Told {
 }
 
 /** A transaction as getTransaction answers it with encoding json. */
-export function transactionJson(block: Block, tx: LedgerTransaction, told: Told): object {
+export function transactionJson(block: Block, tx: LedgerTransaction, form: TransactionForm): object {
   const { message } = tx;
   const version = message.lookups === undefined ? 'legacy' : 0;
   return {
     slot: Number(block.slot),
-    blockTime: told.withTime ? block.blockTime : null,
-    ...(told.withIndex ? { transactionIndex: tx.index } : {}),
-    version: told.versionOne && isVersionOne(tx) ? 1 : version,
-    meta: told.bare ? null : metaJson(tx),
+    blockTime: form.withTime ? block.blockTime : null,
+    ...(form.withIndex ? { transactionIndex: tx.index } : {}),
+    version: form.versionOne && isVersionOne(tx) ? 1 : version,
+    meta: form.bare ? null : metaJson(tx),
     transaction: {
       signatures: [encodeBase58(tx.signature)],
       message: {
