@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { createFolded, type Folded, type Known } from '../folded/folded.ts';
+import { createFolded, type Folded, type FoldedValue } from '../folded/folded.ts';
 import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 import type { WithText } from './texts.ts';
@@ -119,7 +119,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
 const orderedOf = (kind: KindName) => (KINDS[kind] as Kind<unknown>).ordered;
 
 /** A value out of what is kept of it, and how much text that was. */
-function unfolded(kind: KindName, known: Known): [Loaded<unknown>, number] {
+function unfolded(kind: KindName, known: FoldedValue): [Loaded<unknown>, number] {
   const { none } = KINDS[kind];
   if ('text' in known) {
     const value = known.text === '' ? none : JSON.parse(known.text);

@@ -17,7 +17,7 @@ interface LoadedKind {
 export type LoadedKeys = Map<KindName, LoadedKind>;
 
 /** What stands in memory, what has changed since, and the slot before which hardly any of that was written. */
-export interface Known {
+export interface MemoryBefore {
   cells: Cells;
   changes: Changes | null;
   since: string | null;
@@ -33,7 +33,7 @@ export interface Loading {
 const MANY_KEYS = 32;
 
 /** One question for all the keys of a kind; a kind that fails takes no other with it. */
-export function startLoads(store: Store, keys: Keys, now: number, known?: Known): Loading {
+export function startLoads(store: Store, keys: Keys, now: number, known?: MemoryBefore): Loading {
   const loads = new Map<KindName, Promise<LoadedKind>>();
   const read = alreadyRead(loads);
   for (const [kind, wanted] of keys) if (!isMade(kind)) loads.set(kind, load(kind, wanted, NOTHING_READ));
@@ -68,7 +68,7 @@ async function valuesOf(
   name: KindName,
   keys: readonly string[],
   now: number,
-  known: Known | undefined,
+  known: MemoryBefore | undefined,
 ): Promise<Map<string, Loaded<unknown>>> {
   const { load, written, touchedBy } = KINDS[name] as Kind<unknown>;
   const since = known?.since ?? null;
@@ -91,7 +91,7 @@ async function valuesOf(
 async function refreshedOf(
   store: Store,
   name: KindName,
-  known: Known | undefined,
+  known: MemoryBefore | undefined,
   read: AlreadyRead,
 ): Promise<Map<string, Loaded<unknown>> | null> {
   const { refresh } = KINDS[name] as Kind<unknown>;

@@ -2,12 +2,12 @@ import { END, type Stretch } from '../../../clickhouse/in-order.ts';
 import { type Chunk, isKey, rowsAt } from './chunk.ts';
 
 /** What is known of a key: its rows as they were read, or its value as it was told last. */
-export type Known = { rows: readonly object[]; chars: number } | { text: string; until: number };
+export type FoldedValue = { rows: readonly object[]; chars: number } | { text: string; until: number };
 
 /** All that one kind holds, whoever asked for it, as text by key: what was read in order, and what was told since. */
 export interface Folded {
   /** Undefined where the store has to be asked. */
-  get(key: string): Known | undefined;
+  get(key: string): FoldedValue | undefined;
   /** Whether it has to be told what becomes of a key. */
   has(key: string): boolean;
   /** The value of a key as it was read by its key. @param text null: it is another, and nobody knows which */
