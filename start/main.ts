@@ -1,5 +1,5 @@
 import '../runtime/process/node-version.ts';
-import '../runtime/process/young-objects.ts';
+import '../runtime/process/no-pretenuring.ts';
 import path from 'node:path';
 import { bind } from '../api/http/listen.ts';
 import { streamWords } from '../ingest/stream/state.ts';

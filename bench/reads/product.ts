@@ -1,4 +1,4 @@
-import '../../runtime/process/young-objects.ts';
+import '../../runtime/process/no-pretenuring.ts';
 import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import { createHandOver } from '../../api/latest/feed.ts';

@@ -1,4 +1,4 @@
-import './young-objects.ts';
+import './no-pretenuring.ts';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { type Command, readFlags } from '../config/flags.ts';
