@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
+import { createPooledWriter, type PooledBytes } from './buffer-pool.ts';
 import { PART_BYTES, type SendLarge } from './large-answers.ts';
-import { createWriter, type Written } from './lent-bytes.ts';
 import { type Piece, tagOf } from './piece.ts';
 import { printedParts } from './printed.ts';
 
 /** An answer as it goes over the wire. */
-export interface Answer extends Written {
+export interface Answer extends PooledBytes {
   status: number;
   /** What follows the bytes. */
   rest?: readonly Piece[];
@@ -45,7 +45,7 @@ function jsonBytes(body: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(body, null, 2)}\n`);
 }
 
-const write = createWriter();
+const write = createPooledWriter();
 
 export function answerOf(reply: RouteReply): Answer {
   const { status, rest, headers = {} } = reply;

@@ -1,5 +1,5 @@
 /** Texts, one behind the other, as bytes that are sent once. */
-export interface Written {
+export interface PooledBytes {
   bytes: Buffer;
   /** To be called once nobody reads the bytes any more: the next are written there. Without it they are nobody else's. */
   giveBack?: () => void;
@@ -16,7 +16,7 @@ const LAST_CHARACTER = 4;
  * Writes into bytes that are used again and again. Of bytes made for each page a second is as much memory as has all that
  * is in memory looked through for garbage.
  */
-export function createWriter(mostIdle = MOST_IDLE): (texts: readonly string[]) => Written {
+export function createPooledWriter(mostIdle = MOST_IDLE): (texts: readonly string[]) => PooledBytes {
   const idle: Buffer[] = [];
   return (texts) => {
     const room = idle.pop() ?? Buffer.allocUnsafeSlow(EACH_BYTES);

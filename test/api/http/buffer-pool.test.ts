@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { createWriter } from '../../../api/http/answers/lent-bytes.ts';
+import { createPooledWriter } from '../../../api/http/answers/buffer-pool.ts';
 import { printedAnswer } from '../../../api/http/answers/printed.ts';
 import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
@@ -12,7 +12,7 @@ describe('texts in lent bytes', () => {
   const texts = ['[', 'a'.repeat(1_000), 'Größe ‮ 💰', ']'];
 
   test('stand as they would in bytes of their own, and only what went back is lent again', () => {
-    const write = createWriter(2);
+    const write = createPooledWriter(2);
     const first = write(texts);
     const second = write(['other']);
     expect(String(first.bytes)).toBe(texts.join(''));
@@ -34,7 +34,7 @@ describe('texts in lent bytes', () => {
     ['💰', 65_535],
     ['💰', 65_536],
   ])('nothing is lost of %s, %i times', (one, times) => {
-    const write = createWriter();
+    const write = createPooledWriter();
     const text = one.repeat(times);
     for (const all of [[text], ['', text.slice(0, 1_000), text.slice(1_000), '']])
       expect(write(all).bytes.equals(Buffer.from(text))).toBe(true);
