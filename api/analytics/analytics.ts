@@ -4,9 +4,9 @@ import { timeOf } from '../../schemas/units.ts';
 import { quoteNameAt, quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
-import { type Piece, piece, tagOf } from '../http/answers/piece.ts';
 import { printedHead, printedList } from '../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../http/answers/printed-steps.ts';
+import { type TaggedBytes, taggedBytes, tagOf } from '../http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../http/route.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
@@ -36,14 +36,14 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
 }
 
 /** The list of days, and the end of the answer: a month is printed again when one of its days changes. */
-function revenue(view: View, settings: ReadSettings): Piece[] {
+function revenue(view: View, settings: ReadSettings): TaggedBytes[] {
   const months = view.part('revenue months', () => {
     const rows: DayRow[] = [...view.one('days'), ...datedRows(view.state())];
     return [...Map.groupBy(rows, ({ day }) => day.slice(0, 7))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([month, own]) => ({ month, rows: own, tag: tagOf(JSON.stringify(own)) }));
   });
-  if (months.length === 0) return [piece(printedList(''))];
+  if (months.length === 0) return [taggedBytes(printedList(''))];
   const pieces = months.map(({ month, rows, tag }, at) => {
     const printed = view.longPart(`revenue ${month} ${tag}`, NO_STEPS, () => {
       const mints = [...new Set(rows.map((row) => row.quote_mint))].filter((mint) => mint !== '');
@@ -52,7 +52,7 @@ function revenue(view: View, settings: ReadSettings): Piece[] {
     });
     return stepsBetween(printed, 0, printed.ends.length, at === months.length - 1);
   });
-  return [piece('[\n'), ...pieces, piece('\n  ]\n}\n')];
+  return [taggedBytes('[\n'), ...pieces, taggedBytes('\n  ]\n}\n')];
 }
 
 function configView(config: ProtocolConfigRow | null, settings: ReadSettings): ProtocolConfigView {

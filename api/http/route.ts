@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { View } from '../latest/view.ts';
-import type { Piece } from './answers/piece.ts';
+import type { TaggedBytes } from './answers/tagged-bytes.ts';
 
 /** What a handler is told of its request; nothing of Koa. */
 export interface RouteContext {
@@ -22,7 +22,7 @@ export interface RouteReply {
   /** Sent as JSON; bytes go as they are and a readable stream as it comes, under the Content-Type among the headers. */
   body: unknown;
   /** What follows a body of bytes. */
-  rest?: readonly Piece[];
+  rest?: readonly TaggedBytes[];
   headers?: Record<string, string>;
 }
 

@@ -10,8 +10,8 @@ import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
-import { tagOf } from '../http/answers/piece.ts';
 import type { PrintedParts } from '../http/answers/printed.ts';
+import { tagOf } from '../http/answers/tagged-bytes.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
@@ -37,7 +37,11 @@ export type PlacedPolicy = RankedRow | RankedPlace;
 const isTold = (place: PlacedPolicy): place is RankedPlace => 'key' in place;
 
 /** The rows of one page in the order of their places, ranks counted from `firstRank`. */
-export function rankingRows(ranking: RankingView, places: readonly PlacedPolicy[], firstRank: number): RankingRow[] {
+export function rankingRows(
+  ranking: RankingView,
+  places: readonly PlacedPolicy[],
+  firstRank: number,
+): RankingRow[] {
   const { view, settings } = ranking;
   const contextOf = rowContexts(view, settings);
   return places.flatMap((place, at) => {

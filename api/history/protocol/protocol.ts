@@ -1,8 +1,8 @@
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
 import { nextSecond } from '../../figures/times.ts';
-import { type Piece, piece, tagOf } from '../../http/answers/piece.ts';
 import { printedHead, printedItem, printedList } from '../../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../../http/answers/printed-steps.ts';
+import { type TaggedBytes, taggedBytes, tagOf } from '../../http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../../http/route.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
 import type { ReadSettings } from '../../latest/read-deps.ts';
@@ -25,7 +25,7 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   if (range.ends.length === 0) return { status: 200, body: Buffer.from(`${head}${printedList(last)}`) };
   const ends = range.ends.map((end) => end / HOUR_S);
   const steps = printedEnds(view, settings, ends, { each: STEP_S[step] / HOUR_S, isLast: last === '' });
-  return { status: 200, body: Buffer.from(`${head}[\n`), rest: [...steps, piece(`${last}\n  ]\n}\n`)] };
+  return { status: 200, body: Buffer.from(`${head}[\n`), rest: [...steps, taggedBytes(`${last}\n  ]\n}\n`)] };
 }
 
 function itemOfNow(view: View, settings: ReadSettings, to: number) {
@@ -42,7 +42,7 @@ function printedEnds(
   settings: ReadSettings,
   ends: readonly number[],
   { each, isLast }: { each: number; isLast: boolean },
-): Piece[] {
+): TaggedBytes[] {
   const passed = passedHours(view);
   const newest = Math.floor(view.now / 1000 / HOUR_S / each) * each;
   const [first, last] = [ends[0] as number, ends.at(-1) as number];
@@ -53,7 +53,7 @@ function printedEnds(
   const numberOf = (begin: number, end: number) => Math.floor((end - begin) / each) + 1;
   return blocks.flatMap((block) => {
     const inBlock = endsIn(block.first, Math.min(block.last, newest), each);
-    const pieces: Piece[] = [];
+    const pieces: TaggedBytes[] = [];
     for (let at = 0; at < inBlock.length; at += STEPS_A_PIECE) {
       const own = inBlock.slice(at, at + STEPS_A_PIECE);
       const [begin, end] = [own[0] as number, own.at(-1) as number];

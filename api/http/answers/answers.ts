@@ -4,14 +4,14 @@ import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
 import { createPooledWriter, type PooledBytes } from './buffer-pool.ts';
 import { PART_BYTES, type SendLarge } from './large-answers.ts';
-import { type Piece, tagOf } from './piece.ts';
 import { printedParts } from './printed.ts';
+import { type TaggedBytes, tagOf } from './tagged-bytes.ts';
 
 /** An answer as it goes over the wire. */
 export interface Answer extends PooledBytes {
   status: number;
   /** What follows the bytes. */
-  rest?: readonly Piece[];
+  rest?: readonly TaggedBytes[];
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
@@ -23,7 +23,7 @@ export const lengthOf = ({ bytes, rest = [] }: Answer): number =>
 export const wholeOf = ({ bytes, rest }: Answer): Buffer =>
   rest === undefined ? bytes : Buffer.concat([bytes, ...bytesOf(rest)]);
 
-const bytesOf = (pieces: readonly Piece[]): Buffer[] => pieces.map(({ bytes }) => bytes);
+const bytesOf = (pieces: readonly TaggedBytes[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 
 /** The answer as it is kept, in bytes of its own. */
 export function keptForm({ giveBack, ...answer }: Answer): Answer {

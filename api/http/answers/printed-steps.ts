@@ -1,8 +1,8 @@
-import { type Piece, tagOf } from './piece.ts';
 import { printedItem } from './printed.ts';
+import { type TaggedBytes, tagOf } from './tagged-bytes.ts';
 
 /** Items of a list one after the other, each with the comma and the newline that follow it. */
-export interface PrintedSteps extends Piece {
+export interface PrintedSteps extends TaggedBytes {
   /** Where each ends. */
   ends: readonly number[];
 }
@@ -23,7 +23,7 @@ export function printedSteps(items: readonly unknown[]): PrintedSteps {
 }
 
 /** Some of them, from one on up to another. @param isLast nothing follows */
-export function stepsBetween(steps: PrintedSteps, from: number, to: number, isLast: boolean): Piece {
+export function stepsBetween(steps: PrintedSteps, from: number, to: number, isLast: boolean): TaggedBytes {
   const begin = steps.ends[from - 1] ?? 0;
   const end = (steps.ends[to - 1] ?? 0) - (isLast ? BETWEEN.length : 0);
   return { bytes: steps.bytes.subarray(begin, end), tag: `${steps.tag} ${begin} ${end}` };

@@ -1,4 +1,4 @@
-import { tagOf } from './piece.ts';
+import { tagOf } from './tagged-bytes.ts';
 
 const LIST_END = '\n  ]\n}\n';
 const [BEFORE, BEHIND] = ['{\n  "": [\n'.length, '\n  ]\n}'.length];

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { preferredEncoding } from '../../../api/http/answers/accept-encoding.ts';
 import { type Answer, answerOf, wholeOf } from '../../../api/http/answers/answers.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
-import { piece } from '../../../api/http/answers/piece.ts';
+import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 
 const MAX_BYTES = 1_000_000;
 const LARGE = 100_000;
@@ -63,7 +63,7 @@ describe('what a client prefers', () => {
 describe('the forms of an answer', () => {
   test('one that ends with what others end with, too, is the whole of both; its tag is of both', async () => {
     const of = (start: string, end: string) =>
-      answerOf({ status: 200, body: Buffer.from(start), rest: [piece(end)] });
+      answerOf({ status: 200, body: Buffer.from(start), rest: [taggedBytes(end)] });
     const [long, other] = ['x'.repeat(LARGE), 'y'.repeat(LARGE)];
     const whole = of('start', long);
     for (const encoding of ['br', 'gzip']) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { answerOf, wholeOf } from '../../../api/http/answers/answers.ts';
-import { piece } from '../../../api/http/answers/piece.ts';
 import { printedHead, printedItem } from '../../../api/http/answers/printed.ts';
 import { printedSteps, stepsBetween } from '../../../api/http/answers/printed-steps.ts';
+import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 
 const ITEMS = Array.from({ length: 5 }, (_, n) => ({ time: `${n} “é”`, list: [n, { n: null }] }));
 
@@ -15,7 +15,7 @@ function answered(from: number, to: number, last: object | null) {
     return begin < end ? [stepsBetween(printedSteps(items), begin, end, isEnd)] : [];
   });
   const body = Buffer.from(`${printedHead({ from, to }, 'items')}[\n`);
-  const end = piece(`${last === null ? '' : printedItem(last)}\n  ]\n}\n`);
+  const end = taggedBytes(`${last === null ? '' : printedItem(last)}\n  ]\n}\n`);
   return answerOf({ status: 200, body, rest: [...pieces, end] });
 }
 

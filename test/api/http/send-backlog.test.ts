@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import type { Piece } from '../../../api/http/answers/piece.ts';
 import { createSendBacklog } from '../../../api/http/answers/send-backlog.ts';
+import type { TaggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
@@ -28,7 +28,7 @@ class Response extends EventEmitter {
 
 function stage() {
   const backlog = createSendBacklog(1_000 * KB);
-  return (address: string, bytes: number, rest: Piece[] = []) => {
+  return (address: string, bytes: number, rest: TaggedBytes[] = []) => {
     const response = new Response();
     const own = { status: 200, bytes: Buffer.allocUnsafeSlow(bytes), etag: '', headers: {} };
     backlog.note(address, response as unknown as ServerResponse, { ...own, rest });

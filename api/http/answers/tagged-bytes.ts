@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
 /** Bytes that several answers end with, and their tag: neither is made again with each of them. */
-export interface Piece {
+export interface TaggedBytes {
   bytes: Buffer;
   tag: string;
 }
 
-export function piece(text: string): Piece {
+export function taggedBytes(text: string): TaggedBytes {
   const bytes = Buffer.from(text);
   return { bytes, tag: tagOf(bytes) };
 }
