@@ -1,5 +1,5 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import { lacks, UNDECODED, UNREADABLE } from '../../schemas/lacks.ts';
+import { lacks, UNDECODED, UNREADABLE } from '../../schemas/incomplete.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';

@@ -3,7 +3,7 @@ import {
   type RankingSelection,
   writeSelection,
 } from '../../clickhouse/queries/ranking/ranking.ts';
-import { lacks } from '../../schemas/lacks.ts';
+import { lacks } from '../../schemas/incomplete.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';

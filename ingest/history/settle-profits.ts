@@ -2,7 +2,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { lacks, PROFIT } from '../../schemas/lacks.ts';
+import { lacks, PROFIT } from '../../schemas/incomplete.ts';
 import type { ProfitRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';

@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { sweptProfits } from '../../clickhouse/queries/progress/swept-profits.ts';
-import { PROFIT } from '../../schemas/lacks.ts';
+import { PROFIT } from '../../schemas/incomplete.ts';
 import type { ProfitRecord, TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type Facts, factsOf } from './rows/facts.ts';

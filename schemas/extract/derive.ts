@@ -1,4 +1,4 @@
-import { ANYTHING } from '../lacks.ts';
+import { ANYTHING } from '../incomplete.ts';
 import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import type { KnownEvent } from '../program/events.ts';

@@ -118,7 +118,7 @@ export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapSta
 /** The transactions that are incomplete now, and what they take with them. */
 export interface IncompleteState {
   count: number;
-  /** Policies, each beside something that is missing of it, as in schemas/lacks.ts. */
+  /** Policies, each beside something that is missing of it, as in schemas/incomplete.ts. */
   policies: [policy: string, missing: string][];
   /** UTC days, YYYY-MM-DD, likewise. */
   days: [day: string, missing: string][];

@@ -1,4 +1,4 @@
-import { PROFIT } from '../../../schemas/lacks.ts';
+import { PROFIT } from '../../../schemas/incomplete.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace } from '../../reading-rank.ts';
 

@@ -1,4 +1,4 @@
-import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
+import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { NOT_TAKEN_BACK } from '../activity/derived.ts';
 

@@ -8,7 +8,7 @@ import type {
 } from '../../../clickhouse/tables.ts';
 import type { Profits } from '../../../schemas/extract/derive.ts';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
-import { UNDECODED, UNREADABLE } from '../../../schemas/lacks.ts';
+import { UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';

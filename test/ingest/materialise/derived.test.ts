@@ -7,7 +7,7 @@ import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts'
 import { createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { lacks } from '../../../schemas/lacks.ts';
+import { lacks } from '../../../schemas/incomplete.ts';
 import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
