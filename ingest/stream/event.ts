@@ -1,7 +1,7 @@
 import type { Gap } from '../history/gap.ts';
 import type { Verified } from '../history/verify.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
-import type { Listed } from './following/compared.ts';
+import type { ListStatus } from './following/list-proof.ts';
 
 /** What a person or a metric wants to know of the stream. */
 export type StreamEvent =
@@ -13,7 +13,7 @@ export type StreamEvent =
   | ({ type: 'followed' } & Followed)
   | ({ type: 'verified' } & Verified)
   /** What the list of the program's accounts is. */
-  | { type: 'listed'; listed: Listed }
+  | { type: 'listed'; listed: ListStatus }
   | { type: 'gap'; gap: Gap; open: boolean }
   /** Which addresses of SOLANA_RPC_URL, counted from 1, are of another chain. */
   | { type: 'compared'; others: readonly number[]; addresses: number }

@@ -6,7 +6,7 @@ import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-stat
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
-import type { Listed } from './following/compared.ts';
+import type { ListStatus } from './following/list-proof.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
@@ -37,7 +37,7 @@ export const unconnected = (now: number, listed = false): StreamStateWithReasons
 });
 
 /** Why accounts that were not written since may not be known. */
-const UNLISTED: Record<Listed, string | null> = {
+const UNLISTED: Record<ListStatus, string | null> = {
   refused:
     'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names',
   part: "SOLANA_RPC_URL lists only part of the program's accounts (getProgramAccounts): of the others those are known that were written since, or that history names",
@@ -45,7 +45,7 @@ const UNLISTED: Record<Listed, string | null> = {
   proved: null,
 };
 /** Whether all are known; what says nothing of it leaves it as it was told last. */
-const ALL_KNOWN: Partial<Record<Listed, boolean>> = { refused: false, part: false, proved: true };
+const ALL_KNOWN: Partial<Record<ListStatus, boolean>> = { refused: false, part: false, proved: true };
 
 /** What is missing while the stream is connected. */
 function lacksOf({

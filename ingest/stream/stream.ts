@@ -14,7 +14,7 @@ import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowed, lateOutput } from './followed-stream/followed.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
-import { namedAddresses } from './following/named.ts';
+import { namedAddresses } from './following/named-addresses.ts';
 import { createSweeper } from './following/sweep.ts';
 import { readInTurns } from './following/turns.ts';
 import { createGeyserClient } from './geyser/client.ts';

@@ -11,8 +11,8 @@ import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
-import { type ComparisonOptions, createComparison, type Listed } from './compared.ts';
 import { lacksOf } from './list-lacks.ts';
+import { createListProof, type ListProofOptions, type ListStatus } from './list-proof.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -21,7 +21,7 @@ const COMPARE_MS = 60_000;
 /** A list that lacked some is asked for so many times as rarely: it is long. */
 const PART_RESTS = 10;
 
-export interface SweeperOptions extends Pick<ComparisonOptions, 'named' | 'isKnown' | 'isHistoryRead'> {
+export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnown' | 'isHistoryRead'> {
   reader: AccountReader;
   programId: Uint8Array;
   /** Addresses that are followed now, but for mints. */
@@ -30,7 +30,7 @@ export interface SweeperOptions extends Pick<ComparisonOptions, 'named' | 'isKno
   /** The slot up to which the stream has brought everything; null before one. */
   brought(): bigint | null;
   /** What the list of the program's accounts was, each time that they were asked for. */
-  onListed(listed: Listed): void;
+  onListed(listed: ListStatus): void;
   compareMs?: number;
   /** Called with every state that was read, before it is sent. */
   learn(records: readonly AccountRecord[]): void;
@@ -60,7 +60,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let wanted: bigint | null = null;
   let running = false;
   /** What the last list was; null before one. */
-  let listed: Listed | null = null;
+  let listed: ListStatus | null = null;
   /** It is to be compared once more. */
   let isDue = false;
 
@@ -95,7 +95,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     }
   };
 
-  const tell = (now: Listed) => {
+  const tell = (now: ListStatus) => {
     listed = now;
     options.onListed(now);
   };
@@ -136,7 +136,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     tell(isWhole ? 'unproved' : 'part');
   };
 
-  const compare = createComparison({
+  const compare = createListProof({
     ...options,
     read: (addresses) => readBy(patientRead, addresses, options.brought() ?? 0n),
     listAgain: () => request(options.brought() ?? 0n),

@@ -1,5 +1,5 @@
 /** Whether all accounts of the program are known. */
-export type Listed =
+export type ListStatus =
   /** No node lists them. */
   | 'refused'
   /** What was listed is not all of them. */
@@ -9,7 +9,7 @@ export type Listed =
   /** It lacks none that the whole history names. */
   | 'proved';
 
-export interface ComparisonOptions {
+export interface ListProofOptions {
   /** Accounts that history names and nobody has read yet. */
   named(): Promise<string[]>;
   /** Whether a list or the stream brought it, or an account that they brought names it. */
@@ -27,7 +27,7 @@ export interface ComparisonOptions {
  * Compares what was listed with what history names. A node's word is not enough that its list is whole: one that it
  * cut short is no error.
  */
-export function createComparison(options: ComparisonOptions): (listed: Listed) => Promise<void> {
+export function createListProof(options: ListProofOptions): (listed: ListStatus) => Promise<void> {
   /** Named, asked for and not there: closed, or of a transaction that the chain does not have. */
   const nothing = new Set<string>();
   return async (listed) => {
