@@ -16,7 +16,7 @@ import {
 } from '../../schemas/responses/agent.ts';
 import { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import type { OwnRoute, Route } from '../http/route.ts';
-import type { AgentParts } from './deps.ts';
+import type { AgentParts } from './agent-parts.ts';
 import { closeExposure, listExposures, openExposure } from './options/options.ts';
 import { post } from './posts/posts.ts';
 import { type AgentCall, authenticated, open } from './session/authenticated.ts';

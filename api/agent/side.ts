@@ -11,8 +11,8 @@ import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
+import { createAgentParts } from './create-agent-parts.ts';
 import { runSweep } from './limits/sweep.ts';
-import { createAgentParts } from './parts.ts';
 import { numberedPosts, readPosts } from './posts/feed.ts';
 import { agentRoutes } from './routes.ts';
 

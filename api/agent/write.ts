@@ -1,7 +1,7 @@
 import type { Transaction } from '../postgres/port.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { LivePolicy } from './chain/chain.ts';
 import { decided, policyOfSession } from './chain/reading.ts';
-import type { AgentParts } from './deps.ts';
 import { Refusal } from './refusal.ts';
 import type { AgentCall } from './session/authenticated.ts';
 import { holdsLiveToken, mustStillLive } from './session/sessions.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../postgres/port.ts';
-import type { AgentParts } from '../deps.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { endRotatedOut, endStartedBefore, type Key, type LiveSession } from '../session/sessions.ts';
 import { type Asker, isAgent, type LivePolicy, notTheAgent, unreachable } from './chain.ts';

@@ -2,9 +2,9 @@ import type { ExposuresResponse, ReleaseResponse, StatusFilter } from '../../../
 import { isoTime } from '../../../schemas/units.ts';
 import { pageOf } from '../../http/paging.ts';
 import type { RouteReply } from '../../http/route.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { stringOf, textOf } from '../body.ts';
 import type { LivePolicy } from '../chain/chain.ts';
-import type { AgentParts } from '../deps.ts';
 import { databaseTime } from '../limits/limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { AgentCall } from '../session/authenticated.ts';

@@ -1,7 +1,7 @@
 import { POST_KINDS, type PostKind } from '../../../schemas/responses/coin/posts.ts';
 import type { RouteReply } from '../../http/route.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { nameOf, oneOf, textOf } from '../body.ts';
-import type { AgentParts } from '../deps.ts';
 import { databaseTime, roomForPost } from '../limits/limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { AgentCall } from '../session/authenticated.ts';

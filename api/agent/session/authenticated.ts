@@ -1,7 +1,7 @@
 import type { RouteContext, RouteReply } from '../../http/route.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { type LivePolicy, notTheAgent } from '../chain/chain.ts';
 import { policyOfSession } from '../chain/reading.ts';
-import type { AgentParts } from '../deps.ts';
 import { FAILED, failedOf, noteRefused, REFUSED } from '../limits/limits.ts';
 import { Refusal, rateLimited, replyOf } from '../refusal.ts';
 import { endRotatedOut, type LiveSession, sessionOf } from './sessions.ts';

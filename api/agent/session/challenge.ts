@@ -1,10 +1,10 @@
 import type { Challenge } from '../../../schemas/responses/agent.ts';
 import { isoMillis } from '../../../schemas/units.ts';
 import type { RouteContext, RouteReply } from '../../http/route.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { keyOf } from '../body.ts';
 import { decidedSlot } from '../chain/decided.ts';
 import { policyOfAgent } from '../chain/reading.ts';
-import type { AgentParts } from '../deps.ts';
 import { CHALLENGES } from '../limits/limits.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
 import { makeNonce } from './nonce.ts';

@@ -1,8 +1,8 @@
 import type { RouteContext, RouteReply } from '../../http/route.ts';
+import type { AgentParts } from '../agent-parts.ts';
 import { keyOf, stringOf } from '../body.ts';
 import { decidedSlot } from '../chain/decided.ts';
 import { decided, policyOfAgent } from '../chain/reading.ts';
-import type { AgentParts } from '../deps.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { Refusal } from '../refusal.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';

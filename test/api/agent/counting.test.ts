@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import { type AgentOptions, createAgentParts } from '../../../api/agent/create-agent-parts.ts';
 import { attemptCounter } from '../../../api/agent/limits/limits.ts';
 import { createQueue } from '../../../api/agent/limits/queue.ts';
-import { type AgentOptions, createAgentParts } from '../../../api/agent/parts.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 
 /** A database that counts what it is asked, and has room for so many attempts. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAgentParts } from '../../../api/agent/parts.ts';
+import { createAgentParts } from '../../../api/agent/create-agent-parts.ts';
 import { agentRoutes } from '../../../api/agent/routes.ts';
 import { createApp } from '../../../api/app.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';

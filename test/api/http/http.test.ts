@@ -2,7 +2,7 @@ import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AgentParts } from '../../../api/agent/deps.ts';
+import type { AgentParts } from '../../../api/agent/agent-parts.ts';
 import { agentRoutes } from '../../../api/agent/routes.ts';
 import { openApi } from '../../../api/http/openapi.ts';
 import type { Route } from '../../../api/http/route.ts';

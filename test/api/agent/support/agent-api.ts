@@ -1,4 +1,4 @@
-import { createAgentParts } from '../../../../api/agent/parts.ts';
+import { createAgentParts } from '../../../../api/agent/create-agent-parts.ts';
 import { readPosts } from '../../../../api/agent/posts/feed.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import { createApp } from '../../../../api/app.ts';

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
-import type { AgentParts } from '../../../../api/agent/deps.ts';
+import type { AgentParts } from '../../../../api/agent/agent-parts.ts';
 import { agentRoutes } from '../../../../api/agent/routes.ts';
 import type { TestKey } from './keys.ts';
 

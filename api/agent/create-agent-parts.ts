@@ -1,6 +1,6 @@
 import type { Db } from '../postgres/port.ts';
+import type { AgentParts } from './agent-parts.ts';
 import { type ChainOptions, createChainReader } from './chain/chain.ts';
-import type { AgentParts } from './deps.ts';
 import { attemptCounter, failedOf } from './limits/limits.ts';
 import { createQueue } from './limits/queue.ts';
 import { createRequestBudget } from './limits/request-budget.ts';
