@@ -9,7 +9,7 @@ import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import { createLateSlots } from '../history/late-slots.ts';
 import type { LogWriter } from '../log/port.ts';
-import { checkForever } from './checks.ts';
+import { checkAgainstChain } from './chain-checks.ts';
 import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowed, lateOutput } from './followed-stream/followed.ts';
@@ -201,7 +201,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
       ...{ store, position, following, followed: beside, gaps, startSlot, reread, logger, signal },
       openGap: addGap,
     });
-    checkForever({
+    checkAgainstChain({
       ...{ store, rpc, log, programId, startSlot, late, logger, signal },
       ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
       onVerified: (found) => report({ type: 'verified', ...found }),

@@ -7,7 +7,7 @@ import { type VerifyOptions, verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { StreamStore } from './stored-state.ts';
 
-export interface ChecksOptions {
+export interface ChainChecksOptions {
   store: StreamStore;
   rpc: Rpc;
   log: LogWriter;
@@ -26,7 +26,13 @@ export interface ChecksOptions {
  * Compares what is stored with the chain over RPC, until the signal is given: times that no stream told, profits that
  * sweeps left open, transactions that were left out or that the chain does not have. As far as anything is stored.
  */
-export function checkForever({ store, programId, late, onVerified, ...common }: ChecksOptions): void {
+export function checkAgainstChain({
+  store,
+  programId,
+  late,
+  onVerified,
+  ...common
+}: ChainChecksOptions): void {
   const { verification, sweeps, undated, openGaps } = store;
   if (undated !== undefined) void tellTimesForever({ ...common, store: undated });
   if (verification === undefined) return;
