@@ -20,6 +20,8 @@ export interface RpcManners {
   versionOne: boolean;
   /** The highest maxSupportedTransactionVersion that is taken. */
   mostVersion: number;
+  /** A list marks one transaction in so many as failed that did not, or the other way round, the same ones always; 0: none. */
+  mismarkedOneIn: number;
   /** No block time is known. */
   withoutTimes: boolean;
   /** Whether it lists a program's accounts: all, those that a filter names, or none. */
@@ -54,6 +56,7 @@ export const POLITE: RpcManners = {
   keeps: null,
   versionOne: false,
   mostVersion: 1,
+  mismarkedOneIn: 0,
   withoutTimes: false,
   scans: 'any',
   unlistedOneIn: 0,
@@ -81,6 +84,7 @@ export const RPC_MANNERS = {
   bare: { bare: oneIn(13, 2) },
   'version-1': { versionOne: true },
   'old-node': { mostVersion: 0 },
+  mismarked: { mismarkedOneIn: 5 },
   'no-times': { withoutTimes: true },
   frugal: { scans: 'filtered', mostAccounts: 5, mostSignatures: 100 },
   unlisted: { scans: 'none' },

@@ -76,6 +76,13 @@ function holds(data: Uint8Array, { offset, bytes }: { offset: number; bytes: str
   return Buffer.compare(data.subarray(offset, offset + wanted.length), wanted) === 0;
 }
 
+/** What a list says of whether a transaction failed. */
+function markOf(entry: SignatureEntry, { mismarkedOneIn }: RpcManners): unknown {
+  const isWrong = mismarkedOneIn > 0 && isOneIn(mismarkedOneIn, encodeBase58(entry.signature));
+  if (!isWrong) return errorJson(entry);
+  return entry.failed === null ? { InstructionError: [0, { Custom: 0 }] } : null;
+}
+
 const withContext = (slot: bigint, value: unknown) => ({
   context: { apiVersion: '3.0.0', slot: Number(slot) },
   value,
@@ -150,7 +157,7 @@ export const METHODS: Record<string, Method> = {
     return listed().map((entry) => ({
       signature: encodeBase58(entry.signature),
       slot: Number(entry.slot),
-      err: errorJson(entry),
+      err: markOf(entry, manners),
       memo: null,
       blockTime: manners.withoutTimes ? null : entry.blockTime,
       confirmationStatus: entry.slot <= ledger.tip().slot - FINALIZED_BEHIND ? 'finalized' : 'confirmed',

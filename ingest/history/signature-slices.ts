@@ -6,7 +6,7 @@ import { signaturePages } from './signature-pages.ts';
 
 /** Some whole slots of history, newest first. */
 export interface HistorySlice {
-  /** Of transactions that succeeded; a failed one has no events. */
+  /** Of all transactions: that one failed it says itself, and a list may mark the wrong one. */
   signatures: SignatureInfo[];
   /** Place of each in its slot, counted from the slot's oldest. */
   orders: number[];
@@ -70,14 +70,10 @@ function* sliced(inside: readonly SignatureInfo[], before: string | null): Gener
     let end = Math.min(start + SLICE, inside.length);
     while (end < inside.length && inside[end]?.slot === inside[end - 1]?.slot) end += 1;
     const part = inside.slice(start, end);
-    const orders = ordersOf(part);
-    const kept = part
-      .map((info, at) => ({ info, order: orders[at] as number }))
-      .filter(({ info }) => !info.failed);
     const oldest = part.at(-1) as SignatureInfo;
     yield {
-      signatures: kept.map(({ info }) => info),
-      orders: kept.map(({ order }) => order),
+      signatures: part,
+      orders: ordersOf(part),
       downTo: oldest.slot,
       time: oldest.blockTime,
       above: inside[start - 1]?.signature ?? before,

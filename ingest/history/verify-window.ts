@@ -9,13 +9,17 @@ export interface PlacedTransaction {
   slot: bigint;
   /** Of the index: whether something of it has no time. */
   undated?: boolean;
+  /** Likewise, what it is known to have come to: it did something here, or failed. */
+  outcome?: 'effects' | 'failed';
 }
 
 export interface Difference<T extends PlacedTransaction> {
-  /** The chain has them, or their time, and they succeeded. */
+  /** The chain has them, or their time. */
   missing: SignatureInfo[];
   /** The chain has them not, or not in that slot. */
   ghosts: T[];
+  /** The list marks them as failed, and they did something here; or the other way round. */
+  doubted: { info: SignatureInfo; stored: T }[];
 }
 
 /** Compares what the chain lists of some slots with what is stored of them. */
@@ -25,13 +29,19 @@ export function differenceOf<T extends PlacedTransaction>(
 ): Difference<T> {
   const nameOf = ({ signature, slot }: PlacedTransaction) => `${slot} ${signature}`;
   const onChain = new Set(listed.map(nameOf));
-  const inIndex = new Map(stored.map((one) => [nameOf(one), one.undated === true]));
-  // A node that knew no time when history was read may know it now, or another does.
-  const lacks = (info: SignatureInfo) => inIndex.get(nameOf(info)) ?? true;
-  const isTold = (info: SignatureInfo) => !inIndex.has(nameOf(info)) || info.blockTime !== null;
+  const inIndex = new Map(stored.map((one) => [nameOf(one), one]));
+  const isMissing = (info: SignatureInfo) => {
+    const known = inIndex.get(nameOf(info));
+    // A node that knew no time when history was read may know it now, or another does.
+    return known === undefined || (known.undated === true && info.blockTime !== null);
+  };
   return {
-    missing: listed.filter((info) => !info.failed && lacks(info) && isTold(info)),
+    missing: listed.filter(isMissing),
     ghosts: stored.filter((one) => !onChain.has(nameOf(one))),
+    doubted: listed.flatMap((info) => {
+      const known = inIndex.get(nameOf(info));
+      return known?.outcome === (info.failed ? 'effects' : 'failed') ? [{ info, stored: known as T }] : [];
+    }),
   };
 }
 

@@ -2,12 +2,14 @@ import { messageOf } from '../../runtime/errors.ts';
 import { createBucket } from '../../runtime/outside/bucket.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { StruckTransaction } from '../../schemas/records.ts';
+import type { StruckTransaction, TransactionRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
 import type { LateSlots } from './late-slots.ts';
 import { readListed } from './read-transaction.ts';
+import { settleDoubts } from './settle-doubts.ts';
 import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
 
 /** What is stored, as far as it is to be compared with the chain. */
@@ -42,7 +44,7 @@ export interface Verified {
   slot: bigint;
   /** Transactions that were missing and are read now. */
   read: number;
-  /** Transactions that the chain does not have. */
+  /** Transactions that the chain does not have, or that failed there. */
   struck: number;
   /** More than this can be compared already. */
   more: boolean;
@@ -100,18 +102,24 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
-  const { missing, ghosts } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
+  const { missing, ghosts, doubted } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
   await mustBeGhosts(ghosts, listed.length, rpc);
-  for (const info of missing) {
-    const record = await readListed(rpc, info, 0, signal);
-    if (record === null) throw new HistoryUnavailableError(`transaction ${info.signature} cannot be read`);
-    await log.append([record]);
-  }
-  const struck = ghosts.length === 0 ? [] : await store.tracesOf(ghosts);
+  const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
+  for (const info of missing) await log.append([await read(info)]);
+  const settled = await settleDoubts(doubted, read);
+  if (settled.succeeded.length > 0) await log.append(settled.succeeded);
+  const gone = [...ghosts, ...settled.failed];
+  const struck = gone.length === 0 ? [] : await store.tracesOf(gone);
   // What was missing is acknowledged before anything says that it is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
-  return { slot, read: missing.length, struck: ghosts.length, more };
+  return { slot, read: missing.length + settled.succeeded.length, struck: gone.length, more };
+}
+
+async function mustRead(rpc: Rpc, info: SignatureInfo, signal: AbortSignal): Promise<TransactionRecord> {
+  const record = await readListed(rpc, info, 0, signal);
+  if (record === null) throw new HistoryUnavailableError(`transaction ${info.signature} cannot be read`);
+  return record;
 }
 
 interface Window {

@@ -65,6 +65,18 @@ describe('a pool', () => {
   });
 });
 
+test('a list that marks the wrong ones says the other of each, and transactions say it themselves', async () => {
+  const marks = async () =>
+    ((await listed()) as unknown as { signature: string; err: unknown }[]).map(({ err }) => err === null);
+  const rightly = await marks();
+  server.faults.behave({ mismarkedOneIn: 1 });
+  expect(await marks()).toEqual(rightly.map((succeeded) => !succeeded));
+  expect(new Set(rightly).size).toBe(2);
+  const [newest] = await listed();
+  const { meta } = (await transaction(newest?.signature as string)) as { meta: { err: unknown } };
+  expect(meta.err === null).toBe(rightly[0]);
+});
+
 test('an address index that is behind lists less than the node has, and does not know what it has not indexed', async () => {
   const [newest] = await listed();
   server.faults.behave({ indexBehind: 10 });

@@ -7,6 +7,8 @@ export interface StoredTransaction {
   slot: bigint;
   /** Whether something of it has no time. */
   undated?: boolean;
+  /** What it came to: it did something to a policy, or failed. Absent where it did nothing. */
+  outcome?: 'effects' | 'failed';
 }
 
 export interface StoredEvent {
@@ -54,23 +56,31 @@ export async function signatureBehind(store: Store, slot: bigint): Promise<strin
 
 /** Every transaction that something is stored of, whole or not, in these slots. */
 export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
-  const rows = await store.query<{ signature: string; slot: string; undated: number }>(
-    `SELECT slot, signature, max(without_time) AS undated FROM (
-       SELECT slot, signature, isNull(block_time) AS without_time FROM events_by_slot FINAL
+  const rows = await store.query<{
+    signature: string;
+    slot: string;
+    undated: number;
+    effects: number;
+    failed: number;
+  }>(
+    `SELECT slot, signature, max(without_time) AS undated, max(has_effects) AS effects, min(has_failed) AS failed FROM (
+       SELECT slot, signature, isNull(block_time) AS without_time, 1 AS has_effects, 0 AS has_failed
+       FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
-       UNION ALL SELECT slot, signature, isNull(block_time) AS without_time FROM policy_transactions FINAL
+       UNION ALL SELECT slot, signature, isNull(block_time) AS without_time, 1, 0 FROM policy_transactions FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < {struck:UInt8}
-       UNION ALL SELECT slot, signature, 0 AS without_time FROM transactions
+       UNION ALL SELECT slot, signature, 0, 0, failed FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-       UNION ALL SELECT slot, signature, 0 AS without_time FROM incomplete_transactions
+       UNION ALL SELECT slot, signature, 0, 1, 0 FROM incomplete_transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
      ) GROUP BY slot, signature`,
     { from, to, struck: READING.struck },
   );
-  return rows.map(({ signature, slot, undated }) => ({
+  return rows.map(({ signature, slot, undated, effects, failed }) => ({
     signature,
     slot: BigInt(slot),
     ...(undated === 1 ? { undated: true } : {}),
+    ...(effects === 1 ? { outcome: 'effects' as const } : failed === 1 ? { outcome: 'failed' as const } : {}),
   }));
 }
 

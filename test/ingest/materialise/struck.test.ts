@@ -34,7 +34,10 @@ test('a transaction that the chain does not have leaves no trace, and comes back
   await take(transaction('kept', 10n, [routed(100n)]));
   const before = { sums: await sums(), days: await days() };
   const stored = () => storedState(store).verification?.storedBetween(0n, 20n);
-  const named = (name: string, slot: bigint) => ({ signature: encodeBase58(rawSignature(name)), slot });
+  const named = (name: string, slot: bigint) => ({
+    signature: encodeBase58(rawSignature(name)),
+    ...{ slot, outcome: 'effects' },
+  });
   await take(transaction('ghost', 12n, [routed(7n)], { blockTime: null }));
   expect(await stored()).toEqual(
     expect.arrayContaining([named('kept', 10n), { ...named('ghost', 12n), undated: true }]),

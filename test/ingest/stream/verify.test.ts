@@ -23,8 +23,8 @@ beforeAll(async () => {
   await stage.live(120);
   for (let made = 0; made < 70; made += 1) await stage.chain.produce([]);
   rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
-  listed = (await rpc.getSignaturesForAddress(stage.chain.programId, null, 1000)).filter(
-    ({ failed }) => !failed,
+  listed = (await rpc.getSignaturesForAddress(stage.chain.programId, null, 1000)).map(
+    ({ signature, slot, failed }) => ({ signature, slot, outcome: failed ? 'failed' : 'effects' }),
   );
 });
 afterEach(() => stage.rpc.faults.behave(POLITE));
@@ -59,6 +59,9 @@ async function verify(
   );
   return { found, records };
 }
+/** One of those that are final. */
+const having = (wanted: PlacedTransaction['outcome']) =>
+  listed.find(({ outcome, slot }) => outcome === wanted && slot < 100n) as PlacedTransaction;
 const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 
@@ -110,6 +113,31 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records[0]).toMatchObject({ blockTime: stage.chain.block(undated.slot)?.blockTime });
     stage.rpc.faults.behave({ withoutTimes: true });
     expect((await verify(stored)).found).toMatchObject({ read: 0, struck: 0 });
+  });
+
+  test('stands where the list marks it wrongly: whether it failed a transaction says itself', async () => {
+    stage.rpc.faults.behave({ mismarkedOneIn: 1 });
+    expect((await verify(listed)).found).toMatchObject({ read: 0, struck: 0 });
+    const lost = having('effects');
+    const { found, records } = await verify(listed.filter((one) => one !== lost));
+    expect(found).toMatchObject({ read: 1, struck: 0 });
+    expect(signaturesIn(records)).toEqual([lost.signature]);
+  });
+
+  test('is what the transaction says where that, and the list, are against it', async () => {
+    const [did, not] = [having('effects'), having('failed')];
+    const other = { [did.signature]: 'failed', [not.signature]: 'effects' } as const;
+    const stored = listed.map((one) => ({ ...one, outcome: other[one.signature] ?? one.outcome }));
+    const { found, records } = await verify(stored as PlacedTransaction[]);
+    expect(found).toMatchObject({ read: 1, struck: 1 });
+    expect(signaturesIn(records)).toEqual([did.signature]);
+    expect(records.at(-1)).toMatchObject({ struck: [{ signature: not.signature, slot: not.slot }] });
+  });
+
+  test('is not compared where a transaction that is doubted cannot be read', async () => {
+    stage.rpc.faults.behave({ mismarkedOneIn: 1 });
+    const half = { ...rpc, getTransaction: async () => ({ meta: null }) };
+    await expect(verify(listed, { rpc: half })).rejects.toThrow('cannot be read');
   });
 
   test('ends before a gap that is open, and at what is applied', async () => {

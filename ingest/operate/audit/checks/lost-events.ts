@@ -68,7 +68,7 @@ async function transactionsOf(
       mint,
       found.map(({ signature }) => signature),
     );
-    // Whether one failed it says itself: a node that marks it wrongly is why it was never read.
+    // Whether one failed it says itself, whatever a list marks.
     listed.push(...found.map((info) => ({ ...info, stored: stored.get(info.signature) ?? 0 })));
     if (found.length < PAGE) break;
     before = found.at(-1)?.signature ?? null;
