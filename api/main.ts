@@ -3,7 +3,7 @@ import { openServer } from '../clickhouse/client.ts';
 import { openDatabase } from '../clickhouse/serving/serving.ts';
 import { publicUrlOf, required } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
-import { aborted } from '../runtime/process/lifecycle.ts';
+import { aborted, doneWithin } from '../runtime/process/lifecycle.ts';
 import { runService } from '../runtime/process/service.ts';
 import { openAgentSide } from './agent/side.ts';
 import { bind } from './http/listen.ts';
@@ -17,6 +17,9 @@ const COMMAND = {
     'Serves the HTTP API on HOST and PORT: reads from ClickHouse (CLICKHOUSE_URL), the agents’ routes over Postgres\n(POSTGRES_URL) and the chain (SOLANA_RPC_URL). Several may run side by side.',
   flags: {},
 };
+
+/** For the store to answer at start: one that hangs keeps nobody longer from what needs none. */
+const FIRST_LOOK_MS = 2_000;
 
 await runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
@@ -42,6 +45,8 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
+  // Whoever asks before that waits, rather than to be told that no store is there.
+  await doneWithin(FIRST_LOOK_MS, Promise.race([serving.looked, aborted(signal)]));
   serveApi({ config, latest, agents, logger, registry, bound: api, signal });
   logger.info({ host: config.host, port: api.port }, 'serving');
   await aborted(signal);

@@ -2,6 +2,7 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Config } from '../runtime/config/config.ts';
 import { proxyAdvice } from '../runtime/config/proxy-advice.ts';
 import { secretsOf } from '../runtime/config/secrets.ts';
+import { RetryableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
@@ -56,7 +57,11 @@ export function serveApi(parts: ApiParts): void {
     numberedPosts: parts.agents.numberedPosts,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
-    onError: (error, path) => logger.error({ err: error, path }, 'a request failed'),
+    onError: (error, path) => {
+      // Of what is away its sentence is enough; anything else is a fault of ours, to be found.
+      const told = error instanceof RetryableError ? { reason: error.message } : { err: error };
+      logger.error({ ...told, path }, 'a request failed');
+    },
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);

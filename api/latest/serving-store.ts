@@ -7,7 +7,8 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 export interface ServingStore {
   /** The serving database; an answer asks once and keeps to it. @throws RetryableError before the first connection. */
   currentStore(): Store;
-  connected(): boolean;
+  /** Resolves once the store was looked for, whether or not it was there. */
+  looked: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -85,10 +86,11 @@ export function serveFrom(options: ServingOptions): ServingStore {
     next = null;
     options.onSwitched?.(database);
   };
+  const looked = Promise.withResolvers<void>();
   const following = (async () => {
     for (let wait = FIRST_WAIT_MS; !signal.aborted; ) {
       try {
-        await look();
+        await look().finally(looked.resolve);
         wait = FIRST_WAIT_MS;
         // One that is about to serve is looked at until it does.
         await pause(next === null ? times.everyMs : Math.min(times.everyMs, times.stillMs / 2), signal);
@@ -104,7 +106,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
       if (current === null) throw new RetryableError('the database is not connected yet');
       return current;
     },
-    connected: () => current !== null,
+    looked: looked.promise,
     close: async () => {
       await following;
       for (const timer of retired.values()) clearTimeout(timer);

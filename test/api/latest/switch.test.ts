@@ -51,7 +51,7 @@ async function open(wrap: (store: Store) => Store = (store) => store, times: Par
     },
     times: { everyMs: 5, ...times },
   });
-  await awaited(() => expect(serving.connected()).toBe(true));
+  await serving.looked;
   const { currentStore } = serving;
   const api = await startApi(former, {
     memory: { currentStore, times: { everyMs: 5 }, signal: stop.signal },
@@ -161,4 +161,24 @@ test('a database that serves no more is closed after its grace, home never', asy
   await awaited(() => expect(closed).toEqual([next.database]));
   expect(serving.currentStore().database).toBe(former.database);
   expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+test('whoever waits for the first look has a store then, or is told at once that there is none', async () => {
+  const reached = Promise.withResolvers<Store>();
+  const from = (openHome: () => Promise<Store>) =>
+    serveFrom({
+      openHome,
+      openDatabase: databases.open,
+      signal: stop.signal,
+      onError: () => {},
+    });
+  const slow = from(() => reached.promise);
+  expect(slow.currentStore).toThrow('not connected yet');
+  reached.resolve({ ...former, close: async () => {} });
+  await slow.looked;
+  expect(slow.currentStore().database).toBe(former.database);
+  const away = from(() => Promise.reject(new Error('refused')));
+  await away.looked;
+  expect(away.currentStore).toThrow('not connected yet');
+  ends.push(slow.close, away.close);
 });

@@ -162,8 +162,9 @@ describe.skipIf(missing !== null)(
       });
       const seen: { events: number; database: string }[] = [];
       const read = async () => {
+        await follower.looked;
         while (!stop.signal.aborted) {
-          if (follower.connected()) seen.push(await look(follower.currentStore()));
+          seen.push(await look(follower.currentStore()));
           await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
         }
       };
