@@ -1,3 +1,4 @@
+import { byteKey } from '../../schemas/solana/byte-key.ts';
 import type { Instruction } from '../program/instruction-run.ts';
 import type { Key } from '../program/state/state.ts';
 import type { BlockRecord } from './block-record.ts';
@@ -23,7 +24,6 @@ export interface ChainIndex {
 /** More transactions than a block ever has. */
 const PER_BLOCK = 65_536;
 
-const nameOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 const packed = ({ slot, index }: Position) => Number(slot) * PER_BLOCK + index;
 const unpacked = (number: number): Position => ({
   slot: BigInt(Math.floor(number / PER_BLOCK)),
@@ -61,7 +61,7 @@ export function createChainIndex(seed: string, mentioned: Key): ChainIndex {
       bySlot.set(record.slot, place);
       for (const [index, execution] of record.executions.entries()) {
         const number = packed({ slot: record.slot, index });
-        bySignature.set(nameOf(signatureAt(seed, record.slot, index)), number);
+        bySignature.set(byteKey(signatureAt(seed, record.slot, index)), number);
         const keys = new Set<Key>(execution.instructions.length === 0 ? [mentioned] : []);
         for (const instruction of execution.instructions) keysOf(instruction, keys);
         for (const key of keys) {
@@ -74,7 +74,7 @@ export function createChainIndex(seed: string, mentioned: Key): ChainIndex {
     places: () => places,
     placeOf: (slot) => bySlot.get(slot) ?? null,
     find: (signature) => {
-      const number = bySignature.get(nameOf(signature));
+      const number = bySignature.get(byteKey(signature));
       return number === undefined ? null : unpacked(number);
     },
     of: (address, before, limit) => {

@@ -5,6 +5,7 @@ import {
   SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { byteKey } from '../../schemas/solana/byte-key.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { AccountWrite, Block, LedgerTransaction } from '../chain/ledger.ts';
 
@@ -21,7 +22,7 @@ export interface EncodedAccount extends EncodedUpdate {
 }
 
 export interface EncodedTransaction extends EncodedUpdate {
-  /** Every account the transaction names, latin1 of the bytes. */
+  /** Every account the transaction names, by the keys of their bytes. */
   accounts: Set<string>;
   failed: boolean;
 }
@@ -31,8 +32,6 @@ export interface EncodedBlock {
   transactions: EncodedTransaction[];
   meta: EncodedUpdate;
 }
-
-export const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 function varint(value: number): number[] {
   const bytes: number[] = [];
@@ -86,7 +85,7 @@ function encodeAccount(block: Block, write: AccountWrite, versionsBefore: bigint
     },
   });
   const bytes = field(2, SubscribeUpdateAccount.encode(message).finish());
-  return { bytes, field: 2, address: latin1(write.address), owner: latin1(write.owner) };
+  return { bytes, field: 2, address: byteKey(write.address), owner: byteKey(write.owner) };
 }
 
 export function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedTransaction {
@@ -146,7 +145,7 @@ export function encodeTransaction(block: Block, tx: LedgerTransaction): EncodedT
       },
     },
   });
-  const accounts = [...message.accountKeys, ...loaded.writable, ...loaded.readonly].map(latin1);
+  const accounts = [...message.accountKeys, ...loaded.writable, ...loaded.readonly].map(byteKey);
   const bytes = field(4, SubscribeUpdateTransaction.encode(update).finish());
   return { bytes, field: 4, accounts: new Set(accounts), failed: tx.failed !== null };
 }

@@ -1,6 +1,7 @@
 import { CommitmentLevel, SubscribeRequest } from '@triton-one/yellowstone-grpc';
 import { decodeKey } from '../../schemas/solana/base58.ts';
-import { type EncodedAccount, type EncodedTransaction, latin1 } from './encode.ts';
+import { byteKey } from '../../schemas/solana/byte-key.ts';
+import type { EncodedAccount, EncodedTransaction } from './encode.ts';
 import type { ProviderModes } from './modes.ts';
 
 export interface SlotFilter {
@@ -105,7 +106,7 @@ function keys(texts: readonly string[]): Set<string> {
     texts.map((text) => {
       const key = decodeKey(text);
       if (key === null) throw new FilterRefusedError('String is the wrong size');
-      return latin1(key);
+      return byteKey(key);
     }),
   );
 }

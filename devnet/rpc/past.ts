@@ -1,3 +1,4 @@
+import { byteKey } from '../../schemas/solana/byte-key.ts';
 import type { Ledger, StoredAccount } from '../chain/ledger.ts';
 
 /** Accounts as they were at a slot that a node is at. */
@@ -10,8 +11,6 @@ export interface Past {
 /** More than a node is ever behind. */
 const BACK = 600n;
 
-const nameOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
-
 /** Looks writes up in the blocks themselves, from the first time that somebody asks for the past on. */
 export function createPast(ledger: Ledger): Past {
   const writes = new Map<string, StoredAccount[]>();
@@ -22,7 +21,7 @@ export function createPast(ledger: Ledger): Past {
     const oldest = tip - BACK > ledger.firstSlot ? tip - BACK : ledger.firstSlot;
     for (let slot = next ?? oldest; slot <= tip; slot += 1n) {
       for (const write of ledger.block(slot)?.writes ?? []) {
-        const name = nameOf(write.address);
+        const name = byteKey(write.address);
         const known = writes.get(name);
         if (known === undefined) writes.set(name, [{ ...write, slot }]);
         else known.push({ ...write, slot });
@@ -44,7 +43,7 @@ export function createPast(ledger: Ledger): Past {
     const latest = ledger.account(address);
     if (latest === null || latest.slot <= slot) return latest;
     collect();
-    const known = writes.get(nameOf(address))?.findLast((write) => write.slot <= slot);
+    const known = writes.get(byteKey(address))?.findLast((write) => write.slot <= slot);
     return known ?? before(address, slot);
   };
 
@@ -54,7 +53,7 @@ export function createPast(ledger: Ledger): Past {
       const now = ledger.accountsByOwner(owner);
       if (slot >= ledger.tip().slot) return now;
       collect();
-      const addresses = new Map(now.map(({ address }) => [nameOf(address), address]));
+      const addresses = new Map(now.map(({ address }) => [byteKey(address), address]));
       for (const [name, [write]] of writes) if (write !== undefined) addresses.set(name, write.address);
       return [...addresses.values()].flatMap((address) => {
         const found = account(address, slot);

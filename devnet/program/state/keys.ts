@@ -1,4 +1,5 @@
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import { seededBytes } from './random.ts';
 import type { Key } from './state.ts';
 
@@ -9,7 +10,7 @@ export const ZERO_KEY: Key = '11111111111111111111111111111111';
 
 function remember(key: Key, bytes: Uint8Array): void {
   bytesByKey.set(key, bytes);
-  keyByBytes.set(Buffer.from(bytes).toString('latin1'), key);
+  keyByBytes.set(byteKey(bytes), key);
 }
 
 /**
@@ -27,7 +28,7 @@ export function bytesOf(key: Key): Uint8Array {
 
 /** The base58 text of 32 bytes. */
 export function keyOf(bytes: Uint8Array): Key {
-  const known = keyByBytes.get(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
+  const known = keyByBytes.get(byteKey(bytes));
   if (known !== undefined) return known;
   const key = encodeBase58(bytes);
   remember(key, Uint8Array.from(bytes));

@@ -12,6 +12,7 @@ import type {
 } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 
 export const PROGRAM_TABLES = {
@@ -54,7 +55,7 @@ type PolicyAddresses = Pick<PolicyColumns, 'bankroll' | 'quote_escrow' | 'base_e
 const addresses = createLru<PolicyAddresses>(200_000);
 
 function addressesOf(programId: Uint8Array, policy: Uint8Array): PolicyAddresses {
-  const key = Buffer.from(policy.buffer, policy.byteOffset, policy.length).toString('latin1');
+  const key = byteKey(policy);
   const known = addresses.get(key);
   if (known !== undefined) return known;
   const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(programId, policy);

@@ -1,6 +1,7 @@
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import { type AccountReading, EXPECTED_TABLES, readAccount } from './account.ts';
 import { createMarks, type MarkRow } from './high-water-marks.ts';
 import { type Seen, versionOf } from './seen.ts';
@@ -21,7 +22,7 @@ export function readStates(records: readonly AccountRecord[], programId: Uint8Ar
     try {
       const reading = readAccount(record, programId);
       if (reading === 'foreign') continue;
-      const key = Buffer.from(record.address).toString('latin1');
+      const key = byteKey(record.address);
       if (reading !== 'missing' && reading.mark !== undefined) marks.add(key, record, reading.mark);
       seen.push({
         key,

@@ -1,3 +1,4 @@
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { AccountUpdate, Update } from '../geyser/update.ts';
 import { sameState } from '../slots/repeats.ts';
 
@@ -24,8 +25,6 @@ const REMEMBERED_SLOTS = 4_096;
 
 type States = Map<string, AccountUpdate>;
 
-const keyOf = ({ address }: AccountUpdate) =>
-  Buffer.from(address.buffer, address.byteOffset, address.length).toString('latin1');
 const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
 
 /**
@@ -72,7 +71,7 @@ export function createFollowedSlots(
     return dated;
   };
   const takeAccount = (update: AccountUpdate): AccountUpdate[] => {
-    const key = keyOf(update);
+    const key = byteKey(update.address);
     if (update.slot === highest) {
       const known = newest?.get(key);
       if (newest === null || (known !== undefined && sameState(known, update))) return [];

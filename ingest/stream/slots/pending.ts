@@ -1,3 +1,4 @@
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 
 /** A slot that is not released yet, and what is here of it. */
@@ -25,8 +26,6 @@ export interface PendingSlots {
   bytes(): number;
 }
 
-const keyOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
   (update.type === 'account' ? update.data.length : update.payload.length) + 512;
 
@@ -54,12 +53,12 @@ export function createPendingSlots(): PendingSlots {
     put: (update) => {
       const pending = at(update.slot);
       if (update.type === 'transaction') {
-        const key = keyOf(update.signature);
+        const key = byteKey(update.signature);
         if (!pending.transactions.has(key)) bytes += sizeOf(update);
         pending.transactions.set(key, update);
         return;
       }
-      const key = keyOf(update.address);
+      const key = byteKey(update.address);
       const known = pending.accounts.get(key);
       if (known !== undefined && known.writeVersion > update.writeVersion) return;
       bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));

@@ -1,3 +1,4 @@
+import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 
 type Update = AccountUpdate | TransactionUpdate;
@@ -11,9 +12,7 @@ export interface Repeats {
 }
 
 const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
-const text = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-const keyOf = (update: Update) => text(update.type === 'account' ? update.address : update.signature);
+const keyOf = (update: Update) => byteKey(update.type === 'account' ? update.address : update.signature);
 
 /** Whether two updates say the same of an account; write versions of two connections do not compare. */
 export const sameState = (a: AccountUpdate, b: AccountUpdate): boolean =>
