@@ -3,7 +3,7 @@ const OFFSET_MAX = 100_000;
 /**
  * A number of the query: out of range it is clamped, what is no whole number falls back to the default.
  */
-export function clamped(text: string | null, fallback: number, min: number, max: number): number {
+function clamped(text: string | null, fallback: number, min: number, max: number): number {
   if (text === null || !/^[+-]?\d+$/.test(text.trim())) return fallback;
   return Math.min(Math.max(Number(text), min), max);
 }

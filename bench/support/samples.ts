@@ -4,7 +4,7 @@ import type { AccountWrite, Block, LedgerTransaction } from '../../devnet/chain/
 import { createLife } from '../../devnet/life/life.ts';
 import { bytesOf } from '../../devnet/program/state/keys.ts';
 
-export const POLICIES = 400;
+const POLICIES = 400;
 export const TRANSACTIONS_PER_SLOT = 40;
 export const FIRST_SLOT = 1_000n;
 const ACCOUNT_BYTES = 619;

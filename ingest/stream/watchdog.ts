@@ -1,5 +1,5 @@
 /** A chain makes a slot every 400 ms and a server pings every 10 s. */
-export const SILENCE_MS = 30_000;
+const SILENCE_MS = 30_000;
 /** No slot is released for longer than this only where the stream brings no block meta or no notices. */
 const NO_RELEASE_MS = 90_000;
 

@@ -13,7 +13,7 @@ export interface TokenMove {
   received: bigint;
 }
 
-export const TOKEN_PROGRAMS: readonly Uint8Array[] = [
+const TOKEN_PROGRAMS: readonly Uint8Array[] = [
   decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array,
   decodeKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb') as Uint8Array,
 ];

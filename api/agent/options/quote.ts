@@ -5,7 +5,7 @@ import type { OptionTicker } from '../../../schemas/venues/options.ts';
 import { minus } from './decimal.ts';
 
 /** The side of the book that would be crossed, at both ends. */
-export const SIDE = { long: 'ask', short: 'bid' } as const satisfies Record<Direction, 'ask' | 'bid'>;
+const SIDE = { long: 'ask', short: 'bid' } as const satisfies Record<Direction, 'ask' | 'bid'>;
 
 const isZero = (text: string) => parseDecimal(text)?.digits === 0n;
 

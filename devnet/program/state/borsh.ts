@@ -34,7 +34,7 @@ const WRITERS: Record<Scalar, (value: Value, at: number) => number> = {
 const discriminators = new Map<string, Buffer>();
 
 /** First eight bytes of the hash of `account:Name`, `event:Name` or `global:snake_case_name`. */
-export function discriminator(namespaced: string): Buffer {
+function discriminator(namespaced: string): Buffer {
   const known = discriminators.get(namespaced);
   if (known !== undefined) return known;
   const bytes = createHash('sha256').update(namespaced).digest().subarray(0, 8);

@@ -64,7 +64,7 @@ function dollars(text: string): string {
 const withCents = (text: string): string =>
   /^[\d,]*[1-9][\d,]*$/.test(text) ? `${text}.00` : /\.\d$/.test(text) ? `${text}0` : text;
 
-export function shownOf(figure: Figure, reading: Reading, name: string): Shown {
+function shownOf(figure: Figure, reading: Reading, name: string): Shown {
   const { source, asOf, reason } = figure;
   const value = figure.value === null ? null : String(figure.value);
   const known = { name, source, asOf, reason: reason ?? null, absent: figure.absent === true, value };

@@ -19,7 +19,7 @@ import { type Databases, openDatabases } from '../../../support/databases.ts';
 import { sharedBrokers } from '../../../support/servers-of-run.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
-export const PARTITIONS = 3;
+const PARTITIONS = 3;
 
 export interface Broker {
   brokers: string[];
