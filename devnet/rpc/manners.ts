@@ -94,9 +94,6 @@ export const RPC_MANNERS = {
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;
 
-/** Of transactions of version 1 such a node tells nothing: the two never come together. */
-const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
-
 /** What they take from who asks is not to be had in any other way as long as they last, but by history where it is there. */
 export const ALONE: ReadonlySet<RpcMannersName> = new Set([
   'unlisted',
@@ -104,14 +101,6 @@ export const ALONE: ReadonlySet<RpcMannersName> = new Set([
   'pruned',
   'long-limits',
 ]);
-
-/** Some of them by lot, such as a node may have together. */
-export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {
-  const all = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter((name) => !ALONE.has(name));
-  const names = all.filter(() => random.chance(0.4));
-  const [first, second] = APART;
-  return names.includes(first) ? names.filter((name) => name !== second) : names;
-}
 
 /** Several at once. */
 export function mannersNamed(names: readonly RpcMannersName[]): Partial<RpcManners> {

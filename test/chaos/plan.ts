@@ -1,6 +1,7 @@
 import { BESIDE_MODES, REPLAYS } from '../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../devnet/program/state/random.ts';
-import { drawnManners, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
+import { RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
+import { drawnManners } from '../support/drawn-manners.ts';
 
 /** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { BESIDE_MODES, type ProviderModes, REPLAYS } from '../../../devnet/geyser/modes.ts';
 import { createRandom, type Random } from '../../../devnet/program/state/random.ts';
-import { drawnManners, mannersNamed } from '../../../devnet/rpc/manners.ts';
+import { mannersNamed } from '../../../devnet/rpc/manners.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import { drawnManners } from '../../support/drawn-manners.ts';
 import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 

@@ -1,0 +1,12 @@
+import { ALONE, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
+
+/** Of transactions of version 1 such a node tells nothing: the two never come together. */
+const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
+
+/** Some of them by lot, such as a node may have together. */
+export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {
+  const all = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter((name) => !ALONE.has(name));
+  const names = all.filter(() => random.chance(0.4));
+  const [first, second] = APART;
+  return names.includes(first) ? names.filter((name) => name !== second) : names;
+}
