@@ -8,23 +8,14 @@ import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
-import { policyBytes } from './support/accounts.ts';
+import { policyBytes, tokenBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
 const bytesOf = (text: string): Uint8Array => decodeKey(text) as Uint8Array;
 const TOKEN = bytesOf('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const SYSTEM = new Uint8Array(32);
 const LAUNCHPAD = rawKey('launchpad');
-
-/** A token account of the classic program. */
-function tokenBytes(mint: string, owner: string, amount: bigint, state = 1): Uint8Array {
-  const data = Buffer.alloc(165);
-  data.set(rawKey(mint), 0);
-  data.set(rawKey(owner), 32);
-  data.writeBigUInt64LE(amount, 64);
-  data[108] = state;
-  return data;
-}
+const OF = { mint: 'm', owner: 'o' };
 
 function mintBytes(supply: bigint): Uint8Array {
   const data = Buffer.alloc(82);
@@ -53,7 +44,7 @@ describe('what an account is', () => {
 
   test('follows from its owner, then from its bytes', () => {
     expect(kindOf('a', PROGRAM, policy)).toBe('policies');
-    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n))).toBe('token_accounts');
+    expect(kindOf('a', TOKEN, tokenBytes(5n, OF))).toBe('token_accounts');
     expect(kindOf('a', TOKEN, mintBytes(5n))).toBe('mints');
     expect(kindOf('a', LAUNCHPAD, POOL, { address: POOL_AT })).toBe('pools');
   });
@@ -78,7 +69,7 @@ describe('what an account is', () => {
 
   test('is what it is, though a mint says that its metadata stand there', () => {
     const pointed = { expected: 'metadata' } as const;
-    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n), pointed)).toBe('token_accounts');
+    expect(kindOf('a', TOKEN, tokenBytes(5n, OF), pointed)).toBe('token_accounts');
     expect(kindOf('a', PROGRAM, policy, pointed)).toBe('policies');
     expect(kindOf('a', LAUNCHPAD, POOL, { ...pointed, address: POOL_AT })).toBe('pools');
     const { deadLetters } = readStates([account('a', LAUNCHPAD, Buffer.alloc(5_000), pointed)], PROGRAM);
@@ -89,7 +80,9 @@ describe('what an account is', () => {
     expect(kindOf('a', PROGRAM, policy.slice(0, 300))).toBe('malformed');
     expect(kindOf('a', PROGRAM, Buffer.alloc(400))).toBe('malformed');
     expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50), { expected: 'pool' })).toBe('malformed');
-    expect(kindOf('a', TOKEN, tokenBytes('m', 'o', 5n, 0), { expected: 'token_account' })).toBe('malformed');
+    expect(kindOf('a', TOKEN, tokenBytes(5n, { ...OF, state: 0 }), { expected: 'token_account' })).toBe(
+      'malformed',
+    );
     expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
   });
 });
@@ -110,7 +103,7 @@ describe('the states of a batch', () => {
 
   test('leave the newest good one of each address, in whatever order they come', async () => {
     const at = (slot: bigint, writeVersion: bigint, amount: bigint) =>
-      account('balance', TOKEN, tokenBytes('m', 'o', amount), { slot, writeVersion });
+      account('balance', TOKEN, tokenBytes(amount, OF), { slot, writeVersion });
     const state = `SELECT slot, amount FROM token_accounts FINAL WHERE exists AND mint = '${key('m')}'`;
     await apply(at(10n, 2n, 102n), at(10n, 3n, 103n), at(9n, 9n, 99n));
     expect(await one(state)).toEqual({ slot: '10', amount: '103' });

@@ -5,6 +5,7 @@ import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { createRandom } from '../../support/random.ts';
+import { tokenBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 7);
@@ -14,14 +15,6 @@ const HOUR = 3_600;
 /** Of slot 0; a slot takes five minutes. */
 const START = 497_300 * HOUR;
 const SLOT_S = 300;
-
-function tokenBytes(amount: bigint): Uint8Array {
-  const data = Buffer.alloc(165);
-  data.set(rawKey('mint'), 0);
-  data.writeBigUInt64LE(amount, 64);
-  data[108] = 1;
-  return data;
-}
 
 const timeAt = (slot: bigint) => START + Number(slot) * SLOT_S;
 

@@ -1,5 +1,5 @@
 import { kitEncode } from '../../../schemas/support/kit-codecs.ts';
-import { key } from './records.ts';
+import { key, rawKey } from './records.ts';
 
 /** A policy as the chain holds it, zeros behind its fields. */
 export function policyBytes(change: Record<string, unknown> = {}): Uint8Array {
@@ -41,5 +41,18 @@ export function policyBytes(change: Record<string, unknown> = {}): Uint8Array {
       ...change,
     }),
   );
+  return data;
+}
+
+/** A token account of the classic program. */
+export function tokenBytes(
+  amount: bigint,
+  { mint = 'mint', owner, state = 1 }: { mint?: string; owner?: string; state?: number } = {},
+): Uint8Array {
+  const data = Buffer.alloc(165);
+  data.set(rawKey(mint), 0);
+  if (owner !== undefined) data.set(rawKey(owner), 32);
+  data.writeBigUInt64LE(amount, 64);
+  data[108] = state;
   return data;
 }

@@ -1,7 +1,8 @@
 import { type Carried, createCarried } from '../../../../ingest/stream/followed-stream/carried.ts';
 import type { AccountRecord, LogRecord } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
-import { account, key, rawKey } from './records.ts';
+import { tokenBytes } from './accounts.ts';
+import { account, key } from './records.ts';
 import { uncarriedOf } from './uncarried-of.ts';
 
 const TOKEN = decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array;
@@ -41,14 +42,6 @@ export interface CarriedStory {
 
 const timeAt = (slot: number) => FIRST_HOUR * 3_600 + slot * SLOT_S;
 
-function tokenBytes(amount: number): Uint8Array {
-  const data = Buffer.alloc(165);
-  data.set(rawKey('mint'), 0);
-  data.writeBigUInt64LE(BigInt(amount), 64);
-  data[108] = 1;
-  return data;
-}
-
 /**
  * The log of a provider that carries some addresses, loses them and carries them again, of processes that end anywhere and
  * go on from the last marker, with what the log says of losses known to them late at times; beside what the chain had.
@@ -66,7 +59,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
   const state = (one: One, slot: number, source: AccountRecord['source']) => {
     const amount = one.amounts[slot];
     if (amount === undefined) return;
-    const record = account(one.name, TOKEN, tokenBytes(amount), {
+    const record = account(one.name, TOKEN, tokenBytes(BigInt(amount)), {
       ...{ source, slot: BigInt(slot), blockTime: timeAt(slot), expected: 'token_account' },
       ...(source === 'rpc' ? { writeVersion: (1n << 64n) - 1n, signature: null } : {}),
     });
