@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import Koa, { type Context, type Next } from 'koa';
-import { BusyError } from '../../runtime/errors.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
 import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
@@ -10,28 +9,31 @@ import { createSendBacklog } from './answers/send-backlog.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
 import { clientAddress } from './client-address.ts';
-import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
+import {
+  failuresAsJson,
+  forAllOrigins,
+  measured,
+  methods,
+  type Reporting,
+  unknownPaths,
+  unreadableTargets,
+} from './middleware.ts';
 import { queryProperties } from './openapi.ts';
-import { publicDetail } from './public-detail.ts';
-import { mayBeKept, type Route } from './route.ts';
+import { mayBeKept, type OwnRoute, type Route, type SharedContext, type SharedRoute } from './route.ts';
 import { routing } from './routing.ts';
 import { createModestClients, type ModestClients } from './turns/modest-clients.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 
-export interface HttpOptions {
+export interface HttpOptions extends Reporting {
   latest: Latest;
   /** Unix milliseconds. */
   clock(): number;
-  /** Texts that no answer may hold. */
-  secrets?: readonly string[];
   trustProxy?: number;
   /** Reads under way side by side; further ones wait in turn. */
   readsAtOnce?: number;
   /** Of answers that wait to be read. */
   backlogBytes?: number;
-  onError?(error: unknown, path: string): void;
-  onAnswered?(method: string, path: string, status: number, seconds: number): void;
 }
 
 const CACHE_BYTES = 80 * 1024 * 1024;
@@ -67,59 +69,6 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   return app;
 }
 
-function measured({ onAnswered }: HttpOptions) {
-  return async (ctx: Context, next: Next) => {
-    const startedAt = performance.now();
-    await next();
-    if (ctx.state.gone === true) return;
-    const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';
-    onAnswered?.(ctx.method, path, ctx.status, (performance.now() - startedAt) / 1000);
-  };
-}
-
-async function forAllOrigins(ctx: Context, next: Next): Promise<void> {
-  ctx.set('Access-Control-Allow-Origin', '*');
-  ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
-  // Answers repeat what strangers wrote: nobody is to take one for a page.
-  ctx.set('X-Content-Type-Options', 'nosniff');
-  await next();
-}
-
-/** What follows asks for the path, and some targets are no address that could have one. */
-async function unreadableTargets(ctx: Context, next: Next): Promise<void> {
-  if (hasPath(ctx)) return next();
-  sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
-}
-
-function hasPath(ctx: Context): boolean {
-  try {
-    return typeof ctx.path === 'string';
-  } catch {
-    return false;
-  }
-}
-
-function failuresAsJson(options: HttpOptions) {
-  return async (ctx: Context, next: Next) => {
-    try {
-      await next();
-    } catch (error) {
-      if (error instanceof ClientGoneError) {
-        ctx.state.gone = true;
-        ctx.respond = false;
-        return;
-      }
-      if (error instanceof BusyError) {
-        ctx.set('Retry-After', '1');
-        sendJson(ctx, 503, { error: `${error.message}; try again in 1 s`, code: 'busy' });
-        return;
-      }
-      options.onError?.(error, ctx.path);
-      sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
-    }
-  };
-}
-
 function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, modest: ModestClients) {
   const turns = createTurns({ modest });
   const backlog = createSendBacklog(backlogBytes);
@@ -138,35 +87,6 @@ function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, m
   };
 }
 
-async function methods(ctx: Context, next: Next): Promise<void> {
-  if (ctx.method === 'OPTIONS') {
-    ctx.set('Allow', METHODS);
-    ctx.set('Access-Control-Allow-Methods', METHODS);
-    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match, Last-Event-ID');
-    ctx.set('Access-Control-Max-Age', '86400');
-    ctx.status = 204;
-    return;
-  }
-  if (ctx.method === 'GET' || ctx.method === 'POST') return next();
-  ctx.set('Allow', METHODS);
-  sendJson(ctx, 405, { error: METHOD_NOT_ALLOWED });
-}
-
-async function unknownPaths(ctx: Context, next: Next): Promise<void> {
-  if (isDecodable(ctx.path)) await next();
-  // The router names what it matched; nothing else sets it.
-  if (ctx.state.route === undefined) sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 interface Reads {
   shared: SharedAnswers;
   packed: PackedAnswers;
@@ -175,28 +95,47 @@ interface Reads {
   sendLarge: SendLarge;
 }
 
-async function answer(
-  ctx: Context,
-  route: Route,
-  { shared, packed, gate, longGate, sendLarge }: Reads,
-  options: HttpOptions,
-): Promise<void> {
+function answer(ctx: Context, route: Route, reads: Reads, options: HttpOptions): Promise<void> {
   ctx.state.route = route.path;
-  const address = ctx.state.address as string;
-  const params = ctx.params as Record<string, string>;
-  const query = new URLSearchParams(ctx.querystring);
-  if (route.cached) {
-    const key = cacheKey(ctx, query, route, options.latest);
-    const make = (view: View) => route.answer({ params, query }, view);
-    const inTurn = route.long === true ? longGate : gate;
-    const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => inTurn(address, work)));
-    const form = await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
-    // The store is silent: what is told is from before.
-    const age = Math.floor(options.latest.age() / 1000);
-    if (age > 0) ctx.set('Age', String(age));
-    send(ctx, form, true, sendLarge);
-    return;
-  }
+  const asked: Asked = {
+    address: ctx.state.address as string,
+    params: ctx.params as Record<string, string>,
+    query: new URLSearchParams(ctx.querystring),
+  };
+  return route.cached
+    ? answerShared(ctx, route, asked, reads, options.latest)
+    : answerOwn(ctx, route, asked, reads, options.clock);
+}
+
+interface Asked extends SharedContext {
+  address: string;
+}
+
+async function answerShared(
+  ctx: Context,
+  route: SharedRoute,
+  { address, params, query }: Asked,
+  { shared, packed, gate, longGate, sendLarge }: Reads,
+  latest: Latest,
+): Promise<void> {
+  const key = cacheKey(ctx, query, route, latest);
+  const make = (view: View) => route.answer({ params, query }, view);
+  const inTurn = route.long === true ? longGate : gate;
+  const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => inTurn(address, work)));
+  const form = await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
+  // The store is silent: what is told is from before.
+  const age = Math.floor(latest.age() / 1000);
+  if (age > 0) ctx.set('Age', String(age));
+  send(ctx, form, true, sendLarge);
+}
+
+async function answerOwn(
+  ctx: Context,
+  route: OwnRoute,
+  { address, params, query }: Asked,
+  { gate }: Reads,
+  clock: () => number,
+): Promise<void> {
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : undefined;
   if (bytes === null && route.bearer !== true) {
     sendJson(ctx, 413, { error: WHY_TOO_LARGE, code: 'too_large' });
@@ -208,7 +147,7 @@ async function answer(
       body: bytes === null ? TOO_LARGE : bytes && parseJson(bytes),
       headers: ctx.headers as Record<string, string | undefined>,
       clientAddress: address,
-      now: options.clock(),
+      now: clock(),
     });
   const reply = await (route.readsStore === true ? gate(address, handle) : handle());
   if (reply.body instanceof Readable) sendStream(ctx, reply, reply.body);

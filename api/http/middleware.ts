@@ -1,0 +1,96 @@
+import type { Context, Next } from 'koa';
+import { BusyError } from '../../runtime/errors.ts';
+import { sendJson } from './answers/answers.ts';
+import { ClientGoneError } from './body.ts';
+import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
+import { publicDetail } from './public-detail.ts';
+
+/** Who is told of what was asked, and what no answer may hold. */
+export interface Reporting {
+  /** Texts that no answer may hold. */
+  secrets?: readonly string[];
+  onError?(error: unknown, path: string): void;
+  onAnswered?(method: string, path: string, status: number, seconds: number): void;
+}
+
+export function measured({ onAnswered }: Reporting) {
+  return async (ctx: Context, next: Next) => {
+    const startedAt = performance.now();
+    await next();
+    if (ctx.state.gone === true) return;
+    const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';
+    onAnswered?.(ctx.method, path, ctx.status, (performance.now() - startedAt) / 1000);
+  };
+}
+
+export async function forAllOrigins(ctx: Context, next: Next): Promise<void> {
+  ctx.set('Access-Control-Allow-Origin', '*');
+  ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
+  // Answers repeat what strangers wrote: nobody is to take one for a page.
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  await next();
+}
+
+/** What follows asks for the path, and some targets are no address that could have one. */
+export async function unreadableTargets(ctx: Context, next: Next): Promise<void> {
+  if (hasPath(ctx)) return next();
+  sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
+}
+
+function hasPath(ctx: Context): boolean {
+  try {
+    return typeof ctx.path === 'string';
+  } catch {
+    return false;
+  }
+}
+
+export function failuresAsJson(options: Reporting) {
+  return async (ctx: Context, next: Next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof ClientGoneError) {
+        ctx.state.gone = true;
+        ctx.respond = false;
+        return;
+      }
+      if (error instanceof BusyError) {
+        ctx.set('Retry-After', '1');
+        sendJson(ctx, 503, { error: `${error.message}; try again in 1 s`, code: 'busy' });
+        return;
+      }
+      options.onError?.(error, ctx.path);
+      sendJson(ctx, 500, { error: 'internal error', detail: publicDetail(error, options.secrets ?? []) });
+    }
+  };
+}
+
+export async function methods(ctx: Context, next: Next): Promise<void> {
+  if (ctx.method === 'OPTIONS') {
+    ctx.set('Allow', METHODS);
+    ctx.set('Access-Control-Allow-Methods', METHODS);
+    ctx.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, If-None-Match, Last-Event-ID');
+    ctx.set('Access-Control-Max-Age', '86400');
+    ctx.status = 204;
+    return;
+  }
+  if (ctx.method === 'GET' || ctx.method === 'POST') return next();
+  ctx.set('Allow', METHODS);
+  sendJson(ctx, 405, { error: METHOD_NOT_ALLOWED });
+}
+
+export async function unknownPaths(ctx: Context, next: Next): Promise<void> {
+  if (isDecodable(ctx.path)) await next();
+  // The router names what it matched; nothing else sets it.
+  if (ctx.state.route === undefined) sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
