@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { makeDirectory } from '../runtime/process/directory.ts';
 
 const LOWEST = 20_000;
 const SPREAD = 20_000;
@@ -17,7 +18,7 @@ export async function devnetPortBase(dataDir: string): Promise<number> {
   for (;;) {
     const base = LOWEST + Math.floor(Math.random() * SPREAD);
     if (!(await allFree(base))) continue;
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir);
     writeFileSync(file, `${base}\n`);
     return base;
   }

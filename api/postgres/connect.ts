@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../runtime/process/directory.ts';
 import { openEmbedded } from './embedded.ts';
 import { openPool } from './pool.ts';
 import type { Db } from './port.ts';
@@ -14,7 +15,7 @@ const MAKE = path.join(import.meta.dirname, 'make-embedded.ts');
 export async function openDb(config: { postgresUrl: string | null; dataDir: string }): Promise<Db> {
   if (config.postgresUrl !== null) return openPool(config.postgresUrl);
   const directory = path.resolve(config.dataDir, 'postgres');
-  mkdirSync(path.dirname(directory), { recursive: true, mode: 0o700 });
+  makeDirectory(path.dirname(directory));
   if (!existsSync(directory)) await makeBeside(directory);
   return openEmbedded(directory);
 }

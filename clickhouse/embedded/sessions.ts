@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Session } from 'chdb';
+import { makeDirectory } from '../../runtime/process/directory.ts';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { abandonCall, noteOpened } from './abandoned-calls.ts';
 import { createLanes } from './lanes.ts';
@@ -75,7 +75,7 @@ export async function openSessions(
   answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<Sessions> {
   const { Session: Engine } = await loadEngine();
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
 
   const ask = async (place: Place, sql: string, format?: string): Promise<string> => {
     const session = place.session as Session;

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
+import { makeDirectory } from './directory.ts';
 
 /** An append-only file of records, each behind its length and its checksum. */
 export interface RecordFile {
@@ -51,7 +43,7 @@ function readRecord(file: number, place: number): { body: Buffer; next: number }
 
 /** Opens or makes the file; a record that a kill tore in the middle is cut off once the scan comes to it. */
 export function openRecordFile(dir: string, name: string): RecordFile {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDirectory(dir);
   const where = path.join(dir, name);
   const file = openSync(where, existsSync(where) ? 'r+' : 'w+');
   let end = fstatSync(file).size;

@@ -2,7 +2,6 @@ import {
   chmodSync,
   existsSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../errors.ts';
+import { makeDirectory } from './directory.ts';
 
 /** Another process uses the data directory. */
 export class DataLockedError extends Error {
@@ -75,6 +75,7 @@ export function refuseHeld(dataDir: string): void {
 /** What may be wrong with a directory that cannot be made. */
 const UNUSABLE: Record<string, string> = {
   EEXIST: 'is no directory',
+  ENOENT: 'lies where nothing can be made',
   ENOTDIR: 'lies in what is no directory',
   EACCES: 'may not be made by this user',
   EPERM: 'may not be made by this user',
@@ -85,7 +86,7 @@ const UNUSABLE: Record<string, string> = {
 /** @throws ConfigError */
 function makeThere(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir);
   } catch (cause) {
     const why = UNUSABLE[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'cannot be made';
     throw new ConfigError(`DATA_DIR ${dataDir} ${why}: name another directory in DATA_DIR`, { cause });

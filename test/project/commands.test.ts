@@ -54,6 +54,7 @@ describe('every command', () => {
   test.each([
     ['start', ['--rate', 'x'], 'the local chain did not start: --rate must be'],
     ['devnet', ['--dir', 'package.json', '--port-base', '0'], 'devnet: --dir cannot be used: '],
+    ['devnet', ['--dir', '/proc/no/such', '--port-base', '0'], 'devnet: --dir cannot be used: '],
     ['devnet', ['--host', '192.0.2.1', '--port-base', '0'], 'devnet: listen .*: --host must be'],
     ['bench', ['--only', 'decode', '--turns', 'x'], '--turns must be a whole number'],
     ['chaos', ['--seeds', 'x'], '--seeds must be a whole number'],

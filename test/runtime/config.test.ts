@@ -121,6 +121,10 @@ describe('the data directory', () => {
     writeFileSync(file, '');
     expect(() => lockDataDir(file)).toThrow(`DATA_DIR ${file} is no directory: name another`);
     expect(() => lockDataDir(path.join(file, 'below'))).toThrow('lies in what is no directory');
+    expect(() => lockDataDir('/proc/no/such')).toThrow('DATA_DIR /proc/no/such ');
+    const deep = path.join(directory, 'one', 'in', 'another');
+    lockDataDir(deep)();
+    expect(statSync(deep).isDirectory()).toBe(true);
     rmSync(directory, { recursive: true });
   });
 

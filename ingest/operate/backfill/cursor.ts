@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../../runtime/process/directory.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
 
 /** How far a run has come that was ended before its time. */
@@ -33,7 +34,7 @@ export function createCursorFile(dataDir: string, job: readonly string[]): Curso
       return same ? cursor : null;
     },
     write: ({ topSlot, toSlot, ends }) => {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      makeDirectory(dataDir);
       const body = {
         topSlot: topSlot.toString(),
         toSlot: toSlot.toString(),
