@@ -36,6 +36,12 @@ const RENEW_MS = 60_000;
 const SETTLE_MS = 1_500;
 const REMEMBERED = 200;
 
+/** What a service calls a list. @throws NoAnswerError where it is none */
+function listed<Row>(rows: Row[]): Row[] {
+  if (!Array.isArray(rows)) throw new NoAnswerError('the service answered no list');
+  return rows;
+}
+
 export function createAgent(options: AgentOptions): Agent {
   const { mint, clock = Date.now, retryMs = SETTLE_MS } = options;
   const signer = options.key instanceof Uint8Array ? createSigner(options.key) : options.key;
@@ -111,7 +117,7 @@ export function createAgent(options: AgentOptions): Agent {
     return post;
   };
   const exposures = async (status: StatusFilter) =>
-    (await signedIn(({ token }) => client.exposures(token, status))).items;
+    listed((await signedIn(({ token }) => client.exposures(token, status))).items);
 
   return {
     address: signer.address,
@@ -124,7 +130,10 @@ export function createAgent(options: AgentOptions): Agent {
             const { clockOffsetMs } = await session();
             const { posts } = await client.posts(mint, { limit: 100 });
             const since = startedAt + clockOffsetMs - 2_000;
-            return posts.find((post) => isOwn(post, request) && Date.parse(post.createdAt) >= since) ?? null;
+            return (
+              listed(posts).find((post) => isOwn(post, request) && Date.parse(post.createdAt) >= since) ??
+              null
+            );
           },
         ),
       ),

@@ -109,7 +109,8 @@ function answerOf(what: string, response: Response, text: string): unknown {
   } catch {
     answer = undefined;
   }
-  if (response.ok && answer !== undefined) return answer;
+  // Every route answers an object.
+  if (response.ok && typeof answer === 'object' && answer !== null) return answer;
   const { error, code } = (answer ?? {}) as { error?: unknown; code?: unknown };
   if (typeof error !== 'string' || !saysWhatHappened(response.status))
     throw new NoAnswerError(

@@ -31,6 +31,9 @@ const SERVICE = /^([a-z0-9.-]{1,64}): agent session$/;
  */
 export function checkMessage(message: string, expected: ExpectedMessage): number {
   const unsafe = (what: string) => new UnsafeMessageError(`not signed: ${what}`);
+  // Both are what a service sent, whatever their types say.
+  if (typeof message !== 'string' || typeof expected.nonce !== 'string')
+    throw unsafe('the service sent no message with a nonce');
   if (message.length > MAX_LENGTH || !/^[\x20-\x7e\n]+$/.test(message))
     throw unsafe('the message is too long or not printable ASCII');
   const nonceTime = nonceTimeOf(expected.nonce);

@@ -48,6 +48,19 @@ describe('a message to be signed', () => {
     expect(() => checkMessage(message, EXPECTED)).toThrow(/^not signed: /);
   });
 
+  test.each([
+    [null, EXPECTED.nonce],
+    [[MESSAGE], EXPECTED.nonce],
+    [{ length: 7 }, EXPECTED.nonce],
+    [MESSAGE, undefined],
+    [MESSAGE, [...Buffer.from(EXPECTED.nonce, 'base64url')]],
+  ])('is not signed when it, or its nonce, is no text (%#)', (message, nonce) => {
+    const expected = { ...EXPECTED, nonce: nonce as string };
+    expect(() => checkMessage(message as string, expected)).toThrow(
+      'not signed: the service sent no message',
+    );
+  });
+
   test('is not signed when its nonce was made at another time than it says', () => {
     const nonce = nonceAt(TERMS.issuedAt - 1);
     const message = challengeMessage({ ...TERMS, nonce });

@@ -208,6 +208,25 @@ describe('the client', () => {
     },
   );
 
+  test.each([null, 7, 'text', false])('%s is no answer of any route', async (body) => {
+    const service = await serveAnswers(() => ({ body }));
+    const client = createClient({ url: service.url, retryMs: 1 });
+    await expect(client.posts(mint)).rejects.toBeInstanceOf(NoAnswerError);
+    await expect(client.challenge({ mint, agent: mint })).rejects.toBeInstanceOf(NoAnswerError);
+    await service.close();
+  });
+
+  test('what a service calls a list and is none is no answer', async () => {
+    const net = network();
+    const agent = agentOver(net, {
+      fetch: async (url: string | URL | Request, init?: RequestInit) =>
+        String(url).includes('/options/positions')
+          ? Response.json({ items: { length: 1 } })
+          : net.fetch(url, init),
+    });
+    await expect(agent.positions()).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
   test('an answer that never ends is given up', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
