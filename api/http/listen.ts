@@ -19,6 +19,11 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** As often is looked for heads and bodies that do not come. */
 const CHECK_EVERY_MS = 2_000;
+/**
+ * Connections that come while the process collects garbage, or starts: a client whose connection finds no place tries again after
+ * a second. Node's own 511 are a fifth of a second of 2,500; the system may allow fewer.
+ */
+const BACKLOG = 4_096;
 /** Twice as many as may be streams. */
 const MOST_CONNECTIONS = 10_000;
 /** Of one client, where no proxy stands before us that counts for itself. */
@@ -90,7 +95,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(whyNotListening('PORT', { host, port }, error)),
     );
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   const address = server.address();
   return {

@@ -11,37 +11,55 @@ interface Connection {
   end(): void;
 }
 
+interface Pool {
+  idle: Connection[];
+  open: number;
+  /** For one of the connections to be free. */
+  waiting: (() => void)[];
+}
+
 /**
- * Requests whose answers are read and not kept, over connections that stay open. By Node's own client a reader of 42 MB copies
- * each part of it into room of its own, and collecting that takes half a core from whoever answers.
+ * Requests whose answers are read and not kept, over so many connections to a server at most, which stay open. By Node's own
+ * client a reader of 42 MB copies each part of it into room of its own, and collecting that takes half a core from whoever
+ * answers; and who opens one more for each request that is due while a server stands still measures how it takes connections.
  */
-export function createReader() {
+export function createReader(mostConnections = 128) {
   const room = Buffer.allocUnsafeSlow(READ_BYTES);
-  const idle = new Map<string, Connection[]>();
-  const all = new Set<Connection>();
+  const pools = new Map<string, Pool>();
+
+  const free = async (pool: Pool, { hostname, port }: URL): Promise<Connection> => {
+    for (;;) {
+      const connection = pool.idle.pop();
+      if (connection?.isOpen() === true) return connection;
+      // One that waited may have been ended meanwhile.
+      if (connection !== undefined) pool.open -= 1;
+      else if (pool.open < mostConnections) {
+        pool.open += 1;
+        return connect(Number(port), hostname, room);
+      } else await new Promise<void>((resolve) => pool.waiting.push(resolve));
+    }
+  };
 
   return {
-    /** @returns status 0 where no answer came; milliseconds from the request to the last byte of the answer */
+    /** @returns status 0 where no answer came; milliseconds from when it is due to the last byte of the answer */
     async read(url: string, headers: Record<string, string> = {}): Promise<{ status: number; ms: number }> {
       const startedAt = performance.now();
-      const { host, hostname, port, pathname, search } = new URL(url);
-      const own = idle.get(host) ?? [];
-      idle.set(host, own);
-      // One that waited may have been ended meanwhile.
-      let connection = own.pop();
-      while (connection?.isOpen() === false) connection = own.pop();
-      connection ??= connect(Number(port), hostname, room);
-      all.add(connection);
+      const target = new URL(url);
+      const { host, pathname, search } = target;
+      const pool = pools.get(host) ?? { idle: [], open: 0, waiting: [] };
+      pools.set(host, pool);
+      const connection = await free(pool, target);
       const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
       const status = await connection.ask(
         `GET ${pathname}${search} HTTP/1.1\r\n${lines.join('\r\n')}${HEAD_END}`,
       );
-      if (connection.isOpen()) own.push(connection);
-      else all.delete(connection);
+      pool.idle.push(connection);
+      pool.waiting.shift()?.();
       return { status, ms: performance.now() - startedAt };
     },
+    /** To be called where nothing is asked any more. */
     close: () => {
-      for (const connection of all) connection.end();
+      for (const { idle } of pools.values()) for (const connection of idle) connection.end();
     },
   };
 }

@@ -1,14 +1,16 @@
+export type Encoding = 'br' | 'gzip';
+
 /** How the bytes of an answer may be packed, the one that packs best first. */
-const ENCODINGS = ['br', 'gzip'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+export const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
  * What a client's Accept-Encoding prefers; null where that is the bytes as they are. What is not of the header's
- * grammar counts for nothing, and who asks for neither form is sent the bytes as they are.
+ * grammar counts for nothing, and who asks for neither form is sent the bytes as they are. @param ours the first of them
+ * where the client prefers none
  */
-export function preferredEncoding(header: string): Encoding | null {
+export function preferredEncoding(header: string, ours = ENCODINGS): Encoding | null {
   if (header === '') return null;
   const qualities = new Map<string, number>();
   for (const part of header.split(',')) {
@@ -20,7 +22,7 @@ export function preferredEncoding(header: string): Encoding | null {
   // Unnamed it is acceptable, behind all that is named.
   let best = qualities.get('identity') ?? others;
   let preferred: Encoding | null = null;
-  for (const encoding of ENCODINGS) {
+  for (const encoding of ours) {
     const quality = qualities.get(encoding) ?? others;
     if (quality === 0 || quality < best || (quality === best && preferred !== null)) continue;
     best = quality;

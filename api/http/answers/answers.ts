@@ -8,22 +8,27 @@ import { printedParts } from './printed.ts';
 import { type TaggedBytes, tagOf } from './tagged-bytes.ts';
 
 /** An answer as it goes over the wire. */
-export interface Answer extends PooledBytes {
+export interface Form extends PooledBytes {
   status: number;
   /** What follows the bytes. */
-  rest?: readonly TaggedBytes[];
+  rest?: readonly Pick<TaggedBytes, 'bytes'>[];
   etag: string;
   headers: Readonly<Record<string, string>>;
 }
 
-export const lengthOf = ({ bytes, rest = [] }: Answer): number =>
+/** An answer as it is made, and as it goes to who takes no other form. */
+export interface Answer extends Form {
+  rest?: readonly TaggedBytes[];
+}
+
+export const lengthOf = ({ bytes, rest = [] }: Form): number =>
   rest.reduce((sum, piece) => sum + piece.bytes.length, bytes.length);
 
 /** All of it, as bytes. */
-export const wholeOf = ({ bytes, rest }: Answer): Buffer =>
+export const wholeOf = ({ bytes, rest }: Form): Buffer =>
   rest === undefined ? bytes : Buffer.concat([bytes, ...bytesOf(rest)]);
 
-const bytesOf = (pieces: readonly TaggedBytes[]): Buffer[] => pieces.map(({ bytes }) => bytes);
+const bytesOf = (pieces: readonly Pick<TaggedBytes, 'bytes'>[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 
 /** The answer as it is kept, in bytes of its own. */
 export function keptForm({ giveBack, ...answer }: Answer): Answer {
@@ -65,7 +70,7 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
 }
 
 /** Sends the answer, and nothing can be set after it; 304 where the client has it already and may have kept it. */
-export function send(ctx: Context, answer: Answer, kept: boolean, sendLarge: SendLarge = endInPieces): void {
+export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendLarge = endInPieces): void {
   ctx.status = answer.status;
   ctx.set('Cache-Control', kept ? 'no-cache' : 'no-store');
   ctx.set(answer.headers);
@@ -107,7 +112,7 @@ export function sendJson(ctx: Context, status: number, body: unknown): void {
  * Whether the client has it already, in whatever form. Not Koa's `fresh`: a client that sends both a tag and
  * `Cache-Control: no-cache`, as fetch does, may have its 304.
  */
-export function hasIt(ctx: Context, { etag }: Answer): boolean {
+export function hasIt(ctx: Context, { etag }: Form): boolean {
   const ifNoneMatch = ctx.get('If-None-Match');
   if (ifNoneMatch === '') return false;
   const plain = etag.replace('W/', '');

@@ -1,13 +1,14 @@
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { type Encoding, preferredEncoding } from './accept-encoding.ts';
-import { type Answer, lengthOf, wholeOf } from './answers.ts';
+import { ENCODINGS, type Encoding, preferredEncoding } from './accept-encoding.ts';
+import { type Answer, type Form, lengthOf, wholeOf } from './answers.ts';
+import { createZippedPieces } from './zipped-pieces.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */
 export interface PackedAnswers {
   /** The answer as it is to be sent. @param hasIt of what the client has already only the head is sent */
-  of(answer: Answer, acceptEncoding: string, hasIt: boolean): Answer | Promise<Answer>;
+  of(answer: Answer, acceptEncoding: string, hasIt: boolean): Form | Promise<Form>;
 }
 
 /** Smaller ones fit in a few packets, and stay as they are. */
@@ -19,6 +20,12 @@ const LEAST_BYTES = 8 * 1024;
 const MOST_AT_HAND = 64 * 1024;
 /** More at once would keep everybody waiting: the next go as they are. */
 const MOST_AT_ONCE = 16;
+
+/**
+ * What is of pieces is zipped piece by piece, and only those anew that are others. A stream of `br` is one from its begin to
+ * its end: 42 MB would be put together and packed again with every slot.
+ */
+const OF_PIECES: readonly Encoding[] = ['gzip'];
 
 const VARY = { Vary: 'Accept-Encoding' };
 
@@ -45,6 +52,7 @@ const PACK_AT_HAND: Record<Encoding, (bytes: Buffer) => Buffer> = {
   gzip: (bytes) => gzipSync(bytes, ZIPPED),
 };
 
+/** @param maxBytes of those packed whole, and of the pieces of others */
 export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE): PackedAnswers {
   // By the bytes and not by what was asked: what says the same is packed once.
   const ready = new LRUCache<string, Buffer>({
@@ -52,6 +60,7 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
     sizeCalculation: (bytes, key) => bytes.length + key.length + 200,
   });
   const underWay = new Map<string, Promise<Buffer>>();
+  const zipped = createZippedPieces({ maxBytes, mostAtOnce, mostAtHand: MOST_AT_HAND });
 
   const pack = async (key: string, bytes: Buffer, encoding: Encoding): Promise<Buffer> => {
     try {
@@ -65,26 +74,39 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
 
   return {
     of: (answer, acceptEncoding, hasIt) => {
-      if (lengthOf(answer) < LEAST_BYTES) return answer;
-      const encoding = preferredEncoding(acceptEncoding);
-      if (encoding === null) return { ...answer, headers: { ...answer.headers, ...VARY } };
+      const length = lengthOf(answer);
+      if (length < LEAST_BYTES) return answer;
+      const pieces = length > MOST_AT_HAND ? answer.rest : undefined;
+      const encoding = preferredEncoding(acceptEncoding, pieces === undefined ? ENCODINGS : OF_PIECES);
+      if (encoding === null) return asItIs(answer);
       if (hasIt) return packedHead(answer);
+      if (pieces !== undefined) {
+        const whole = zipped.of([{ bytes: answer.bytes, tag: answer.etag }, ...pieces]);
+        if (whole === null) return asItIs(answer);
+        return whole instanceof Promise
+          ? whole.then((parts) => packedForm(answer, encoding, parts))
+          : packedForm(answer, encoding, whole);
+      }
       const key = `${encoding} ${answer.etag}`;
       const known = ready.get(key);
-      if (known !== undefined) return packedForm(answer, encoding, known);
-      if (lengthOf(answer) <= MOST_AT_HAND) {
+      if (known !== undefined) return packedForm(answer, encoding, [known]);
+      if (length <= MOST_AT_HAND) {
         const packed = PACK_AT_HAND[encoding](wholeOf(answer));
         ready.set(key, packed);
-        return packedForm(answer, encoding, packed);
+        return packedForm(answer, encoding, [packed]);
       }
       const running = underWay.get(key);
-      if (running === undefined && underWay.size >= mostAtOnce)
-        return { ...answer, headers: { ...answer.headers, ...VARY } };
+      if (running === undefined && underWay.size >= mostAtOnce) return asItIs(answer);
       const flight = running ?? pack(key, wholeOf(answer), encoding);
       underWay.set(key, flight);
-      return flight.then((bytes) => packedForm(answer, encoding, bytes));
+      return flight.then((bytes) => packedForm(answer, encoding, [bytes]));
     },
   };
+}
+
+/** Others get it otherwise. */
+function asItIs(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, ...VARY } };
 }
 
 /** The same tag, weak: other bytes that say the same. */
@@ -92,7 +114,12 @@ function packedHead(answer: Answer): Answer {
   return { ...answer, etag: `W/${answer.etag}`, headers: { ...answer.headers, ...VARY } };
 }
 
-function packedForm(answer: Answer, encoding: Encoding, bytes: Buffer): Answer {
+function packedForm(
+  answer: Answer,
+  encoding: Encoding,
+  [bytes, ...rest]: readonly [Buffer, ...Buffer[]],
+): Form {
   const { rest: _, ...head } = packedHead(answer);
-  return { ...head, bytes, headers: { ...head.headers, 'Content-Encoding': encoding } };
+  const form = { ...head, bytes, headers: { ...head.headers, 'Content-Encoding': encoding } };
+  return rest.length === 0 ? form : { ...form, rest: rest.map((piece) => ({ bytes: piece })) };
 }

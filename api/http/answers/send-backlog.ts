@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { type Bag, createBag } from '../../../runtime/bag.ts';
-import { type Answer, lengthOf } from './answers.ts';
+import { type Form, lengthOf } from './answers.ts';
 
 /** What was answered and has not left yet, because it is not read. */
 export interface SendBacklog {
-  note(address: string, response: ServerResponse, answer: Answer): void;
+  note(address: string, response: ServerResponse, answer: Form): void;
 }
 
 interface Waiting {
@@ -84,7 +84,7 @@ export function createSendBacklog(most: number): SendBacklog {
 }
 
 /** Bytes are kept as large as they were made, whatever part of them is sent. */
-function heldFor({ bytes, rest = [] }: Answer): ReadonlyMap<object, number> {
+function heldFor({ bytes, rest = [] }: Form): ReadonlyMap<object, number> {
   const held = new Map<object, number>([[bytes.buffer, bytes.buffer.byteLength]]);
   for (const { bytes: piece } of rest) held.set(piece.buffer, piece.buffer.byteLength);
   return held;

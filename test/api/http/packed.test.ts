@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { preferredEncoding } from '../../../api/http/answers/accept-encoding.ts';
-import { type Answer, answerOf, wholeOf } from '../../../api/http/answers/answers.ts';
+import { type Answer, answerOf, type Form, wholeOf } from '../../../api/http/answers/answers.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
 import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 
@@ -13,7 +13,7 @@ const AT_HAND = 20_000;
 const answer = (bytes: number, text = 'x'): Answer =>
   answerOf({ status: 200, body: Buffer.from(text.padEnd(bytes, '.')) });
 
-const unpacked = (form: Answer): Buffer => {
+const unpacked = (form: Form): Buffer => {
   const encoding = form.headers['Content-Encoding'];
   const bytes = wholeOf(form);
   if (encoding === undefined) return bytes;
@@ -61,18 +61,13 @@ describe('what a client prefers', () => {
 });
 
 describe('the forms of an answer', () => {
-  test('one that ends with what others end with, too, is the whole of both; its tag is of both', async () => {
+  test('one that ends with what others end with, too, has a tag of both', () => {
     const of = (start: string, end: string) =>
       answerOf({ status: 200, body: Buffer.from(start), rest: [taggedBytes(end)] });
     const [long, other] = ['x'.repeat(LARGE), 'y'.repeat(LARGE)];
-    const whole = of('start', long);
-    for (const encoding of ['br', 'gzip']) {
-      const form = await createPackedAnswers(MAX_BYTES).of(whole, encoding, false);
-      expect([form.rest, unpacked(form).toString()]).toEqual([undefined, `start${long}`]);
-    }
-    const tags = [whole, of('other', long), of('start', other)].map(({ etag }) => etag);
+    const tags = [of('start', long), of('other', long), of('start', other)].map(({ etag }) => etag);
     expect(new Set(tags).size).toBe(3);
-    expect(of('start', long).etag).toBe(whole.etag);
+    expect(of('start', long).etag).toBe(tags[0]);
   });
 
   test.each(['br', 'gzip'])(

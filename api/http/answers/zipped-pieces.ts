@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import type { TaggedBytes } from './tagged-bytes.ts';
+import { type ZippedPart, zipPart, zipPartAtHand, zippedWhole } from './zipped-parts.ts';
+
+/** What is sent in pieces as one gzip stream, of which each piece is zipped once and kept. */
+export interface ZippedPieces {
+  /** Null where so many are being zipped that the next goes as it is. */
+  of(pieces: readonly TaggedBytes[]): Zipped | Promise<Zipped> | null;
+}
+
+type Zipped = ReturnType<typeof zippedWhole>;
+
+/** Smaller ones are zipped before another thread would have heard of them. */
+const SMALL_BYTES = 1024;
+
+export interface ZippedPiecesOptions {
+  maxBytes: number;
+  /** Of what is lacking of an answer, up to here it is done at once. */
+  mostAtHand: number;
+  /** Zipped side by side: of an answer one after the other. */
+  mostAtOnce: number;
+}
+
+export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedPiecesOptions): ZippedPieces {
+  const ready = new LRUCache<string, ZippedPart>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }, tag) => bytes.length + tag.length + 200,
+  });
+  const underWay = new Map<string, Promise<ZippedPart>>();
+
+  const zipAtHand = ({ bytes, tag }: TaggedBytes): ZippedPart => {
+    const part = zipPartAtHand(bytes);
+    ready.set(tag, part);
+    return part;
+  };
+  const zip = async ({ bytes, tag }: TaggedBytes): Promise<ZippedPart> => {
+    try {
+      const part = await zipPart(bytes);
+      ready.set(tag, part);
+      return part;
+    } finally {
+      underWay.delete(tag);
+    }
+  };
+  const shared = (piece: TaggedBytes): Promise<ZippedPart> => {
+    const flight = underWay.get(piece.tag) ?? zip(piece);
+    underWay.set(piece.tag, flight);
+    return flight;
+  };
+  const inTurn = async (pieces: readonly TaggedBytes[]): Promise<Zipped> => {
+    const parts: ZippedPart[] = [];
+    for (const piece of pieces) {
+      const known = ready.get(piece.tag);
+      parts.push(known ?? (piece.bytes.length < SMALL_BYTES ? zipAtHand(piece) : await shared(piece)));
+    }
+    return zippedWhole(parts);
+  };
+
+  return {
+    of: (pieces) => {
+      const lacking = pieces.filter(({ tag }) => !ready.has(tag));
+      const bytes = lacking.reduce((sum, piece) => sum + piece.bytes.length, 0);
+      if (bytes <= mostAtHand)
+        return zippedWhole(pieces.map((piece) => ready.get(piece.tag) ?? zipAtHand(piece)));
+      const isNew = lacking.every(({ tag }) => !underWay.has(tag));
+      return isNew && underWay.size >= mostAtOnce ? null : inTurn(pieces);
+    },
+  };
+}
