@@ -12,7 +12,7 @@ import type { LogWriter } from '../log/port.ts';
 import { checkAgainstChain } from './chain-checks.ts';
 import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
-import { createFollowed, lateOutput } from './followed-stream/followed.ts';
+import { createFollowed } from './followed-stream/followed.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
 import { namedAddresses } from './following/named-addresses.ts';
 import { createSweeper } from './following/sweep.ts';
@@ -21,9 +21,9 @@ import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
 import { isHistoryRead, resumeUnfinished } from './resume-unfinished.ts';
+import { createSlotOutput } from './slot-output.ts';
 import { createSlotTimes } from './slot-times.ts';
-import { Slots, type SlotsOutput } from './slots/machine.ts';
-import { recordsOf } from './slots/records.ts';
+import { Slots } from './slots/machine.ts';
 import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
@@ -123,8 +123,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
     warn: (what, sentence) => logger.warn(what, sentence),
   });
 
-  /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
-  let gapFrom: bigint | null = position === null ? startSlot : null;
   let swept = false;
   const addGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
@@ -136,49 +134,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
     sweeper.request(gap.toSlot);
     swept = true;
   };
-  /** States of followed addresses that are here of a slot; those of earlier ones came late. */
-  const statesOf = (slot: bigint) => {
-    const states = beside.upTo(slot);
-    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, beside, state));
-    return states.filter((state) => state.slot === slot);
-  };
-  const handle = (output: SlotsOutput) => {
-    place(output);
-    if (output.type === 'late') return;
-    report({ type: 'connected' });
-    if (!begun) begin();
-  };
-  const place = (output: SlotsOutput) => {
-    if (output.type === 'begun') {
-      beside.beginAt(output.slot);
-      for (const state of statesOf(output.slot)) handle(lateOutput(slots, beside, state));
-      // A provider may begin behind what is in the log: nothing is missing then.
-      if (gapFrom !== null && gapFrom <= output.slot)
-        openGap({ fromSlot: gapFrom, toSlot: output.slot, toTime: output.blockTime });
-      gapFrom = null;
-      return;
-    }
-    if (output.type === 'released') output.slot.accounts.push(...statesOf(output.slot.slot));
-    if (output.type === 'late') {
-      if (output.update.type === 'transaction') {
-        unreadable.transaction(output.update, output.blockTime);
-        late.add(output.update.slot, slots.last ?? output.update.slot);
-      }
-      void send(recordsOf(output, learn, following));
-      report({ type: 'late' });
-      return;
-    }
-    const { slot, blockTime, accounts, transactions } = output.slot;
-    for (const update of transactions) unreadable.transaction(update, blockTime);
-    const cover = beside.cover.of(slot, blockTime);
-    const sent = send(recordsOf(output, learn, following, cover));
-    const counts = { accounts: accounts.length, transactions: transactions.length };
-    void sent.then(() => {
-      beside.onMarked(cover.followed?.slot ?? slot);
-      report({ type: 'released', slot, blockTime, ...counts });
-    });
-  };
-
   const readStrangers = () => {
     for (const expected of ['mint', 'metadata'] as const) {
       void readInTurns({
@@ -191,9 +146,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     }
   };
 
-  let begun = false;
   const begin = () => {
-    begun = true;
     // No node can be told from one of another chain before.
     readStrangers();
     if (position !== null && !swept) sweeper.request(position);
@@ -208,9 +161,16 @@ export async function runStream(options: StreamOptions): Promise<void> {
     });
   };
 
+  const output = createSlotOutput({
+    ...{ slots, late, following, unreadable, followed: () => beside },
+    ...{ send, learn, report, openGap, onBegin: begin },
+    gapFrom: position === null ? startSlot : null,
+  });
+
   const client = createGeyserClient(options.endpoint, options.xToken);
   const beside = createFollowed({
-    ...{ client, slots, commitment, reader, learn, send, handle, logger, signal, ...limits },
+    ...{ client, slots, commitment, reader, learn, send, logger, signal, ...limits },
+    handle: output.handle,
     position: stored.position,
     ...{ lost: stored.lost, expectedAt: following.expectedAt },
     programId: program,
@@ -227,16 +187,14 @@ export async function runStream(options: StreamOptions): Promise<void> {
     subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {
       if (update.type === 'unreadable') unreadable.update(update);
-      for (const output of outputs) handle(output);
+      for (const one of outputs) output.handle(one);
       beside.onCore();
       if (update.type === 'slot' || update.type === 'blockMeta') report({ type: 'tip', slot: slots.highest });
     },
-    onOutOfReach: (fromSlot) => {
-      gapFrom = fromSlot;
-    },
+    onOutOfReach: output.beginsAnew,
     onHole: (gap, outputs) => {
       openGap(gap);
-      for (const output of outputs) handle(output);
+      for (const one of outputs) output.handle(one);
     },
     onBegin: beside.onCoreBegin,
     onEnd: (reason, brought, isOurs) => {

@@ -1,0 +1,95 @@
+import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
+import type { Gap } from '../history/gap.ts';
+import type { LateSlots } from '../history/late-slots.ts';
+import type { StreamEvent } from './event.ts';
+import { type FollowedStates, lateOutput } from './followed-stream/followed.ts';
+import type { FollowedAddresses } from './following/addresses.ts';
+import type { ReleasedSlot, Slots, SlotsOutput } from './slots/machine.ts';
+import { recordsOf } from './slots/records.ts';
+import type { Unreadable } from './unreadable.ts';
+
+export interface SlotOutputOptions {
+  slots: Slots;
+  late: LateSlots;
+  following: FollowedAddresses;
+  unreadable: Unreadable;
+  /** The stream of followed addresses, which itself hands on what comes late. */
+  followed(): FollowedStates;
+  send(records: readonly LogRecord[]): Promise<void>;
+  learn(record: AccountRecord): void;
+  report(event: StreamEvent): void;
+  openGap(gap: Gap): void;
+  /** The first slot is here. */
+  onBegin(): void;
+  /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
+  gapFrom: bigint | null;
+}
+
+/** What the slots put out, on its way into the log. */
+export interface SlotOutput {
+  handle(output: SlotsOutput): void;
+  /** The stream begins behind a gap that has this first slot. */
+  beginsAnew(gapFrom: bigint): void;
+}
+
+export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
+  const { slots, late, following, unreadable, followed, send, learn, report } = options;
+  let { gapFrom } = options;
+  let hasBegun = false;
+
+  /** States of followed addresses that are here of a slot; those of earlier ones came late. */
+  const statesOf = (slot: bigint) => {
+    const states = followed().upTo(slot);
+    for (const state of states) if (state.slot < slot) handle(lateOutput(slots, followed(), state));
+    return states.filter((state) => state.slot === slot);
+  };
+  const begin = ({ slot, blockTime }: Extract<SlotsOutput, { type: 'begun' }>) => {
+    followed().beginAt(slot);
+    for (const state of statesOf(slot)) handle(lateOutput(slots, followed(), state));
+    // A provider may begin behind what is in the log: nothing is missing then.
+    if (gapFrom !== null && gapFrom <= slot)
+      options.openGap({ fromSlot: gapFrom, toSlot: slot, toTime: blockTime });
+    gapFrom = null;
+  };
+  const sendLate = (output: Extract<SlotsOutput, { type: 'late' }>) => {
+    const { update, blockTime } = output;
+    if (update.type === 'transaction') {
+      unreadable.transaction(update, blockTime);
+      late.add(update.slot, slots.last ?? update.slot);
+    }
+    void send(recordsOf(output, learn, following));
+    report({ type: 'late' });
+  };
+  const sendReleased = (output: Extract<SlotsOutput, { type: 'released' }>) => {
+    const { slot, blockTime, accounts, transactions }: ReleasedSlot = output.slot;
+    accounts.push(...statesOf(slot));
+    for (const update of transactions) unreadable.transaction(update, blockTime);
+    const cover = followed().cover.of(slot, blockTime);
+    const sent = send(recordsOf(output, learn, following, cover));
+    const counts = { accounts: accounts.length, transactions: transactions.length };
+    void sent.then(() => {
+      followed().onMarked(cover.followed?.slot ?? slot);
+      report({ type: 'released', slot, blockTime, ...counts });
+    });
+  };
+  const handle = (output: SlotsOutput): void => {
+    if (output.type === 'late') {
+      sendLate(output);
+      return;
+    }
+    if (output.type === 'begun') begin(output);
+    else sendReleased(output);
+    report({ type: 'connected' });
+    if (!hasBegun) {
+      hasBegun = true;
+      options.onBegin();
+    }
+  };
+
+  return {
+    handle,
+    beginsAnew: (from) => {
+      gapFrom = from;
+    },
+  };
+}
