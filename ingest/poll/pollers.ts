@@ -1,7 +1,7 @@
 import { type EquityVenue, type RemoteVenue, urlSetting } from '../../schemas/venues/remote.ts';
+import { withBoundedLetters } from './bounded-letters.ts';
 import { documentsRound } from './documents.ts';
 import { programsRound } from './launch-programs.ts';
-import { withBoundedLetters } from './letters.ts';
 import { catalogueRound, listedPricesRound, secondPricesRound, usedPricesRound } from './prices.ts';
 import { remoteAccountsRound } from './remote-accounts.ts';
 import { type PollOptions, type Round, repeatRounds } from './round.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withBoundedLetters } from '../../../ingest/poll/letters.ts';
+import { withBoundedLetters } from '../../../ingest/poll/bounded-letters.ts';
 import { runPollers } from '../../../ingest/poll/pollers.ts';
 import { deadLetterOf, NO_ADDRESS } from '../../../ingest/poll/venues/call.ts';
 import { serveAnswers } from '../../support/answering.ts';
