@@ -8,8 +8,8 @@ export interface LargeAnswersOptions {
   atOnce?: number;
   /** Calls back once what came meanwhile has been looked at. */
   later?(call: () => void): void;
-  /** Calls back after so many milliseconds, unless it is called before. */
-  unless?(call: () => void, ms: number): { refresh(): void; end(): void };
+  /** Calls back so many milliseconds after it was begun or refreshed, unless it was ended. */
+  startTimer?(call: () => void, ms: number): { refresh(): void; end(): void };
 }
 
 /** As much is handed to the system at once, and most systems take no more of a connection: a millisecond. */
@@ -25,7 +25,7 @@ const PATIENCE_MS = 20;
 export function createLargeAnswers({
   atOnce = AT_ONCE,
   later = (call) => void setImmediate(call),
-  unless = waiting,
+  startTimer = realTimer,
 }: LargeAnswersOptions = {}): SendLarge {
   const line: (() => void)[] = [];
   let placed = 0;
@@ -50,7 +50,7 @@ export function createLargeAnswers({
     line.push(() => {
       isPlaced = true;
       if (response.destroyed) return leave();
-      const patience = unless(leave, PATIENCE_MS);
+      const patience = startTimer(leave, PATIENCE_MS);
       response.once('close', () => {
         patience.end();
         leave();
@@ -76,7 +76,7 @@ function* partsOf(pieces: readonly Buffer[]): Generator<Buffer, undefined> {
     for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
 }
 
-function waiting(call: () => void, ms: number) {
+function realTimer(call: () => void, ms: number) {
   const timer = setTimeout(call, ms);
   return { refresh: () => void timer.refresh(), end: () => clearTimeout(timer) };
 }

@@ -36,7 +36,7 @@ function stage(atOnce: number) {
   const sendLarge = createLargeAnswers({
     atOnce,
     later: (call) => call(),
-    unless: (call) => {
+    startTimer: (call) => {
       impatient.add(call);
       return { refresh: () => undefined, end: () => void impatient.delete(call) };
     },
