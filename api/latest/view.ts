@@ -3,7 +3,7 @@ import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
 import type { AnswerParts } from './memos/answer-parts.ts';
 import { holds, type Memo } from './memos/memo.ts';
-import type { RowParts, SizedText } from './memos/row-parts.ts';
+import type { RowParts, RowWithPart, SizedText } from './memos/row-parts.ts';
 import type { RankedNeed } from './ranked/load.ts';
 import type { Ranked } from './ranked/ranked.ts';
 import { type StateCells, tracked } from './state-cells.ts';
@@ -31,7 +31,7 @@ export interface View {
    * The same for what is made of one row and of what it has in common with others.
    * @param around another object where that says something else: a part of this view
    */
-  rowPart<T extends SizedText>(row: Source, around: object, make: () => T): T;
+  rowPart<T extends SizedText>(row: RowWithPart, around: object, make: () => T): T;
   /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
   ranked(need: RankedNeed): RankedOrders | 'engine' | null;
   /** It is made of this, too: a row of those. */
@@ -139,10 +139,10 @@ export function openView(
     lacking += 1;
     return none;
   };
-  const rowPart = <T extends SizedText>(row: Source, around: object, make: () => T): T => {
+  const rowPart = <T extends SizedText>(row: RowWithPart, around: object, make: () => T): T => {
     use(row);
     const known = memory.rowParts.get(row);
-    if (known !== undefined && known.stamp === row.stamp && known.around === around && row.until > now) {
+    if (known !== null && known.stamp === row.stamp && known.around === around && row.until > now) {
       const { more } = known;
       if (more === null) return known.value as T;
       if (holds(more, now, memory.clock)) {

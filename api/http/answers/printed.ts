@@ -15,7 +15,7 @@ export interface Printed {
 }
 
 export interface PrintedParts {
-  /** One behind the other. */
+  /** One behind the other, at least one. */
   texts: readonly string[];
   /** The same only where the texts are. */
   tag: string;
@@ -33,9 +33,16 @@ export function printedParts(body: unknown): PrintedParts | null {
  */
 export function printedAnswer(head: object, list: string, items: readonly PrintedParts[]): Printed {
   const before = printedHead(head, list);
-  const texts = items.flatMap((item, at) => [at === 0 ? '[\n' : ',\n', ...item.texts]);
   const tag = tagOf(JSON.stringify([before, ...items.map((item) => item.tag)]));
-  return { [PARTS]: { texts: [before, ...texts, texts.length === 0 ? printedList('') : LIST_END], tag } };
+  if (items.length === 0) return { [PARTS]: { texts: [before, printedList('')], tag } };
+  const texts = [before];
+  for (const [at, { texts: own }] of items.entries()) {
+    // With the first of them, since to write a text costs more than its few characters.
+    texts.push((at === 0 ? '[\n' : ',\n') + own[0]);
+    for (let next = 1; next < own.length; next += 1) texts.push(own[next] as string);
+  }
+  texts.push(LIST_END);
+  return { [PARTS]: { texts, tag } };
 }
 
 /** Such an answer up to its list. */

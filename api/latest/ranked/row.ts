@@ -12,11 +12,11 @@ import type {
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
-import type { Source } from '../cells/cells.ts';
+import type { RowWithPart } from '../memos/row-parts.ts';
 import { type Packed, packing } from './packed.ts';
 
 /** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
-export interface RankedRow extends Record<OwnSort, bigint>, Source {
+export interface RankedRow extends Record<OwnSort, bigint>, RowWithPart {
   /** No other row that was put beside it has the same: from 0 on, as they came. */
   readonly number: number;
   address: string;
@@ -79,7 +79,7 @@ export function rankedRow(policy: RankedPolicy, number: number, texts: Map<strin
     ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
     ...{ cap: null, routed: 0n, balance: null, events: 0, lastEvent: null, toldUntil: EVER },
-    ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0 },
+    ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0, part: null },
     shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
   setPolicy(row, policy, texts);
