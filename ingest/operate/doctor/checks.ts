@@ -6,6 +6,7 @@ import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
 import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
+import { advised, CLICKHOUSE_ADVICE, KAFKA_ADVICE, POSTGRES_ADVICE } from './server-advice.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
@@ -39,12 +40,16 @@ export function checksOf(config: Config): Check[] {
         checkRpc(url, config, signal, heard.promise),
       ),
     ),
-    check('KAFKA_BROKERS', config.kafkaBrokers, async (brokers, signal) => {
-      const answering = await checkKafka(brokers, config.kafkaTls, signal);
-      return `${answering}, ${await logIn(config, signal)}`;
-    }),
-    check('CLICKHOUSE_URL', config.clickhouseUrl, checkClickHouse),
-    check('POSTGRES_URL', config.postgresUrl, checkPostgres),
+    check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
+      advised(KAFKA_ADVICE, async () => {
+        const answering = await checkKafka(brokers, config.kafkaTls, signal);
+        return `${answering}, ${await logIn(config, signal)}`;
+      }),
+    ),
+    check('CLICKHOUSE_URL', config.clickhouseUrl, (url, signal) =>
+      advised(CLICKHOUSE_ADVICE, () => checkClickHouse(url, signal)),
+    ),
+    check('POSTGRES_URL', config.postgresUrl, (url) => advised(POSTGRES_ADVICE, () => checkPostgres(url))),
     ...REMOTE_VENUE_NAMES.map((venue) =>
       check(urlVariable(venue), config[urlSetting(venue)], VENUE_CHECKS[venue]),
     ),

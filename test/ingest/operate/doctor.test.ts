@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { checkKafka } from '../../../ingest/operate/doctor/kafka.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { advised, CLICKHOUSE_ADVICE, POSTGRES_ADVICE } from '../../../ingest/operate/doctor/server-advice.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../../support/answering.ts';
 import { brokerMissing } from '../../support/kafka.ts';
@@ -45,6 +46,7 @@ test('each endpoint has its line: what answers soundly is ok, what does not says
     CLICKHOUSE_URL: `${dead.replace('http://', 'http://user:hunter2@')}/x`,
     POSTGRES_URL: `${dead.replace('http://', 'postgres://user:hunter2@')}/x`,
     YELLOWSTONE_ENDPOINT: dead,
+    KAFKA_BROKERS: dead.replace('http://', ''),
   });
   const of = (variable: string) => lines.find((line) => line.includes(` ${variable} `));
   expect(of('PERP_VENUE_URL')).toMatch(/^ok .*answers an account state$/);
@@ -54,7 +56,10 @@ test('each endpoint has its line: what answers soundly is ok, what does not says
   for (const variable of ['SOLANA_RPC_URL', 'CLICKHOUSE_URL', 'POSTGRES_URL', 'YELLOWSTONE_ENDPOINT']) {
     expect(of(variable)).toMatch(/^failed /);
   }
-  expect(failed).toBe(6);
+  for (const variable of ['KAFKA_BROKERS', 'CLICKHOUSE_URL', 'POSTGRES_URL']) {
+    expect(of(variable)).toMatch(/refused.*: does the (server|broker) run, and (are|is) host.*right\?$/i);
+  }
+  expect(failed).toBe(7);
   expect(lines.join('\n')).not.toContain('hunter2');
 });
 
@@ -97,6 +102,20 @@ test('something else that listens is told from a broker', async () => {
   });
 });
 
+test('what a database says of a login, a database or a port that is wrong stands in front of what to do', async () => {
+  const said = (words: string, advice = POSTGRES_ADVICE) =>
+    advised(advice, () => Promise.reject(new Error(words))).catch((error: Error) => error.message);
+  const login = 'put a login of the server into it: ';
+  expect(await said('password authentication failed for user "x"')).toContain(`"x": ${login}postgres://`);
+  expect(await said('database "x" does not exist')).toMatch(/: make the database, or name one/);
+  expect(await said('no pg_hba.conf entry')).toBe('no pg_hba.conf entry');
+  const denied = 'HTTP 403: Code: 516. DB::Exception: x: Authentication failed';
+  expect(await said(denied, CLICKHOUSE_ADVICE)).toBe(
+    `${denied}: ${login}https://user:password@host:port/database`,
+  );
+  expect(await said('connection lost', CLICKHOUSE_ADVICE)).toMatch(/: is its port the one of HTTP/);
+});
+
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
 
 test.skipIf(missing !== null)(
@@ -112,9 +131,14 @@ test.skipIf(missing !== null)(
       (await diagnose(env)).lines.find((line) => line.includes(' KAFKA_BROKERS '));
     expect(await kafkaLine(login)).toMatch(/^ok .*1 of 1 brokers answer, a cluster of 1, entered by plain$/);
     expect(await kafkaLine({ ...login, KAFKA_SASL_PASSWORD: 'hunter2' })).toMatch(
-      /^failed .*[Aa]uthentication/,
+      /^failed .*[Aa]uthentication.*: set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a login of the brokers$/,
+    );
+    expect(await kafkaLine({ ...login, KAFKA_SASL_MECHANISM: 'scram-sha-256' })).toMatch(
+      /^failed .*: set KAFKA_SASL_MECHANISM to one that the brokers take$/,
     );
     const { KAFKA_BROKERS } = login;
-    expect(await kafkaLine({ KAFKA_BROKERS })).toMatch(/^failed /);
+    expect(await kafkaLine({ KAFKA_BROKERS })).toMatch(
+      /^failed .*, and KAFKA_SASL_MECHANISM where it wants a login\?$/,
+    );
   },
 );
