@@ -1,7 +1,9 @@
 import type { Store } from '../clickhouse/client.ts';
+import { appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
 import { appliedPosition, lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
+import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
@@ -75,7 +77,10 @@ async function overKafka(
   }).catch(notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'));
   const { accounts, transactions } = await partitionsOf(client, prefix);
   await declarePartitions(store, { accounts, transactions });
-  const writer = createKafkaWriter(client, prefix);
+  await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {});
+  const writer = createKafkaWriter(client, prefix, lost.reject);
   const reader = createKafkaReader(client, {
     prefix,
     group: materialiserGroup(prefix, store.database),
@@ -84,7 +89,7 @@ async function overKafka(
   });
   return {
     append: writer.append,
-    run: reader.run,
+    run: (apply, signal) => Promise.race([reader.run(apply, signal), lost.promise]),
     position: () => readLogPosition(client, prefix),
     applied: () => lowestMarker(store, accounts + transactions),
     ends: (topic) => endsOf(client, prefix, topic),

@@ -1,5 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import path from 'node:path';
+import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
@@ -12,6 +13,7 @@ import { createLogger } from '../../runtime/process/log.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
 import { createProgress } from '../../runtime/process/progress.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { mustReachApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
@@ -47,6 +49,7 @@ await runMain(async (signal) => {
     await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
     if (store === null) return;
+    await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);
     const done = await runBackfill({

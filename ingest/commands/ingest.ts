@@ -50,8 +50,9 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
   });
   needs('ClickHouse', notOpenedYet);
   if (partitions !== null) {
-    const log = createKafkaWriter(kafka, prefix);
-    await followConfigured(config, { logger, signal }, (store, stop) => {
+    const lost = Promise.withResolvers<never>();
+    const log = createKafkaWriter(kafka, prefix, lost.reject);
+    const streaming = followConfigured(config, { logger, signal }, (store, stop) => {
       needs('ClickHouse', () => store.query('SELECT 1'));
       return runStream({
         ...{ endpoint, rpc, log, logger, signal: stop },
@@ -70,6 +71,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         onEvent: metrics.onEvent,
       });
     });
+    await Promise.race([streaming, lost.promise]);
     await log.close();
   }
   await kafka.close();

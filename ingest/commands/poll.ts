@@ -25,10 +25,11 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
+  const lost = Promise.withResolvers<never>();
+  const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix, lost.reject);
   const log = countingReadings(writer, registry);
   needs('ClickHouse', notOpenedYet);
-  await followConfigured(config, { logger, signal }, (store, stop) => {
+  const polling = followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
     const ofChain = ofIndexedChain(
       rpc,
@@ -37,6 +38,7 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
     );
     return runPollers({ config, store, log, rpc: ofChain, logger, signal: stop });
   });
+  await Promise.race([polling, lost.promise]);
   await writer.close();
   await kafka.close();
 });

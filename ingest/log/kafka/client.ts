@@ -6,6 +6,7 @@ import { byTopic } from './append-rounds.ts';
 import { type Connections, createConnections } from './broker-connections.ts';
 import './kafkajs-stop.ts';
 import type {
+  Appended,
   ConsumeOptions,
   KafkaClient,
   KafkaSettings,
@@ -153,12 +154,14 @@ async function openProducer(
   return {
     send: async (messages) => {
       let unsent: readonly WireMessage[] = messages;
+      const appended: Appended[] = [];
       for (let tries = 0; tries < MOST_SENDS; tries += 1) {
-        const acknowledged = await sendOnce(producer, unsent);
+        appended.push(...(await sendOnce(producer, unsent)));
+        const acknowledged = new Set(appended.map(({ topic, partition }) => `${topic}/${partition}`));
         // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
         // sent (tulios/kafkajs issue 1303). The same messages have the same sequence numbers when sent again.
         unsent = unsent.filter(({ topic, partition }) => !acknowledged.has(`${topic}/${partition}`));
-        if (unsent.length === 0) return;
+        if (unsent.length === 0) return appended;
       }
       throw new Error(`${unsent[0]?.topic}/${unsent[0]?.partition} was not acknowledged`);
     },
@@ -166,8 +169,8 @@ async function openProducer(
   };
 }
 
-/** The partitions that have acknowledged their messages. */
-async function sendOnce(producer: kafkajs.Producer, messages: readonly WireMessage[]): Promise<Set<string>> {
+/** The partitions that have acknowledged their messages, and where. */
+async function sendOnce(producer: kafkajs.Producer, messages: readonly WireMessage[]): Promise<Appended[]> {
   const answers = await producer.sendBatch({
     acks: -1,
     timeout: ACKNOWLEDGED_WITHIN_MS,
@@ -180,7 +183,11 @@ async function sendOnce(producer: kafkajs.Producer, messages: readonly WireMessa
       })),
     })),
   });
-  return new Set(answers.map(({ topicName, partition }) => `${topicName}/${partition}`));
+  return answers.map(({ topicName: topic, partition, baseOffset = '-1' }) => ({
+    topic,
+    partition,
+    offset: BigInt(baseOffset),
+  }));
 }
 
 async function openConsumer(

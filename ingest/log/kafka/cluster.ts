@@ -15,9 +15,16 @@ export interface WireMessage {
   value: Uint8Array;
 }
 
+/** Where the first of some messages stands in its partition. */
+export interface Appended {
+  topic: string;
+  partition: number;
+  offset: bigint;
+}
+
 export interface WireProducer {
   /** Resolves once all in-sync replicas have them. Messages of one partition stay in order. One call at a time. */
-  send(messages: readonly WireMessage[]): Promise<void>;
+  send(messages: readonly WireMessage[]): Promise<Appended[]>;
   close(): Promise<void>;
 }
 

@@ -88,7 +88,10 @@ async function leadersAnswer(client: KafkaClient, topics: readonly string[]): Pr
 }
 
 /** Partitions of each topic of the log. @throws RetryableError where one is missing */
-export async function partitionsOf(client: KafkaClient, prefix: string): Promise<Record<Topic, number>> {
+export async function partitionsOf(
+  client: Pick<KafkaClient, 'partitionCounts'>,
+  prefix: string,
+): Promise<Record<Topic, number>> {
   const counts = await client.partitionCounts(TOPICS.map((topic) => topicName(prefix, topic)));
   const entries = TOPICS.map((topic) => {
     const count = counts.get(topicName(prefix, topic));

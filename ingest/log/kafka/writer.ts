@@ -1,14 +1,22 @@
+import { ConfigError } from '../../../runtime/errors.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import type { LogWriter, Topic } from '../port.ts';
 import { planRounds } from './append-rounds.ts';
-import type { KafkaClient, WireProducer } from './cluster.ts';
+import type { KafkaClient, WireMessage, WireProducer } from './cluster.ts';
+import { createLogEnds } from './log-ends.ts';
 import { partitionsOf, topicName } from './topics.ts';
 
 /**
  * The log as a Kafka cluster. Appends go out one after the other, in rounds that are acknowledged by all in-sync
  * replicas. A failed append may have sent a part; appended again, that part is there twice, which readers bear.
+ * @param onLost told that the log has lost its end, in place of whoever appends: that append never resolves
  */
-export function createKafkaWriter(client: KafkaClient, prefix: string): LogWriter {
+export function createKafkaWriter(
+  client: Pick<KafkaClient, 'partitionCounts' | 'producer' | 'offsets'>,
+  prefix: string,
+  onLost: ((error: ConfigError) => void) | null = null,
+): LogWriter {
+  const ends = createLogEnds(client);
   let partitions: Record<Topic, number> | null = null;
   let producer: WireProducer | null = null;
   let last: Promise<void> = Promise.resolve();
@@ -16,8 +24,14 @@ export function createKafkaWriter(client: KafkaClient, prefix: string): LogWrite
   const send = async (records: readonly LogRecord[]) => {
     partitions ??= await partitionsOf(client, prefix);
     for (const round of planRounds(records, partitions)) {
-      producer ??= await client.producer();
-      await producer.send(round.map((message) => ({ ...message, topic: topicName(prefix, message.topic) })));
+      if (producer === null) {
+        // What broke the last one may have cost the log its end.
+        await ends.mustStand();
+        producer = await client.producer();
+      }
+      const messages = round.map((message) => ({ ...message, topic: topicName(prefix, message.topic) }));
+      for (const { topic, partition, offset } of await producer.send(messages))
+        ends.appended(topic, partition, offset, countOf(messages, topic, partition));
     }
   };
 
@@ -29,7 +43,9 @@ export function createKafkaWriter(client: KafkaClient, prefix: string): LogWrite
       const broken = producer;
       producer = null;
       void broken?.close().catch(() => {});
-      throw error;
+      if (!(error instanceof ConfigError) || onLost === null) throw error;
+      onLost(error);
+      await new Promise<never>(() => {});
     }
   };
 
@@ -47,3 +63,6 @@ export function createKafkaWriter(client: KafkaClient, prefix: string): LogWrite
     },
   };
 }
+
+const countOf = (messages: readonly WireMessage[], topic: string, partition: number): number =>
+  messages.filter((one) => one.topic === topic && one.partition === partition).length;
