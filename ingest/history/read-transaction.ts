@@ -39,7 +39,7 @@ export async function readTransaction(
     kind: 'transaction',
     source: 'rpc',
     slot: info.slot,
-    blockTime: blockTimeOf(blockTime) ?? info.blockTime,
+    blockTime: agreed(blockTimeOf(blockTime), info.blockTime),
     signature: decodeBase58(info.signature) as Uint8Array,
     index: knownIndex ?? (Number.isSafeInteger(transactionIndex) ? (transactionIndex as number) : null),
     order,
@@ -72,6 +72,15 @@ export async function readListed(
   }
   await rpc.getSlot();
   return null;
+}
+
+/** Nodes round a time that they made of votes: of a slot they tell the same, or one of two is none. */
+const MOST_APART_S = 60;
+
+/** The time that both tell, or the only one; null where they tell of different ones. */
+function agreed(own: number | null, listed: number | null): number | null {
+  if (own === null || listed === null) return own ?? listed;
+  return Math.abs(own - listed) > MOST_APART_S ? null : own;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -91,4 +91,14 @@ describe('a transaction', () => {
     const elsewhere = { ...info, slot: info.slot + 1n };
     await expect(readTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
   });
+
+  test('has no time where it tells another than the list', async () => {
+    const info = infoOf(one);
+    const { blockTime } = await readTransaction(rpc, info, 0, null);
+    const listedAt = async (time: number) =>
+      (await readTransaction(rpc, { ...info, blockTime: time }, 0, null)).blockTime;
+    expect(await listedAt((blockTime as number) + 50)).toBe(blockTime);
+    expect(await listedAt((blockTime as number) + 3_600)).toBeNull();
+    expect(await listedAt(1)).toBeNull();
+  });
 });
