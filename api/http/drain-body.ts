@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 
 /** What a client had under way when it was answered; the next request on the connection comes behind it. */
-const MOST_DROPPED = 256 * 1024;
+export const MOST_DROPPED = 256 * 1024;
 
 /** Of a body that nobody wanted to the end so much is dropped once the answer has left; whoever goes on is cut off. */
 export function drainingBodies(answer: RequestListener): RequestListener {

@@ -1,5 +1,6 @@
 import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { MOST_DROPPED } from './drain-body.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import type { OneAtATime } from './turns/one-at-a-time.ts';
 
@@ -28,11 +29,16 @@ const NO_EXPECTATION = { status: 417, error: 'nothing but 100-continue may be ex
  * was asked before on the connection is answered first: else it would be told the refusal, or find it among its bytes.
  */
 export function answerUnparsed(server: Server, { end }: Pick<OneAtATime, 'end'>): void {
+  /** Bytes that came of what is none, while what was asked before is answered. */
+  const dropped = new WeakMap<Duplex, number>();
   const last = (socket: Duplex, refusal: typeof MALFORMED) => end(socket, () => refuse(socket, refusal));
   server.on('checkExpectation', ({ socket }) => last(socket, NO_EXPECTATION));
   server.on('connect', (_request, socket) => last(socket, REFUSALS.HPE_INVALID_METHOD as typeof MALFORMED));
   server.on('clientError', (error: ParserError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const all = (dropped.get(socket) ?? 0) + (error.rawPacket?.length ?? 0);
+    dropped.set(socket, all);
+    if (all > MOST_DROPPED) return void socket.destroy();
     const isMethod =
       error.code !== 'HPE_INVALID_METHOD' ||
       METHOD.test(String(error.rawPacket?.subarray(error.bytesParsed)));

@@ -109,3 +109,9 @@ test.each(NONSENSE)('%s alone is refused at once', async (_, bytes, refusal) => 
   await over;
   expect(statuses(heard())).toEqual([refusal]);
 });
+
+test('who goes on saying nothing behind a stream is cut off', async () => {
+  const { heard, over } = told(asking('/stream') + 'nonsense\r\n\r\n'.repeat(40_000));
+  await over;
+  expect(statuses(heard()).slice(1)).toEqual([]);
+});
