@@ -29,7 +29,7 @@ export type SharedLog = LogWriter &
 
 export interface SharedLogOptions {
   /** For how long a log in this process gathers what comes behind a batch. */
-  gatherMs?: () => number;
+  lingerMs?: () => number;
   /** Told which partitions this process has. */
   onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
 }
@@ -39,19 +39,19 @@ export async function openLog(
   config: Config,
   store: Store,
   logger: Logger,
-  { gatherMs = () => 0, onAssigned = () => {} }: SharedLogOptions = {},
+  { lingerMs = () => 0, onAssigned = () => {} }: SharedLogOptions = {},
 ): Promise<SharedLog> {
   if (config.kafkaBrokers !== null) return overKafka(config, store, logger, onAssigned);
   onAssigned(new Map(TOPICS.map((topic) => [topic, [0]])));
-  return inProcess(store, logger, gatherMs);
+  return inProcess(store, logger, lingerMs);
 }
 
-async function inProcess(store: Store, logger: Logger, gatherMs: () => number): Promise<SharedLog> {
+async function inProcess(store: Store, logger: Logger, lingerMs: () => number): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
   await skipCutOffBatch(store, MOST_AT_ONCE);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
-    gatherMs,
+    lingerMs,
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
   });
   return {

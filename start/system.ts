@@ -87,10 +87,10 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   let unasked = () => 0;
-  const gatherMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
+  const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
-  const log = await openLog(config, store, logger, { gatherMs, onAssigned: writing.assigned });
+  const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned });
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,

@@ -1,7 +1,7 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
-import { createGathering } from './gathering.ts';
+import { createLinger } from './linger.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
 import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
@@ -19,7 +19,7 @@ export interface MemoryLogOptions {
   /** Told of a batch that failed before it is handed out again. */
   onFailure?: (error: unknown) => void;
   /** For how long what comes behind a batch is gathered before it is handed out; asked with each batch. */
-  gatherMs?: () => number;
+  lingerMs?: () => number;
 }
 
 export type MemoryLog = LogWriter &
@@ -49,7 +49,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
   let waiting = 0;
   let room: (() => void)[] = [];
-  const gathering = createGathering(options.gatherMs ?? (() => 0));
+  const linger = createLinger(options.lingerMs ?? (() => 0));
   const queues = new Map<Topic, Queue>(
     TOPICS.map((topic) => [
       topic,
@@ -89,9 +89,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         queue.wake = null;
         continue;
       }
-      if (queue.entries.length < ENOUGH) await gathering.due();
+      if (queue.entries.length < ENOUGH) await linger.due();
       if (signal.aborted) break;
-      gathering.taken();
+      linger.taken();
       // A batch that is being written when the signal comes is finished: nobody takes the partition away.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
       try {
@@ -111,7 +111,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   return {
     waitingBytes: () => waiting,
     end: (topic) => (queues.get(topic) as Queue).next,
-    hurry: gathering.hurry,
+    hurry: linger.hurry,
     append: async (records) => {
       while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
       for (const record of records) push(record);
@@ -119,7 +119,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     close: async () => {},
     run: async (apply, signal) => {
       const wakeAll = () => {
-        gathering.hurry();
+        linger.hurry();
         for (const queue of queues.values()) queue.wake?.();
       };
       signal.addEventListener('abort', wakeAll, { once: true });

@@ -108,7 +108,7 @@ test('a batch that fails is handed out again, whole', async () => {
 
 test('where nobody waits for it, what comes behind a batch goes together, and at once when somebody does', async () => {
   let held = 3_600_000;
-  const log = createMemoryLog({ startOffsets: {}, gatherMs: () => held });
+  const log = createMemoryLog({ startOffsets: {}, lingerMs: () => held });
   const stop = new AbortController();
   const slots: bigint[][] = [];
   const running = log.run(async ({ topic, entries }) => {

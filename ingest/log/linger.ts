@@ -1,5 +1,5 @@
 /** Holds up who hands batches out, so that what comes meanwhile goes together. */
-export interface Gathering {
+export interface Linger {
   /** Resolves once the next batch may be taken: for all who wait at the same moment. */
   due(): Promise<void>;
   /** A batch is taken: the next waits. */
@@ -9,7 +9,7 @@ export interface Gathering {
 }
 
 /** @param waitMs from one batch to the next; asked with each, 0 where nothing is to be held up */
-export function createGathering(waitMs: () => number): Gathering {
+export function createLinger(waitMs: () => number): Linger {
   let rest: Promise<void> = Promise.resolve();
   let end: (() => void) | null = null;
   return {
