@@ -4,9 +4,9 @@ import { createBag } from '../../runtime/bag.ts';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
 import { whyNotListening } from '../../runtime/process/listening.ts';
 import { drainingBodies } from './drain-body.ts';
+import { createInFlight } from './in-flight.ts';
 import { limitPeers } from './peers.ts';
 import { createOneAtATime } from './turns/one-at-a-time.ts';
-import { createUnderWay } from './under-way.ts';
 import { answerUnparsed, namingHost } from './unparsed.ts';
 
 export interface Listening {
@@ -62,7 +62,7 @@ export async function listen(app: Koa, host: string, port: number): Promise<List
 export async function bind(host: string, port: number, options: BindOptions = {}): Promise<Bound> {
   const { headersTimeoutMs = HEADERS_TIMEOUT_MS, trustProxy = 0, mostOfPeer = MOST_OF_PEER } = options;
   const application = Promise.withResolvers<ReturnType<Koa['callback']>>();
-  const underWay = createUnderWay();
+  const inFlight = createInFlight();
   let served: Koa | undefined;
   const oneAtATime = createOneAtATime();
   const answering = createBag<http.ServerResponse>();
@@ -81,7 +81,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
         drainingBodies((request, response) => {
           if (isClosing) response.shouldKeepAlive = false;
           response.once('close', answering.add(response));
-          void application.promise.then((answer) => underWay.note(answer(request, response)));
+          void application.promise.then((answer) => inFlight.note(answer(request, response)));
         }),
       ),
     ),
@@ -117,7 +117,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
         });
         server.closeIdleConnections();
       });
-      await doneWithin(WORK_LIMIT_MS, underWay.done());
+      await doneWithin(WORK_LIMIT_MS, inFlight.done());
     },
   };
 }
