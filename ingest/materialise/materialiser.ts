@@ -125,7 +125,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const written = { batch, place, before, goesOn, changes, checkOwned, insert };
     return { ...written, records, told, facts, states, gaps, struck };
   }
-  type Made = Awaited<ReturnType<typeof begin>>;
+  type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
   /** What makes sums absent comes before the facts it is about. */
   async function writeWhatIsMissing({
@@ -135,7 +135,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     facts,
     gaps,
     struck,
-  }: Made): Promise<DerivedRows> {
+  }: BegunBatch): Promise<DerivedRows> {
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
@@ -148,7 +148,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     return derived;
   }
 
-  async function writeFactsAndSums(made: Made, derived: DerivedRows): Promise<void> {
+  async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {
     const { batch, before, goesOn, changes, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
     if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
@@ -174,7 +174,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** Latest states, readings, and the letters that were found among all of it. */
-  async function writeStatesAndReadings(made: Made): Promise<DeadLetterRecord[]> {
+  async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
     const { batch, before, goesOn, changes, insert, records, facts, states } = made;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried } = records;
@@ -195,7 +195,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** What makes sums present again comes after the sums. */
-  async function writeWhatIsWhole({ batch, insert, records, facts, gaps, struck }: Made): Promise<void> {
+  async function writeWhatIsWhole({
+    batch,
+    insert,
+    records,
+    facts,
+    gaps,
+    struck,
+  }: BegunBatch): Promise<void> {
     await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
     if (reread !== undefined) return;
@@ -206,7 +213,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** The partition's place in the log: whoever reads it finds all that was written before it. */
-  async function writePlace({ batch, place, before }: Made, underWay: UnderWay): Promise<void> {
+  async function writePlace({ batch, place, before }: BegunBatch, underWay: UnderWay): Promise<void> {
     const progress = advance(before, batch, Date.now());
     // Readings are told of as they are written: to hold up the next of them has them come together.
     const quiet =
