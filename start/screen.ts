@@ -122,7 +122,13 @@ Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 }
 
 const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
-  `\n  an agent to post as: MINT=${mint}, its key in ${path.relative('', keyFile)}\n`;
+  `\n  an agent to post as: MINT=${mint}, its key in ${nearest(keyFile)}\n`;
+
+/** From here, where it lies below. */
+function nearest(file: string): string {
+  const below = path.relative('', file);
+  return below.startsWith('..') ? path.resolve(file) : below;
+}
 
 function progressLine({ counters }: System, perSecond: number, isLocal: boolean): string {
   const { tipSlot, appliedSlot, appliedTime, gaps } = counters;

@@ -132,6 +132,10 @@ function readerOf(values: FlagValues): Reader {
   return { url, given, needed, agent };
 }
 
+/** Of a service that is reached under another address than it names itself by. */
+const wayOutOf = (refusal: string): string =>
+  refusal.includes('its URL line is') ? ': where that is the service you mean, --public-url names it so' : '';
+
 function kindOf(name: string) {
   const kind = POST_KINDS.find((known) => known === name);
   if (kind === undefined) throw new ConfigError(`--kind must be one of ${POST_KINDS.join(', ')}`);
@@ -160,7 +164,7 @@ await runMain(async () => {
     if (error instanceof Error && error.name === 'NoAnswerError')
       throw new ConfigError(shownSentence(`${error.message} from ${read.url}: --url names the service`));
     if (error instanceof Error && error.name === 'UnsafeMessageError')
-      throw new ConfigError(shownSentence(error.message));
+      throw new ConfigError(shownSentence(`${error.message}${wayOutOf(error.message)}`));
     throw error;
   }
 });

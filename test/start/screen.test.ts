@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../runtime/config/config.ts';
 import { createCounters } from '../../start/counters.ts';
@@ -10,12 +11,18 @@ const NEVER = new Promise<never>(() => {});
 const HOUR_S = 3600;
 
 /** A system whose API answers this status for every policy, and the screen that is printed of it. */
-async function screenOf(status: number, parts: { failed?: Promise<never>; ended?: Promise<void> }) {
+async function screenOf(
+  status: number,
+  parts: { failed?: Promise<never>; ended?: Promise<void>; keyFile?: string },
+) {
   const { url, close } = await serveAnswers(() => ({ status, body: {} }));
   onTestFinished(close);
   const counters = createCounters();
   const system = { api: { port: Number(new URL(url).port) }, counters, failed: parts.failed ?? NEVER };
-  const addresses = { agent: { mint: 'itsAgent', keyFile: 'agent.json' }, speaker: 'itsSpeaker' };
+  const addresses = {
+    agent: { mint: 'itsAgent', keyFile: parts.keyFile ?? 'agent.json' },
+    speaker: 'itsSpeaker',
+  };
   const devnet = { addresses: addresses as DevnetAddresses, ended: parts.ended ?? NEVER };
   const stop = new AbortController();
   let printed = '';
@@ -48,6 +55,15 @@ test('the screen is whole while the local chain still lives through its past, an
   await shown();
   expect(printed()).toMatch(/explorer\/coins\/itsSpeaker {3}its agent posts while you look\n/);
   expect(printed()).toMatch(/ · the local chain lives through its past: 5 hours to go · slot 0 · /);
+});
+
+test.each([
+  ['data/agent.json', 'data/agent.json'],
+  ['../elsewhere/agent.json', path.resolve('../elsewhere/agent.json')],
+])('the key in %s is told as %s', async (keyFile, told) => {
+  const { shown, printed } = await screenOf(200, { keyFile });
+  await shown();
+  expect(printed()).toContain(`MINT=itsAgent, its key in ${told}\n`);
 });
 
 test('in a terminal the last line is no wider than that, and the end of it says that everything stays', async () => {

@@ -121,6 +121,15 @@ describe('the command-line agent', () => {
     expect(err).not.toMatch(/\n\s+at /);
   });
 
+  test('says which flag is for a service that names itself by another address', async () => {
+    const args = ['--mint', MINT, '--url', api.url, '--key', keyFile, '--kind', 'idle', '--text', 'x'];
+    const { code, err } = await run('post', ...args);
+    expect(code).not.toBe(0);
+    expect(err).toMatch(
+      /^not signed: its URL line is "URL: .*: where that is .*, --public-url names it so\n$/,
+    );
+  });
+
   test('tells a refusal in its own words, and helps for each verb', async () => {
     const refused = await run(
       'open',
