@@ -81,16 +81,7 @@ export async function methods(ctx: Context, next: Next): Promise<void> {
 }
 
 export async function unknownPaths(ctx: Context, next: Next): Promise<void> {
-  if (isDecodable(ctx.path)) await next();
+  await next();
   // The router names what it matched; nothing else sets it.
   if (ctx.state.route === undefined) sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -109,7 +109,8 @@ describe('a page of the explorer', () => {
   });
 
   test('that is none is a 404 as any other, and a page for whoever asks for pages', async () => {
-    for (const path of ['/explorer/nowhere', '/explorer/coins/', '/explorer/coins/one/two']) {
+    const broken = ['/explorer/coins/%E0%A4', '/explorer/%'];
+    for (const path of ['/explorer/nowhere', '/explorer/coins/', '/explorer/coins/one/two', ...broken]) {
       const reply = await get(path);
       expect([reply.status, await reply.json()]).toEqual([404, { error: `no route for GET ${path}` }]);
       const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
