@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { equityNow } from '../../api/explorer/browser/coin/equity-now.ts';
 import {
   cellOf,
   equityOf,
@@ -25,6 +26,21 @@ test('equity is what is unspent and what is at work; what cannot be told of a pa
     value: '18446744073709.551622',
     reason: null,
   });
+});
+
+test('equity now is as old as its oldest part, and absent for the reason of a part that is', () => {
+  const part = (value: string, asOf: string | null) => ({ value, source: 'chain', asOf });
+  const parts = {
+    local: part('9007199254740993', '2026-11-24T00:00:02.000Z'),
+    remote: part('0', '2026-11-24T00:00:01.000Z'),
+    bankrollUnspent: part('1', '2026-11-24T00:00:03.000Z'),
+  };
+  expect(equityNow(parts)).toEqual({
+    ...{ value: '9007199254740994', source: 'computed', asOf: '2026-11-24T00:00:01.000Z' },
+  });
+  expect(equityNow({ ...parts, local: part('1', null) }).asOf).toBeNull();
+  const missing = { value: null, source: 'chain', asOf: null, absent: true as const, reason: 'not read yet' };
+  expect(equityNow({ ...parts, remote: missing })).toEqual({ ...missing, source: 'computed' });
 });
 
 test('of what is seen the same only the first and the last time stand, and no more rows than may', () => {

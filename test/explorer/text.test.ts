@@ -11,7 +11,13 @@ import {
 import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
 import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
-import { classNames, namedAlike, percent, symbolOf } from '../../api/explorer/browser/text/words.ts';
+import {
+  classNames,
+  namedAlike,
+  percent,
+  readable,
+  symbolOf,
+} from '../../api/explorer/browser/text/words.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { summaryOf } from '../../schemas/program/events.ts';
 import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
@@ -90,6 +96,14 @@ describe('amounts', () => {
     expect(shares(['1', null])).toBeNull();
     expect(shares(['0', '0'])).toBeNull();
   });
+});
+
+test('a reason is read with short keys, and times as the pages write them', () => {
+  const key = 'ELq4F7kbRh2h6L4wiyZ9DXC3b71XDEqGnwBpz6B33JGv';
+  expect(readable(`${key} is not known before 2026-11-24T02:12:36.000Z`)).toBe(
+    'ELq4…3JGv is not known before 2026-11-24 02:12:36 UTC',
+  );
+  expect(readable('6 of 7 balances are known')).toBe('6 of 7 balances are known');
 });
 
 describe('text of strangers', () => {

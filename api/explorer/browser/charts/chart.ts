@@ -1,10 +1,17 @@
+import { useContext } from 'preact/hooks';
 import { html } from '../html.ts';
+import { Asked } from '../parts/asked.ts';
 import type { Shown } from '../parts/panel.ts';
 import { grouped } from '../text/amounts.ts';
 import { Canvas } from './canvas.ts';
 import { type Cell, Numbers } from './numbers.ts';
 
-export type Point = { day: string } & Cell;
+export type Point = {
+  day: string;
+  /** The same in base units, as the panel says it. */
+  base: string | null;
+  source: string;
+} & Cell;
 
 export interface BarsProps {
   /** What is drawn, for those who cannot see it too. */
@@ -21,6 +28,7 @@ const HALF_A_DAY_S = 43_200;
 
 /** A bar a day, and a table of the same numbers. The picture alone turns them into floats. */
 export function Bars({ label, points, unit, colour }: BarsProps) {
+  const path = useContext(Asked);
   const drawing = {
     times: points.map(({ day }) => `${day}T00:00:00.000Z`),
     series: [{ values: points.map(({ value }) => value), colour, look: 'bars' as const }],
@@ -28,12 +36,12 @@ export function Bars({ label, points, unit, colour }: BarsProps) {
     earlyS: HALF_A_DAY_S,
   };
   return html`<figure class="chart">
-    <${Canvas} label=${label} drawing=${drawing} told=${(at: number) => shownOf(label, unit, points[at] as Point)} />
-    <${Numbers} label=${label} timeName="Day, UTC" heads=${[unit]} rows=${points.map(({ day, ...cell }) => ({ time: day, cells: [cell] }))} />
+    <${Canvas} label=${label} drawing=${drawing} told=${(at: number) => ({ ...shownOf(label, unit, points[at] as Point), path })} />
+    <${Numbers} label=${label} timeName="Day, UTC" heads=${[unit]} rows=${points.map(({ day, value, reason }) => ({ time: day, cells: [{ value, reason }] }))} />
   </figure>`;
 }
 
-const shownOf = (label: string, unit: string, { day, value, reason }: Point): Shown => ({
+const shownOf = (label: string, unit: string, { day, value, reason, base, source }: Point): Shown => ({
   name: `${label}: ${day}`,
-  ...{ value, exact: grouped(value ?? ''), unit, base: null, source: '', absent: value === null, reason },
+  ...{ value, exact: grouped(value ?? ''), unit, base, source, absent: value === null, reason },
 });

@@ -24,11 +24,11 @@ export function Cursor({ times, earlyS, place, told }: CursorProps) {
     const seconds = place.from + (within / place.width) * (place.to - place.from);
     const at = times.findLastIndex((time) => Date.parse(time) / 1000 - earlyS <= seconds);
     line.hidden = at === -1;
-    if (at === -1) return hidePanel(true);
+    if (at === -1) return hidePanel(false);
     // Before the panel is placed beside it.
     line.style.left = `${within}px`;
     showPanel(line, told(at));
   };
-  return html`<div class="cursor-area" aria-hidden="true" onPointerMove=${point} onClick=${point} onPointerLeave=${() => hidePanel(true)}
+  return html`<div class="cursor-area" aria-hidden="true" onPointerMove=${point} onClick=${point} onPointerLeave=${() => hidePanel(false)}
     style=${{ left: `${place.left}px`, width: `${place.width}px`, height: `${place.height + ABOVE_PX}px` }}><i class="cursor"></i></div>`;
 }

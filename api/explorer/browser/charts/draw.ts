@@ -134,14 +134,14 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
           ...axis,
           grid: { show: false },
           space: 64,
-          size: 28,
+          size: areBars ? 28 : 40,
           incrs: areBars ? STEPS_S.filter((step) => step >= DAY_S) : [...SHORT_STEPS_S, ...STEPS_S],
           values: (_, ticks) => {
             const [from, to] = ends();
-            return ticks.map((tick) => dated(tick, to - from));
+            return ticks.map((tick, at) => dated(tick, to - from, at === 0));
           },
         },
-        { ...axis, size: 56, space: 36, values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))) },
+        { ...axis, size: 56, space: 28, values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))) },
       ],
       series: [{}, ...series.map(drawnAs)],
       bands,
@@ -184,12 +184,15 @@ function around(times: readonly number[], bars: boolean): [number, number] {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** A tick of the axis of times: its day where a span is long, else the time of day, to the second where it is short. */
-function dated(tick: number, spanS: number): string {
+/**
+ * A tick of the axis of times: its day where a span is long, else the time of day, to the second where it is short; below
+ * the first stands its day.
+ */
+function dated(tick: number, spanS: number, isFirst: boolean): string {
   const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');
-  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00')))
-    return `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}`;
-  return time.slice(0, spanS < 600 ? 8 : 5);
+  const name = `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}`;
+  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00'))) return name;
+  return `${time.slice(0, spanS < 600 ? 8 : 5)}${isFirst ? `\n${name}` : ''}`;
 }
 
 /** The text of a tick of the axis of values, without an exponent. */

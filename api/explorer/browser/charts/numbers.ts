@@ -1,5 +1,5 @@
 import { html } from '../html.ts';
-import { hidePanel, showPanel } from '../parts/panel.ts';
+import { Pointed } from '../parts/pointed.ts';
 import { grouped } from '../text/amounts.ts';
 
 /** One number of a chart. */
@@ -34,10 +34,7 @@ function Absent({ name, reason }: { name: string; reason: string | null }) {
     source: '',
     asOf: null,
   };
-  const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
-  return html`<button type="button" class="figure" aria-haspopup="dialog" onMouseEnter=${open}
-    onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}
-  ><span class="for-readers">${name}: </span><span class="absent">absent</span></button>`;
+  return html`<${Pointed} shown=${shown} />`;
 }
 
 /** The same numbers as a chart has, for those who read them. */

@@ -46,7 +46,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
     ${
       history.state === 'loading'
         ? html`<div class="skeleton chart-awaited" role="status" aria-label="Loading"><span></span></div>`
-        : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" from=${pins.map(({ time }) => time).toSorted()[0]}
+        : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" path=${history.path} from=${pins.map(({ time }) => time).toSorted()[0]}
       over=${(place: PlotArea) => html`<${Pins} pins=${pins} place=${place} />`} />`
     }`;
 }

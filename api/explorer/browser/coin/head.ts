@@ -22,7 +22,7 @@ const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
       : 'A fixed rule puts it to work: nobody decides.',
     profitSplit.toHoldersBps === 0
       ? 'By its terms no profit buys the token back now.'
-      : `Of each profit ${percent(profitSplit.toHoldersBps)} buys the token back and burns it.`,
+      : `Of each profit ${percent(profitSplit.toHoldersBps)}, as far as it lies in the vault, buys the token back and burns it.`,
   ].join(' ');
 
 /** Which policy this is, how it stands, and its four first numbers. */

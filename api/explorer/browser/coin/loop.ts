@@ -1,10 +1,11 @@
 import type { Figure } from '../../../../schemas/figure.ts';
-import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { CoinResponse, PdaBalance } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import { type Children, html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { shares } from '../text/amounts.ts';
 import { percent } from '../text/words.ts';
+import { equityNow } from './equity-now.ts';
 import { inUnit, unitsOf } from './units.ts';
 
 interface Part {
@@ -16,10 +17,16 @@ interface Part {
   note?: string;
 }
 
-/** The way of the money from left to right, or downwards where it is narrow; bars divide each step as the sums do. */
+/** The way of the money from left to right, or downwards where it is narrow; bars divide each step as the sums do. What waits
+ * between two steps is said where it waits: with it the steps add up. */
 export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse }) {
   const { step1_feesClaimed, step2_routed, step4_deployed, step5_profit, step6_buyback, credit } = loop;
-  const { feeSplit, profitSplit } = coin;
+  const { feeSplit, profitSplit, counters } = coin;
+  const { quote, base } = unitsOf(coin);
+  const waiting = (kind: PdaBalance['kind'], name: string, purse: Part['purse']): Part[] =>
+    coin.pdaBalances
+      .filter((of) => of.kind === kind)
+      .map(({ balance }) => ({ name, figure: balance, purse }));
   const step = (title: string, parts: Part[], note?: Children, divided = true) => html`<li>
     <h3>${title}</h3>
     ${divided && html`<${Bar} parts=${parts} />`}
@@ -31,8 +38,9 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
       ${step(
         'Fees claimed',
         [
-          { name: 'in the quote asset', figure: step1_feesClaimed.quoteLeg, purse: 'fees' },
-          { name: 'in its own token', figure: step1_feesClaimed.baseLeg, purse: 'burned', unit: 'base' },
+          { name: 'In the quote asset', figure: step1_feesClaimed.quoteLeg, purse: 'fees' },
+          { name: 'In its own token', figure: step1_feesClaimed.baseLeg, purse: 'burned', unit: 'base' },
+          ...waiting('quote_escrow', 'Not routed yet', 'fees'),
         ],
         'Creator fees of trading. A launch that forwards them has nothing to claim.',
         false,
@@ -47,13 +55,13 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
         `Terms: ${percent(feeSplit.toBankrollBps)} bankroll, ${percent(feeSplit.toLpBps)} liquidity, after the protocol’s cut.`,
       )}
       ${step(
-        'At work now',
+        'Held now',
         [
-          { name: 'On chain', figure: step4_deployed.local, purse: 'local' },
-          { name: 'At venues', figure: step4_deployed.remote, purse: 'remote' },
+          { name: 'At work on chain', figure: step4_deployed.local, purse: 'local' },
+          { name: 'At venues, attested', figure: step4_deployed.remote, purse: 'remote' },
           { name: 'Unspent', figure: step4_deployed.bankrollUnspent, purse: 'bankroll' },
         ],
-        `At most ${coin.risk}% may be at work. Venues’ equity is attested.`,
+        html`Together <${Fig} figure=${equityNow(step4_deployed)} reading=${inUnit(quote)} name="Equity" />, the equity. At most ${coin.risk}% of it may be at work.`,
       )}
       ${step(
         'Profit',
@@ -61,22 +69,24 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
           { name: 'Holders', figure: step5_profit.toHoldersStaged, purse: 'holders' },
           { name: 'Liquidity', figure: step5_profit.toLpFromProfit, purse: 'lp' },
         ],
-        html`Above the high water mark of <${Fig} figure=${step5_profit.hwm} reading=${inUnit(unitsOf(coin).quote)} name="High water mark" />.
-          Terms: ${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} stays.`,
+        html`Above the high water mark of <${Fig} figure=${step5_profit.hwm} reading=${inUnit(quote)} name="High water mark" />.
+          Terms: ${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} stays. Only what lies unspent is moved.`,
       )}
       ${step(
         'Bought back, burned',
         [
           { name: 'Spent', figure: step6_buyback.spent, purse: 'holders' },
           { name: 'Burned', figure: step6_buyback.burned, purse: 'burned', unit: 'base' },
+          ...waiting('holder_rewards', 'Not spent yet', 'holders'),
         ],
-        'Nobody is paid: what is bought back is destroyed, as are fees in its own token.',
+        html`Nobody is paid: what is bought back is destroyed. With fees in its own token
+          <${Fig} figure=${counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /> are burned.`,
         false,
       )}
     </ol>
     <dl class="beside-loop">
-      <div><dt>Liquidity compounded</dt><dd><${Fig} figure=${loop.step3_lpCompounded} reading=${inUnit(unitsOf(coin).quote)} name="Liquidity compounded" /></dd></div>
-      <div><dt>Inference paid for</dt><dd><${Fig} figure=${credit.spent} reading=${inUnit(unitsOf(coin).quote)} name="Inference paid for" /></dd></div>
+      <div><dt>Liquidity compounded</dt><dd><${Fig} figure=${loop.step3_lpCompounded} reading=${inUnit(quote)} name="Liquidity compounded" /></dd></div>
+      <div><dt>Inference paid for</dt><dd><${Fig} figure=${credit.spent} reading=${inUnit(quote)} name="Inference paid for" /></dd></div>
       <div><dt>Profit per unit of inference</dt><dd><${Fig} figure=${credit.returnPerCredit} reading=${{ kind: 'plain' }} name="Profit for each unit of inference" /></dd></div>
     </dl>`;
 }

@@ -1,22 +1,39 @@
 import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { html } from '../html.ts';
+import { bare } from '../parts/bare.ts';
+import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';
 import { plainText } from '../text/visible.ts';
-import { classNames, percent } from '../text/words.ts';
+import { classNames } from '../text/words.ts';
 
 /** What the deployer chose, and who may do what. */
 export function Terms({ coin }: { coin: CoinResponse }) {
-  const { feeSplit, profitSplit, origin } = coin;
+  const { feeSplit, profitSplit, origin, quote } = coin;
+  // The terms stand in the account that the counters stand in.
+  const { source, asOf } = coin.hwm;
+  const term = (value: number, kind: 'share' | 'count', name: string) =>
+    html`<${Fig} figure=${bare(value, source, { asOf })} reading=${{ kind }} name=${name} />`;
+  const share = (bps: number, of: string, to: string) => html`${term(bps, 'share', `${of}, to ${to}`)} ${to}`;
   const mask = origin.assetClassMask;
   const rows: [name: string, value: unknown, means?: string | undefined][] = [
-    ['Fees', `${percent(feeSplit.toBankrollBps)} bankroll, ${percent(feeSplit.toLpBps)} liquidity`],
+    [
+      'Fees',
+      html`${share(feeSplit.toBankrollBps, 'Fees', 'bankroll')}, ${share(feeSplit.toLpBps, 'Fees', 'liquidity')}`,
+    ],
     [
       'Profit',
-      `${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} bankroll`,
+      html`${share(profitSplit.toHoldersBps, 'Profit', 'holders')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
     ],
-    ['Risk', `${coin.risk} of 100`, 'per cent of the bankroll that may be at work'],
-    ['Leverage', `${coin.targetLeverageX}×${coin.mode === 'Agent' ? '' : ' at most'}`],
+    [
+      'Risk',
+      html`${term(coin.risk, 'count', 'Risk')} of 100`,
+      'per cent of the bankroll that may be at work',
+    ],
+    [
+      'Leverage',
+      html`${term(coin.targetLeverageX, 'count', 'Leverage')}×${coin.mode === 'Agent' ? '' : ' at most'}`,
+    ],
     [
       'Origin',
       html`<${Text} text=${origin.name ?? 'not read yet'} />${mask !== null && html`<small class="under">${classNames(mask).join(', ')}</small>`}`,
@@ -24,14 +41,16 @@ export function Terms({ coin }: { coin: CoinResponse }) {
     ],
     [
       'Quote asset',
-      html`<${Text} text=${coin.quote.name ?? coin.quote.symbol ?? 'Unnamed'} /> <${Key} value=${coin.quoteMint} name="Quote mint" />`,
+      html`<${Text} text=${quote.name ?? quote.symbol ?? 'Unnamed'} /> <${Key} value=${coin.quoteMint} name="Quote mint" />`,
       'what it counts its money in',
     ],
     [
       'Price of it',
-      coin.quote.priceUsd === null
-        ? html`<span class="absent" title=${plainText(coin.quote.priceAbsentReason ?? '')}>absent</span> <small class="under">${plainText(coin.quote.priceAbsentReason ?? '')}</small>`
-        : `$${coin.quote.priceUsd}`,
+      html`<${Fig} figure=${bare(quote.priceUsd, quote.priceSource ?? 'prices', {
+        asOf: quote.priceObservedAt,
+        reason: quote.priceAbsentReason,
+      })} reading=${{ kind: 'price' }} name="Price of the quote asset, in US dollars" />
+        ${quote.priceUsd === null && html`<small class="under">${plainText(quote.priceAbsentReason ?? '')}</small>`}`,
     ],
     [
       'Authority',

@@ -4,8 +4,9 @@ import { type Cell, Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
 import type { Shown } from '../parts/panel.ts';
 import { Text } from '../parts/text.ts';
-import { grouped, type Unit } from '../text/amounts.ts';
+import { grouped, inBaseUnits, type Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
+import { readable } from '../text/words.ts';
 import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
 
 const HEIGHT_PX = 240;
@@ -24,12 +25,14 @@ export interface HoldingsProps {
   name: string;
   /** The picture begins no later than here. */
   from: string | undefined;
+  /** The path of the API that answers its past. */
+  path: string | null;
   /** What lies over the picture, where it came to lie. */
   over?: (place: PlotArea) => Children;
 }
 
 /** Equity over time and what it is made of, and a table of the same numbers. */
-export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
+export function Holdings({ rows, quote, name, from, path, over }: HoldingsProps) {
   const texts = (of: (row: Row) => Amount) => rows.map((row) => cellOf(of(row), quote.decimals).value);
   const drawing = {
     times: rows.map(({ time }) => time),
@@ -47,15 +50,15 @@ export function Holdings({ rows, quote, name, from, over }: HoldingsProps) {
   const label = `${name} over time, in ${unit}`;
   return html`<figure class="chart equity">
     <p class="legend">
-      <span>In ${unit}</span>
+      <span>In ${unit}, times in UTC</span>
       ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
-    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => shownOf(rows[at] as Row, quote, name)} />
+    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => ({ ...shownOf(rows[at] as Row, quote, name), path })} />
     ${
       unknown !== null &&
       html`<p class="note">Where a part is missing in the picture it is not known, which is not zero; the numbers below say when and why.${' '}
-        The newest reason: <${Text} text=${unknown} />.</p>`
+        The newest reason: <${Text} text=${readable(unknown)} />.</p>`
     }
     <${Numbers} label=${label} timeName="Time, UTC" heads=${HEADS.map((head) => `${head}, ${unit}`)}
       rows=${rows.map((row) => ({ time: stamp(row.time), cells: cellsOf(row, quote) }))} />
@@ -70,12 +73,19 @@ const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
 
 /** The numbers of a moment, for the panel. */
 function shownOf(row: Row, quote: Unit, name: string): Shown {
+  const { base } = equityOf(row);
   const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
   const text = ({ value, reason }: Cell) => (value === null ? `absent: ${reason}` : grouped(value));
   return {
     name,
-    ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote), base: null },
-    ...{ source: '', asOf: row.time, absent: equity.value === null, reason: equity.reason },
+    ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote) },
+    base: base === null ? null : inBaseUnits(base.toString(), quote.decimals),
+    ...{
+      source: 'computed: its parts added up',
+      asOf: row.time,
+      absent: equity.value === null,
+      reason: equity.reason,
+    },
     more: parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
   };
 }

@@ -1,22 +1,28 @@
 import { useContext } from 'preact/hooks';
-import type { Figure } from '../../../../schemas/figure.ts';
 import { html } from '../html.ts';
-import { grouped, scaled, short, type Unit } from '../text/amounts.ts';
+import { grouped, inBaseUnits, scaled, short, type Unit } from '../text/amounts.ts';
 import { span } from '../text/times.ts';
+import { percent } from '../text/words.ts';
 import { Asked } from './asked.ts';
-import { hidePanel, type Shown, showPanel } from './panel.ts';
+import type { Told } from './bare.ts';
+import type { Shown } from './panel.ts';
+import { Pointed } from './pointed.ts';
 
 /** How the value of a figure is to be read. */
 export type Reading =
   | { kind: 'amount'; unit: Unit }
   | { kind: 'usd' }
+  /** Dollars for one of something: all of its digits count. */
+  | { kind: 'price' }
+  /** Basis points, as per cent. */
+  | { kind: 'share' }
   | { kind: 'count' }
   | { kind: 'plain' }
   /** Seconds since something; fewer than none where it is dated ahead of our clock. */
   | { kind: 'age' };
 
 export interface FigureProps {
-  figure: Figure;
+  figure: Told;
   reading: Reading;
   /** What it is the number of. */
   name: string;
@@ -28,25 +34,16 @@ export interface FigureProps {
 export function Fig({ figure, reading, name, bare = false }: FigureProps) {
   const path = useContext(Asked);
   const shown = { ...shownOf(figure, reading, name), path };
-  const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
-  const text = figure.absent
-    ? html`<span class="absent">absent</span>`
-    : html`${textOf(figure, reading)}${!bare && reading.kind !== 'age' && shown.unit !== '' && html` <span class="unit">${shown.unit}</span>`}`;
-  return html`<button
-    type="button"
-    class="figure"
-    aria-haspopup="dialog"
-    onMouseEnter=${open}
-    onMouseLeave=${() => hidePanel(false)}
-    onFocus=${open}
-    onBlur=${() => hidePanel(true)}
-    onClick=${open}
-  ><span class="for-readers">${name}: </span>${text}</button>`;
+  return html`<${Pointed} shown=${shown}>${textOf(figure, reading)}${
+    !bare && reading.kind !== 'age' && shown.unit !== '' && html` <span class="unit">${shown.unit}</span>`
+  }<//>`;
 }
 
-function textOf({ value }: Figure, reading: Reading): string {
+function textOf({ value }: Told, reading: Reading): string {
   const text = String(value);
   if (reading.kind === 'usd') return `$${withCents(short(dollars(text)))}`;
+  if (reading.kind === 'price') return `$${grouped(text)}`;
+  if (reading.kind === 'share') return percent(Number(text));
   if (reading.kind === 'count') return grouped(text);
   if (reading.kind === 'plain') return short(text);
   if (reading.kind === 'age')
@@ -64,11 +61,22 @@ function dollars(text: string): string {
 const withCents = (text: string): string =>
   /^[\d,]*[1-9][\d,]*$/.test(text) ? `${text}.00` : /\.\d$/.test(text) ? `${text}0` : text;
 
-function shownOf(figure: Figure, reading: Reading, name: string): Shown {
+function shownOf(figure: Told, reading: Reading, name: string): Shown {
   const { source, asOf, reason } = figure;
   const value = figure.value === null ? null : String(figure.value);
-  const known = { name, source, asOf, reason: reason ?? null, absent: figure.absent === true, value };
-  if (reading.kind === 'usd') return { ...known, unit: '', exact: `$${grouped(value ?? '')}`, base: null };
+  const known = {
+    ...{ name, source, reason: reason ?? null, absent: figure.absent === true, value },
+    ...(asOf === undefined ? {} : { asOf }),
+  };
+  if (reading.kind === 'usd' || reading.kind === 'price')
+    return { ...known, unit: '', exact: `$${grouped(value ?? '')}`, base: null };
+  if (reading.kind === 'share')
+    return {
+      ...known,
+      unit: '',
+      exact: percent(Number(value)),
+      base: `${grouped(value ?? '')} basis points`,
+    };
   if (reading.kind === 'age') return { ...known, unit: 's', exact: grouped(value ?? ''), base: null };
   if (reading.kind === 'plain') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
   if (reading.kind === 'count') return { ...known, unit: '', exact: grouped(value ?? ''), base: null };
@@ -80,7 +88,7 @@ function shownOf(figure: Figure, reading: Reading, name: string): Shown {
       more,
       unit: 'base units',
       exact: grouped(value ?? ''),
-      base: 'decimals are not known',
+      base: inBaseUnits('', decimals),
     };
   const exact = value === null ? '' : grouped(scaled(value, decimals));
   return {
@@ -88,6 +96,6 @@ function shownOf(figure: Figure, reading: Reading, name: string): Shown {
     more,
     unit: symbol ?? '',
     exact,
-    base: `${grouped(value ?? '')} base units, ${decimals} decimals`,
+    base: inBaseUnits(value ?? '', decimals),
   };
 }

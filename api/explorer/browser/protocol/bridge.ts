@@ -1,10 +1,10 @@
 import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
 import { html } from '../html.ts';
 import { Against } from '../parts/against.ts';
+import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
-import { counted } from '../text/words.ts';
 
 type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
 
@@ -17,7 +17,7 @@ export function Bridge({ venues }: { venues: Venue[] }) {
   return html`<ul class="venues">
     ${venues.map(
       (venue) => html`<li key=${venue.venue} class="venue">
-      <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${counted(venue.accountCount, 'account')}</small></div>
+      <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${venue.accountCount === null ? 'accounts, not all of them known' : html`<${Fig} figure=${bare(venue.accountCount, 'chain:VenueAccount accounts, counted')} reading=${{ kind: 'count' }} name="Venue accounts" /> ${venue.accountCount === 1 ? 'account' : 'accounts'}`}</small></div>
       <${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />
       <dl class="pairs">
         <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>

@@ -1,34 +1,49 @@
 import type { ProtocolConfigView } from '../../../../schemas/responses/analytics.ts';
 import { html } from '../html.ts';
+import { bare } from '../parts/bare.ts';
+import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
-import { classNames, percent } from '../text/words.ts';
+import { classNames } from '../text/words.ts';
 
-const UNREAD = html`<span class="absent" title="the protocol’s configuration is not read yet">absent</span>`;
+const UNREAD = 'the protocol’s configuration is not read yet';
 
 export function Config({ config }: { config: ProtocolConfigView }) {
-  const share = (bps: number | null) => (bps === null ? UNREAD : percent(bps));
+  const { source, asOf } = config;
+  const told = (value: number | string | null, kind: 'share' | 'count', name: string) =>
+    html`<${Fig} figure=${bare(value, source, { asOf, reason: UNREAD })} reading=${{ kind }} name=${name} />`;
+  const share = (name: string, bps: number | null) => [name, told(bps, 'share', name)] as const;
   const risks = config.minRiskForClass
-    ?.map((risk, bit) => [classNames(1 << bit)[0], risk] as const)
+    ?.map((risk, bit) => [classNames(1 << bit)[0] ?? '', risk] as const)
     .filter(([, risk]) => risk > 0);
-  const rows: [name: string, value: unknown][] = [
+  const { maxRemoteStaleness: stale } = config;
+  const rows: (readonly [name: string, value: unknown])[] = [
     [
       'Money moves',
-      config.paused === null ? UNREAD : config.paused ? html`<span class="tag warn">Paused</span>` : 'yes',
+      config.paused === null
+        ? told(null, 'count', 'Money moves')
+        : config.paused
+          ? html`<span class="tag warn">Paused</span>`
+          : 'yes',
     ],
-    ['Protocol’s cut of what is routed', share(config.protocolFeeBps)],
-    ['Most that may go to a bankroll', share(config.maxBankrollBps)],
-    ['Attestation may jump by', share(config.maxDeviationBps)],
+    share('Protocol’s cut of what is routed', config.protocolFeeBps),
+    share('Most that may go to a bankroll', config.maxBankrollBps),
+    share('Attestation may jump by', config.maxDeviationBps),
     [
       'Attestation is stale after',
-      config.maxRemoteStaleness === null
-        ? UNREAD
-        : config.maxRemoteStaleness === '0'
-          ? 'not configured'
-          : `${config.maxRemoteStaleness} s`,
+      stale === '0'
+        ? 'not configured'
+        : html`${told(stale, 'count', 'Attestation is stale after, seconds')}${stale !== null && ' s'}`,
     ],
     [
       'Least risk for a class',
-      risks === undefined ? UNREAD : risks.map(([name, risk]) => `${name} ${risk}`).join(', ') || 'none',
+      risks === undefined
+        ? told(null, 'count', 'Least risk for a class')
+        : risks.length === 0
+          ? 'none'
+          : risks.map(
+              ([name, risk], at) =>
+                html`${at > 0 && ', '}${name} ${told(risk, 'count', `Least risk for the class ${name}`)}`,
+            ),
     ],
     ['Launchpad program', html`<${Key} value=${config.launchpadProgram} name="Launchpad program" />`],
     ['Pool program', html`<${Key} value=${config.ammProgram} name="Pool program" />`],

@@ -1,11 +1,10 @@
 import type { AnalyticsResponse, RevenueDay } from '../../../../schemas/responses/analytics.ts';
-import { Bars } from '../charts/chart.ts';
-import type { Cell } from '../charts/numbers.ts';
+import { Bars, type Point } from '../charts/chart.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { Fig } from '../parts/figure.ts';
 import { Empty } from '../parts/states.ts';
-import { scaled, type Unit } from '../text/amounts.ts';
+import { inBaseUnits, scaled, type Unit } from '../text/amounts.ts';
 import { symbolOf } from '../text/words.ts';
 import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
@@ -55,14 +54,11 @@ const dayName = (day: string, at: number): string =>
   day === new Date(at).toISOString().slice(0, 10) ? 'so far today, UTC' : `on ${day}`;
 
 /** A day without an event of this asset had nothing: that is zero, and known. */
-function pointOf(
-  day: RevenueDay,
-  quoteMint: string,
-  name: (typeof FIGURES)[number][0],
-  unit: Unit,
-): { day: string } & Cell {
+function pointOf(day: RevenueDay, quoteMint: string, name: (typeof FIGURES)[number][0], unit: Unit): Point {
   const figure = day.byQuote.find((entry) => entry.quoteMint === quoteMint)?.[name] ?? day[name];
-  if (figure.absent) return { day: day.day, value: null, reason: figure.reason ?? null };
+  const { source } = figure;
+  if (figure.absent) return { day: day.day, source, base: null, value: null, reason: figure.reason ?? null };
   const base = figure === day[name] ? '0' : String(figure.value);
-  return { day: day.day, value: unit.decimals === null ? base : scaled(base, unit.decimals), reason: null };
+  const value = unit.decimals === null ? base : scaled(base, unit.decimals);
+  return { day: day.day, source, base: inBaseUnits(base, unit.decimals), value, reason: null };
 }

@@ -1,11 +1,12 @@
 import type { StatusResponse } from '../../../../schemas/responses/status.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Text } from '../parts/text.ts';
 import { grouped } from '../text/amounts.ts';
 import { titleOf } from '../text/events.ts';
-import { ago, span } from '../text/times.ts';
+import { ago } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
 
 const COUNT = { kind: 'count' } as const;
@@ -21,7 +22,7 @@ export function Indexer({ status }: { status: StatusResponse }) {
       : Math.max(0, (now.value - Date.parse(indexer.lastProcessedBlockTime)) / 1000);
   return html`<div class="indexer">
     <dl class="figures">
-      <div><dt>Behind the chain</dt><dd>${lag === null ? html`<span class="absent">absent</span>` : span(Math.round(lag))}</dd>
+      <div><dt>Behind the chain</dt><dd><${Fig} figure=${bare(lag === null ? null : Math.round(lag), 'computed: this clock against the block time of the newest slot applied', { asOf: indexer.lastProcessedBlockTime, reason: 'no slot is applied yet' })} reading=${AGE} name="Behind the chain" /></dd>
         <dd class="second">${indexer.lastProcessedSlot === null ? 'no slot applied yet' : `slot ${grouped(indexer.lastProcessedSlot)}`}</dd></div>
       <div><dt>History</dt><dd>${history.complete ? 'Complete' : 'Being read'}</dd>
         <dd class="second">${history.fromSlot === null ? '' : `from slot ${grouped(history.fromSlot)}, over ${history.source === 'rpc' ? 'RPC' : 'the stream'}`}</dd></div>
@@ -57,7 +58,7 @@ export function Indexer({ status }: { status: StatusResponse }) {
         <dl class="rows">
           ${keeper.last24h.map(
             ({ kind, count, lastAt }) => html`<div key=${kind}><dt>${titleOf(kind)}</dt>
-            <dd>${count === null ? html`<span class="absent">absent</span>` : grouped(String(count))} <small>${lastAt === null ? '' : ago(lastAt, now.value)}</small></dd></div>`,
+            <dd><${Fig} figure=${bare(count, 'indexer:events', { asOf: lastAt, reason: history.reason ?? 'the last 24 hours are not read completely yet' })} reading=${COUNT} name=${`${titleOf(kind)}, in 24 hours`} /> <small>${lastAt === null ? '' : ago(lastAt, now.value)}</small></dd></div>`,
           )}
           <div><dt>Policies with fees to route</dt><dd><${Fig} figure=${keeper.unroutedFeeBacklogPolicyCount} reading=${COUNT} name="Policies with fees to route" /></dd></div>
         </dl>

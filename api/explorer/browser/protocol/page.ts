@@ -4,9 +4,9 @@ import { html } from '../html.ts';
 import { Section } from '../parts/section.ts';
 import { Loaded } from '../parts/states.ts';
 import { useResource } from '../resource.ts';
-import { counted } from '../text/words.ts';
 import { Bridge } from './bridge.ts';
 import { Config } from './config.ts';
+import { Counts } from './counts.ts';
 import { Days } from './days.ts';
 import { Indexer } from './indexer.ts';
 import { Past } from './past.ts';
@@ -22,14 +22,7 @@ export function ProtocolPage() {
       <h1>Protocol</h1>
       <p class="lead">All policies together, and how well what is shown here keeps up with the chain.</p>
     </div>
-    <${Loaded} of=${analytics} rows=${2}>${({
-      protocolTotals: totals,
-    }: AnalyticsResponse) => html`${totals.countsAbsentReason !== undefined && html`<p class="quiet">How many there are is not known: ${totals.countsAbsentReason}</p>`}<dl class="figures">
-      <div><dt>Policies</dt><dd>${totals.policyCount ?? '—'}</dd><dd class="second">in ${counted(totals.byQuote.length, 'quote asset')}</dd></div>
-      <div><dt>Run by an agent</dt><dd>${totals.agentPolicyCount ?? '—'}</dd><dd class="second">${totals.passivePolicyCount ?? '—'} follow a fixed rule</dd></div>
-      <div><dt>Locked for good</dt><dd>${totals.lockedPolicyCount ?? '—'}</dd><dd class="second">terms that nobody can change</dd></div>
-      <div><dt>Paused</dt><dd>${totals.pausedPolicyCount ?? '—'}</dd><dd class="second">by authority, guardian or attestation</dd></div>
-    </dl>`}<//>
+    <${Loaded} of=${analytics} rows=${2}>${(data: AnalyticsResponse) => html`<${Counts} totals=${data.protocolTotals} />`}<//>
     <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is.">
       <${Past} above=${analytics} />
     <//>

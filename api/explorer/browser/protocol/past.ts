@@ -40,7 +40,7 @@ export function Past({ above }: { above: Resource<unknown> }) {
         .map((of) => rowOfHistory({ time, ...of })),
     );
     return html`<${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
-      <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" from=${undefined} />`;
+      <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" path=${past.path} from=${undefined} />`;
   }}<//>`;
 }
 

@@ -1,10 +1,12 @@
 import type { AnalyticsResponse } from '../../../../schemas/responses/analytics.ts';
 import { html } from '../html.ts';
+import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { shortKey, symbolOf } from '../text/words.ts';
 import { inOrder } from './choose-quote.ts';
+import { POLICIES } from './counts.ts';
 
 type Row = AnalyticsResponse['protocolTotals']['byQuote'][number];
 
@@ -32,8 +34,8 @@ export function Totals({ rows }: { rows: Row[] }) {
       const unit = { decimals, symbol: symbolOf(row.quoteSymbol, mint), mint };
       return html`<tr key=${row.quoteMint}>
         <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? 'Unnamed' : html`<${Text} text=${row.quoteSymbol} />`}</a>
-          <small>${shortKey(mint)}, ${decimals === null ? 'decimals not read' : `${decimals} decimals`}</small></th>
-        <td class="number">${row.policyCount ?? '—'}</td>
+          <small><span class="unbroken">${shortKey(mint)}</span>, ${decimals === null ? 'decimals not read' : `${decimals} decimals`}</small></th>
+        <td class="number"><${Fig} figure=${bare(row.policyCount, POLICIES)} reading=${{ kind: 'count' }} name="Policies" /></td>
         ${COLUMNS.map(([name, head]) => html`<td key=${name} class="number"><${Fig} figure=${row[name]} reading=${{ kind: 'amount', unit }} name=${head} bare /></td>`)}
       </tr>`;
     })}</tbody>

@@ -1,4 +1,3 @@
-import type { Figure } from '../../../../schemas/figure.ts';
 import type {
   ModelsResponse,
   OriginsResponse,
@@ -6,6 +5,7 @@ import type {
 } from '../../../../schemas/responses/registries.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Section } from '../parts/section.ts';
@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { useResource } from '../resource.ts';
 import { shortAgo } from '../text/times.ts';
+import { plainText } from '../text/visible.ts';
 import { classNames } from '../text/words.ts';
 
 const EVERY_MS = 15_000;
@@ -28,7 +29,7 @@ export function RegistriesPage() {
     </div>
     <div class="two-columns">
       <${Section} title="Origins" note="Asset classes that a policy may hold. Entries are only ever added.">
-        <${Loaded} of=${origins}>${({ items }: OriginsResponse) =>
+        <${Loaded} of=${origins}>${({ items, source }: OriginsResponse) =>
           items.length === 0
             ? html`<${Empty} title="None is read yet." />`
             : html`
@@ -39,7 +40,7 @@ export function RegistriesPage() {
               <td class="number">${origin.id}</td>
               <th scope="row"><a href=${`/explorer/?origin=${origin.id}`}><${Text} text=${origin.name} /></a></th>
               <td class="classes">${classNames(origin.asset_class_mask).join(', ')}</td>
-              <td class="number">${origin.max_risk}</td>
+              <td class="number">${count(origin.max_risk, source, `Highest risk in ${plainText(origin.name)}`)}</td>
             </tr>`,
             )}</tbody>
           </table></div>`}<//>
@@ -74,11 +75,15 @@ export function RegistriesPage() {
   `;
 }
 
+const count = (value: number, source: string, name: string) =>
+  html`<${Fig} figure=${bare(value, source)} reading=${{ kind: 'count' }} name=${name} />`;
+
 /** As the catalogue says it, which dates nothing. */
-const ofCatalogue = (value: number | null, source: string): Figure =>
-  value === null
-    ? { value, source, asOf: null, absent: true, reason: 'the catalogue has no reading of it' }
-    : { value: value.toLocaleString('en', WRITTEN_OUT), source, asOf: null };
+const ofCatalogue = (value: number | null, source: string) =>
+  bare(value === null ? null : value.toLocaleString('en', WRITTEN_OUT), source, {
+    asOf: null,
+    reason: 'the catalogue has no reading of it',
+  });
 const WRITTEN_OUT = { useGrouping: false, maximumSignificantDigits: 21 } as const;
 
 function Quotes({ rows, source }: { rows: QuotesResponse['items']; source: string }) {
@@ -95,7 +100,7 @@ function Quotes({ rows, source }: { rows: QuotesResponse['items']; source: strin
       <th scope="row"><${Text} text=${row.symbol ?? 'Unnamed'} />${row.name !== null && html`<small><${Text} text=${row.name} /></small>`}</th>
       <td class="roomy"><${Key} value=${row.mint} name="Mint" /></td>
       <td class="roomy"><${Text} text=${row.category} /></td>
-      <td class="number roomy">${row.decimals}</td>
+      <td class="number roomy">${count(row.decimals, source, 'Decimals')}</td>
       <td class="number">${row.policyCount === 0 ? '0' : html`<a href=${`/explorer/?quote=${row.mint}`}>${row.policyCount ?? 'not all known'}</a>`}</td>
       <td class="number">${dollars(row.startMarketCapUsd, 'Market cap at the start')}</td>
       <td class="number">${dollars(row.graduationMarketCapUsd, 'Market cap at graduation')}</td>

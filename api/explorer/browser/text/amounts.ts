@@ -29,6 +29,10 @@ export function grouped(decimal: string): string {
   return fraction === undefined ? spaced : `${spaced}.${fraction}`;
 }
 
+/** What stands beside an amount that is written in whole tokens. */
+export const inBaseUnits = (base: string, decimals: number | null): string =>
+  decimals === null ? 'decimals are not known' : `${grouped(base)} base units, ${decimals} decimals`;
+
 const STEPS: readonly [digits: number, suffix: string][] = [
   [15, 'Q'],
   [12, 'T'],

@@ -1,3 +1,4 @@
+import { stamp } from './times.ts';
 import { plainText } from './visible.ts';
 
 /** Words for what the API says in codes. */
@@ -40,6 +41,13 @@ export function namedAlike(
 
 /** A sentence that another one begins. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const KEYS = /\b[1-9A-HJ-NP-Za-km-z]{32,44}\b/g;
+const TIMES = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** A reason as the API gives it, with its keys shortened and its times as the pages write them. */
+export const readable = (reason: string): string =>
+  reason.replace(KEYS, shortKey).replace(TIMES, (iso) => `${stamp(iso)} UTC`);
 
 /** Basis points as per cent, exactly. */
 export function percent(bps: number): string {
