@@ -1,0 +1,68 @@
+import type { Page, Route } from 'playwright-core';
+import { PATIENCE_MS } from '../../support/awaited.ts';
+import { isApi } from './hostile-answers.ts';
+
+/** A number as a page draws it, and what its panel tells. */
+export interface Drawn {
+  /** Which row or card it stands in, by its key or its link; empty where its name is enough. */
+  scope: string;
+  name: string;
+  text: string;
+  panel: { value: string; rows: Record<string, string> };
+}
+
+/** Answers of the API by path and query. */
+export type Answers = ReadonlyMap<string, unknown>;
+
+/** From now on each question has one answer for good, and no stream tells of another: what is drawn is what was answered. */
+export async function freeze(page: Page): Promise<Answers> {
+  const answers = new Map<string, unknown>();
+  const asked = new Map<string, Promise<{ status: number; text: string }>>();
+  await page.route(isApi, async (route: Route) => {
+    const { pathname, search } = new URL(route.request().url());
+    if (pathname.startsWith('/stream/'))
+      return route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' });
+    const question = `${pathname}${search}`;
+    if (!asked.has(question))
+      asked.set(
+        question,
+        route.fetch({ timeout: PATIENCE_MS }).then(async (response) => ({
+          ...{ status: response.status(), text: await response.text() },
+        })),
+      );
+    const { status, text } = (await asked.get(question)) as { status: number; text: string };
+    // A machine with far more to do refuses some: the page asks again.
+    if (status === 200) answers.set(question, JSON.parse(text));
+    else asked.delete(question);
+    return route.fulfill({ status, contentType: 'application/json', body: text });
+  });
+  return answers;
+}
+
+/** Every number of the page but those of charts' tables, each with what its panel tells of it. */
+export const drawnFigures = (page: Page): Promise<Drawn[]> =>
+  page.evaluate<Drawn[]>(`(async () => {
+    const keyIn = (element) => element?.querySelector('.key')?.title.split(':')[0]
+      ?? element?.querySelector('a')?.getAttribute('href') ?? element?.querySelector('h3')?.textContent ?? '';
+    const drawn = [];
+    for (const figure of document.querySelectorAll('main button.figure')) {
+      if (figure.closest('details') !== null) continue;
+      const reader = figure.querySelector('.for-readers').textContent;
+      // As a pointer does it, one after the other.
+      figure.dispatchEvent(new MouseEvent('mouseenter'));
+      await new Promise((resolve) => setTimeout(resolve));
+      const panel = document.querySelector('.panel:not([hidden])');
+      const terms = [...panel.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling.textContent]);
+      drawn.push({
+        scope: keyIn(figure.closest('tr, li.venue, .loop > li')),
+        name: reader.replace(/: $/, ''),
+        text: figure.textContent.slice(reader.length),
+        panel: {
+          name: panel.querySelector('.panel-name').textContent,
+          value: panel.querySelector('.panel-value').textContent.replaceAll(/\\s+/g, ' ').trim(),
+          rows: Object.fromEntries(terms),
+        },
+      });
+    }
+    return drawn;
+  })()`);
