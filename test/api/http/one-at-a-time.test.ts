@@ -9,7 +9,7 @@ import type { Latest } from '../../../api/latest/latest.ts';
 import { awaited } from '../../support/awaited.ts';
 
 /** More than both ends of a connection take: it leaves in parts. */
-const LARGE = 24 * 1024 * 1024;
+const LARGE = 12 * 1024 * 1024;
 let later = Promise.withResolvers<void>();
 const streams: PassThrough[] = [];
 
