@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError, messageOf } from '../errors.ts';
 import { upstreamWords } from '../outside/upstream.ts';
 
 /** Postgres and ClickHouse: the user, the password, or the database that the address names. */
@@ -16,6 +16,11 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
         `the server of ${variable} refuses the user, password or database that it names (code ${code})`,
         { cause: error },
       );
+    if (isOfBroker(error))
+      throw new ConfigError(
+        `the brokers of ${variable} let nobody in (${messageOf(error)}): npm run doctor says what to do`,
+        { cause: error },
+      );
     if (!nobodyAnswers(error)) throw error;
     const words = upstreamWords(error);
     throw new ConfigError(`the server of ${variable} cannot be reached (${words}): start it${instead}`, {
@@ -23,6 +28,14 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
     });
   };
 }
+
+/** Logins, and connections that are ended before one: what the client of Kafka says of them has no code. */
+const OF_BROKER = /SASLAuthentication|ConnectionClosed|SASL mechanism|SASL state/;
+
+const isOfBroker = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.name.startsWith('KafkaJS') &&
+  OF_BROKER.test(`${error.name} ${error.message}`);
 
 function nobodyAnswers(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };

@@ -52,3 +52,16 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+test.each([
+  ['KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed'],
+  ['KafkaJSProtocolError', 'The broker does not support the requested SASL mechanism'],
+  ['KafkaJSConnectionClosedError', 'Closed connection'],
+])('brokers that let nobody in are told with their words (%s)', (name, words) => {
+  const failure = Object.assign(new Error(words), { name });
+  expect(() => notReached('KAFKA_BROKERS')(failure)).toThrow(
+    `the brokers of KAFKA_BROKERS let nobody in (${words}): npm run doctor says what to do`,
+  );
+  const other = Object.assign(new Error('No such topic'), { name: 'KafkaJSProtocolError' });
+  expect(() => notReached('KAFKA_BROKERS')(other)).toThrow(other);
+});
