@@ -36,6 +36,8 @@ test('what is drawn is compared with what is served, to its base units, source a
   expect(wrongWith(drawn, { figure: served, reading: 6 })).toEqual([]);
   for (const other of [{ value: '1500001' }, { source: 'a venue' }, { asOf: '2026-11-24T00:00:01.000Z' }])
     expect(wrongWith(drawn, { figure: { ...served, ...other }, reading: 6 })).not.toEqual([]);
+  const price = { ...drawn, text: '$0.0000001', panel: { ...drawn.panel, value: '$0.0000001' } };
+  expect(wrongWith(price, { figure: { ...served, value: '1e-7' }, reading: 'count' })).toEqual([]);
   const absent = { value: null, source: 'chain', absent: true, reason: 'not read yet' };
   expect(wrongWith(drawn, { figure: absent, reading: 6 })).toEqual([
     'what is drawn is 1.5 USDX, not absent',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { grouped, scaled, shares, short } from '../../api/explorer/browser/text/amounts.ts';
+import { grouped, scaled, shares, short, writtenOut } from '../../api/explorer/browser/text/amounts.ts';
 import {
   AMOUNTS,
   fieldsOf as fieldsTold,
@@ -89,6 +89,12 @@ describe('amounts', () => {
     expect(grouped('18446744073709551615')).toBe('18,446,744,073,709,551,615');
     expect(grouped('1234.5678')).toBe('1,234.5678');
     expect(grouped('n/a')).toBe('n/a');
+  });
+
+  test('are written out where a source told them with a power of ten', () => {
+    expect(['1e-7', '1.25e-9', '-2.5e+3', '1.25e1', '12e21', '0.9998', 'n/a'].map(writtenOut)).toEqual([
+      ...['0.0000001', '0.00000000125', '-2500', '12.5', '12000000000000000000000', '0.9998', 'n/a'],
+    ]);
   });
 
   test('divide a bar only where all of them are known and there is something to divide', () => {

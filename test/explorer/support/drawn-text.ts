@@ -43,9 +43,12 @@ interface Decimal {
 
 /** The value that is served, exactly. */
 function decimalOf(value: string, reading: Expected['reading']): Decimal {
-  const [whole = '', fraction = ''] = value.split('.');
-  const scale = typeof reading === 'number' ? reading : reading === 'share' ? 2 : fraction.length;
-  return { digits: BigInt(`${whole}${fraction}`), scale };
+  const [mantissa = '', power = '0'] = value.split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = BigInt(`${whole}${fraction}`);
+  const scale =
+    typeof reading === 'number' ? reading : reading === 'share' ? 2 : fraction.length - Number(power);
+  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
 }
 
 const POWERS: Record<string, number> = { M: 6, B: 9, T: 12, Q: 15, '%': 0, '×': 0, '': 0 };

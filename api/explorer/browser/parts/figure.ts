@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks';
 import { html } from '../html.ts';
-import { grouped, inBaseUnits, scaled, short, type Unit } from '../text/amounts.ts';
+import { grouped, inBaseUnits, scaled, short, type Unit, writtenOut } from '../text/amounts.ts';
 import { span } from '../text/times.ts';
 import { percent } from '../text/words.ts';
 import { Asked } from './asked.ts';
@@ -42,7 +42,7 @@ export function Fig({ figure, reading, name, bare = false }: FigureProps) {
 function textOf({ value }: Told, reading: Reading): string {
   const text = String(value);
   if (reading.kind === 'usd') return `$${withCents(short(dollars(text)))}`;
-  if (reading.kind === 'price') return `$${grouped(text)}`;
+  if (reading.kind === 'price') return `$${grouped(writtenOut(text))}`;
   if (reading.kind === 'share') return percent(Number(text));
   if (reading.kind === 'count') return grouped(text);
   if (reading.kind === 'plain') return short(text);
@@ -69,7 +69,7 @@ function shownOf(figure: Told, reading: Reading, name: string): Shown {
     ...(asOf === undefined ? {} : { asOf }),
   };
   if (reading.kind === 'usd' || reading.kind === 'price')
-    return { ...known, unit: '', exact: `$${grouped(value ?? '')}`, base: null };
+    return { ...known, unit: '', exact: `$${grouped(writtenOut(value ?? ''))}`, base: null };
   if (reading.kind === 'share')
     return {
       ...known,

@@ -21,6 +21,16 @@ export function scaled(base: string, decimals: number): string {
   return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/** A number that was told with a power of ten, as `1e-7`, digit by digit. */
+export function writtenOut(number: string): string {
+  const [, sign, whole = '', fraction = '', power] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/.exec(number) ?? [];
+  if (sign === undefined) return number;
+  const digits = `${whole}${fraction}`;
+  const point = whole.length + Number(power);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return `${sign}${digits.slice(0, point).padEnd(point, '0')}${point < digits.length ? `.${digits.slice(point)}` : ''}`;
+}
+
 /** Digits in groups of three. */
 export function grouped(decimal: string): string {
   if (!DECIMAL.test(decimal)) return decimal;
