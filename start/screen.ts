@@ -131,25 +131,31 @@ function nearest(file: string): string {
 }
 
 function progressLine({ counters }: System, perSecond: number, isLocal: boolean): string {
-  const { tipSlot, appliedSlot, appliedTime, gaps } = counters;
+  const { tipSlot, appliedSlot, appliedTime } = counters;
   const { connected } = counters.stream;
   const lag = tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n;
   const behind = appliedSlot === 0n || !connected ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
-  const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
-  const history =
-    open.length === 0
-      ? connected
-        ? 'history complete'
-        : `history known up to slot ${appliedSlot}`
-      : `history: ${open.join(', ')}`;
   const words = streamWords(counters.stream);
   // A narrow terminal shows how the line begins: what is not as always.
   const unusual = [
     ...(words === null ? [] : [`stream ${words}`]),
     ...(isLocal ? pastWords(appliedTime, Date.now()) : []),
   ];
-  const usual = [`slot ${appliedSlot}`, `${behind} behind`, `${perSecond.toFixed(0)} updates/s`, history];
+  const usual = [
+    appliedSlot === 0n ? 'no slot yet' : `slot ${appliedSlot}`,
+    `${behind} behind`,
+    `${perSecond.toFixed(0)} updates/s`,
+    historyWords(counters),
+  ];
   return [...unusual, ...usual].join(' · ');
+}
+
+function historyWords({ appliedSlot, gaps, stream }: System['counters']): string {
+  const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
+  if (open.length > 0) return `history: ${open.join(', ')}`;
+  // What is missing in the store is not known before.
+  if (appliedSlot === 0n) return 'history not looked at yet';
+  return stream.connected ? 'history complete' : `history known up to slot ${appliedSlot}`;
 }
 
 /** A fresh local chain lives through its past while one looks. */

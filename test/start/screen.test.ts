@@ -54,7 +54,8 @@ test('the screen is whole while the local chain still lives through its past, an
   counters.appliedTime = Math.floor(Date.now() / 1000) - 5 * HOUR_S + 60;
   await shown();
   expect(printed()).toMatch(/explorer\/coins\/itsSpeaker {3}its agent posts while you look\n/);
-  expect(printed()).toMatch(/ · the local chain lives through its past: 5 hours to go · slot 0 · /);
+  expect(printed()).toMatch(/ · the local chain lives through its past: 5 hours to go · no slot yet · /);
+  expect(printed()).toMatch(/ · history not looked at yet\n/);
 });
 
 test.each([
