@@ -1,10 +1,9 @@
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
 import kafkajs from 'kafkajs';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { byTopic } from './append-rounds.ts';
 import { type Connections, createConnections } from './broker-connections.ts';
 import './kafkajs-stop.ts';
+import './kafkajs-zstd.ts';
 import type {
   Appended,
   ConsumeOptions,
@@ -15,14 +14,7 @@ import type {
   WireProducer,
 } from './cluster.ts';
 
-const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
-
-const compress = promisify(zlib.zstdCompress);
-const decompress = promisify(zlib.zstdDecompress);
-CompressionCodecs[CompressionTypes.ZSTD] = () => ({
-  compress: (encoder: { buffer: Buffer }) => compress(encoder.buffer),
-  decompress: (buffer: Buffer) => decompress(buffer),
-});
+const { CompressionTypes, Kafka, logLevel } = kafkajs;
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 };
 /** Longer, and stopping takes 5 s; shorter, and an idle consumer is busy asking. */
