@@ -83,7 +83,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     };
     yield await unchanged(ours);
     yield* alone(ours);
-    yield await mixedReaders(ours, { policies, seconds: options.seconds });
+    yield* mixedReaders(ours, { policies, seconds: options.seconds });
   } finally {
     for (const { child } of sides) await child.stop();
     await engine?.stop();
