@@ -24,7 +24,7 @@ export interface Loaded {
 const WARM_UP_SECONDS = 3;
 
 process.on('message', async ({ url, paths, connections, seconds, headers, rate }: Load) => {
-  const reader = createReader();
+  const reader = createReader(connections);
   const times: number[] = [];
   let failed = 0;
   const begun = performance.now();
