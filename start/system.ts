@@ -56,7 +56,7 @@ const READ_CONNECTIONS = 4;
  * two slots costs as much as those of one. Who asks hurries it.
  */
 const UNASKED_MS = 10_000;
-const GATHER_MS = 800;
+const LINGER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
@@ -87,7 +87,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   let unasked = () => 0;
-  const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? GATHER_MS : 0);
+  const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? LINGER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
   const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned });

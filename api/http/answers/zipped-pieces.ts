@@ -58,10 +58,11 @@ export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedP
 
   return {
     of: (pieces) => {
-      const lacking = pieces.filter(({ tag }) => !ready.has(tag));
+      // Looked up once: what is kept of one may make another go.
+      const known = pieces.map(({ tag }) => ready.get(tag));
+      const lacking = pieces.filter((_, at) => known[at] === undefined);
       const bytes = lacking.reduce((sum, piece) => sum + piece.bytes.length, 0);
-      if (bytes <= mostAtHand)
-        return zippedWhole(pieces.map((piece) => ready.get(piece.tag) ?? zipAtHand(piece)));
+      if (bytes <= mostAtHand) return zippedWhole(pieces.map((piece, at) => known[at] ?? zipAtHand(piece)));
       const isNew = lacking.every(({ tag }) => !underWay.has(tag));
       return isNew && underWay.size >= mostAtOnce ? null : inTurn(pieces);
     },
