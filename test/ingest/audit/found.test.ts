@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
-import { deleteRows } from './support/delete-rows.ts';
 
 /** In slots. */
 const AN_HOUR = 9_000n;

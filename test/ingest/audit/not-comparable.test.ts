@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteRows } from '../support/delete-rows.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
-import { deleteRows } from './support/delete-rows.ts';
 
 let stage: AuditStage;
 let damage: ReturnType<typeof damageTo>;

@@ -5,6 +5,7 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { NARROWEST, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { batchOf, EVENING, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_122);
@@ -153,10 +154,8 @@ describe('spans that are kept back', () => {
       },
     });
     await expect(dying(13, interval(4))).rejects.toThrow('cut');
-    await one.command(
-      `ALTER TABLE policy_spans DELETE WHERE log_partition = ${PARTITION} AND span * ${NARROWEST} = {at:UInt64} AND width = ${NARROWEST} SETTINGS mutations_sync = 2`,
-      { at: interval(3) },
-    );
+    const spans = `log_partition = ${PARTITION} AND span * ${NARROWEST} = {at:UInt64} AND width = ${NARROWEST}`;
+    await deleteRows(one, 'policy_spans', spans, { at: interval(3) });
     expect(await sumOfSpans(one, interval(3))).toBe(9);
     await writer(one)(13, interval(4));
     expect(await sumOfSpans(one)).toBe(14);

@@ -1,5 +1,5 @@
 import type { Store } from '../../../../clickhouse/client.ts';
-import { deleteRows } from './delete-rows.ts';
+import { deleteRows } from '../../support/delete-rows.ts';
 
 export interface EventAt {
   mint: string;

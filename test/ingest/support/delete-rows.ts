@@ -1,5 +1,5 @@
-import type { Params, Store } from '../../../../clickhouse/client.ts';
-import { awaited } from '../../../support/awaited.ts';
+import type { Params, Store } from '../../../clickhouse/client.ts';
+import { awaited } from '../../support/awaited.ts';
 
 /**
  * Deletes rows, and resolves once they are gone. A table at rest looks ten seconds apart for what it has to do, and a
