@@ -4,7 +4,7 @@ import type { RevenueDay } from '../../schemas/responses/analytics.ts';
 import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
 import type { NamedQuote } from '../figures/quotes.ts';
 import { BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
-import { dayBetween } from '../figures/undated.ts';
+import { dayBetween, isUnsettled } from '../figures/undated.ts';
 import type { IndexState } from '../latest/index-state.ts';
 
 type Sums = Pick<
@@ -14,7 +14,7 @@ type Sums = Pick<
 
 export type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
 
-/** Events without a time whose day is known all the same are rows of their own. */
+/** Events without a time whose day is known all the same are rows of their own, and so is the day of one that is to be summed up. */
 export const datedRows = ({ incomplete }: IndexState): DayRow[] => incomplete.undatedEvents.flatMap(datedRow);
 
 /** One entry per UTC day that has an event, oldest first. @param rows dated ones among them */
@@ -43,7 +43,7 @@ export function revenueByDay(
 function datedRow(event: UndatedEvent): DayRow[] {
   const day = dayBetween(event);
   if (day === null) return [];
-  const of = (kind: string, amount: string) => (event.kind === kind ? amount : '0');
+  const of = (kind: string, amount: string) => (event.kind === kind && !isUnsettled(event) ? amount : '0');
   return [
     {
       day,

@@ -14,16 +14,23 @@ export function dayBetween({ earliest, latest }: UndatedEvent): string | null {
     : null;
 }
 
+/** Whether the sum of its day has the event by now nobody knows: its time was told just now, or is told no more. */
+export const isUnsettled = ({ block_time, summed }: UndatedEvent): boolean =>
+  (block_time === null) === (summed === 1);
+
 /** Why figures of a UTC day are absent: an event of these kinds may be of it, or of another; null where none may. */
 export function undatedReason(events: readonly UndatedEvent[], kind: string, day: string): string | null {
   const start = Date.parse(`${day}T00:00:00Z`) / 1000;
-  const may = events.some(
+  const one = events.find(
     (event) =>
       event.kind === kind &&
-      dayBetween(event) === null &&
+      (isUnsettled(event) || dayBetween(event) === null) &&
       mayLie(event, start - 1, start + Number(DAY_S) - 1),
   );
-  return may ? 'the block time of an event that may be of this day is not known' : null;
+  if (one === undefined) return null;
+  return one.block_time === null
+    ? 'the block time of an event that may be of this day is not known'
+    : 'the block time of an event of this day was told just now: it is not summed up yet';
 }
 
 /** Why figures of the last 24 hours are absent: an event may lie in them; null where none may. */

@@ -100,7 +100,10 @@ function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: E
     if (Number(row.last_time) > Number(last)) last = row.last_time;
     steps.push({ hour: row.hour, total, last });
   }
-  const undated = state.incomplete.undatedEvents.filter((event) => counts(event) && concerns(event));
+  // What has its time by now is among the sums, which are made of the events themselves.
+  const undated = state.incomplete.undatedEvents.filter(
+    (event) => event.block_time === null && counts(event) && concerns(event),
+  );
   const lacking = amounts.map(({ amount }) => incomplete(amount)).find((reason) => reason !== null);
   return { steps, undated, lacking: lacking ?? null };
 }

@@ -7,8 +7,10 @@ import { signaturePages } from './signature-pages.ts';
 export interface PlacedTransaction {
   signature: string;
   slot: bigint;
-  /** Of the index: whether something of it has no time. */
+  /** Of the index: whether something of it has no time, or is not summed up by it yet. */
   undated?: boolean;
+  /** Likewise, whether it may not have been written to its end: the process that was at it was killed. */
+  unwritten?: boolean;
   /** Likewise, what it is known to have come to: it did something here, or failed. */
   outcome?: 'effects' | 'failed';
 }
@@ -33,7 +35,9 @@ export function differenceOf<T extends PlacedTransaction>(
   const isMissing = (info: SignatureInfo) => {
     const known = inIndex.get(nameOf(info));
     // A node that knew no time when history was read may know it now, or another does.
-    return known === undefined || (known.undated === true && info.blockTime !== null);
+    return (
+      known === undefined || known.unwritten === true || (known.undated === true && info.blockTime !== null)
+    );
   };
   return {
     missing: listed.filter(isMissing),

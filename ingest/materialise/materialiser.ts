@@ -10,6 +10,7 @@ import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { createDerived, type DerivedRows } from './derived-events.ts';
+import { createEventTimes } from './event-times.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { createResolved } from './letters/resolved-letters.ts';
@@ -57,6 +58,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const store = coalescing(options.store);
   const writeSums = createSums(options.store, createRollups(options.store));
   const settleDerived = createDerived(options.store);
+  const timesOf = createEventTimes(options.store);
   const writeStates = createStates(store);
   const named = createNamedAccounts();
   const resolvedBy = createResolved(store);
@@ -115,7 +117,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     };
     const records = recordsByKind(batch);
     const told = profitRows(records.profits);
-    const facts = await settledFacts(store, records.transactions, programId, { partition, told });
+    const { transactions, dated } = await timesOf(records.transactions, goesOn && reread === undefined);
+    const facts = await settledFacts(store, transactions, programId, { partition, told });
     const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, partition);
     const struck = struckRows(
@@ -123,7 +126,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       partition,
     );
     const written = { batch, place, before, goesOn, changes, checkOwned, insert };
-    return { ...written, records, told, facts, states, gaps, struck };
+    return { ...written, records, told, dated, facts, states, gaps, struck };
   }
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
@@ -199,10 +202,12 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     batch,
     insert,
     records,
+    dated,
     facts,
     gaps,
     struck,
   }: BegunBatch): Promise<void> {
+    await insert('dated_events', dated);
     await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
     if (reread !== undefined) return;

@@ -201,6 +201,7 @@ describe('analytics', () => {
       const { slot, signature: of, position } = event;
       await held.api.insert('undated_events', [{ slot, signature: of, position }]);
       await held.api.insert('events', [event]);
+      return event;
     };
 
     test('is of the day of its neighbours where both are of one', async () => {
@@ -227,6 +228,29 @@ describe('analytics', () => {
       expect(series.map(({ routedToLp }) => routedToLp.absent ?? false)).toEqual([false, true, true]);
       expect(series[1]?.routedToLp.reason).toContain('the block time of an event');
       expect(series.map(({ profitSwept }) => profitSwept.value)).toEqual(['4', '4', '4']);
+    });
+
+    test('makes its day absent from when it is told its time until the day has it, also where nothing else is of the day', async () => {
+      const event = await undated(noon - 60, noon + 60, 3);
+      await held.api.insert('quote_days', [dayRow('2026-09-20', 'usd'), dayRow('2026-09-21', 'usd')]);
+      const told = { ...event, block_time: noon + DAY };
+      await held.api.insert('events', [told]);
+      const series = (await analytics()).revenueByDayTimeSeries;
+      expect(series).toMatchObject([
+        { day: '2026-09-20', routedToLp: { value: '1' } },
+        { day: '2026-09-21', routedToLp: { value: '1' } },
+        { day: '2026-09-22', routedToLp: { absent: true }, profitSwept: { value: '0' } },
+      ]);
+      expect(series[2]?.routedToLp.reason).toContain('not summed up yet');
+      const { slot, signature: of, position } = event;
+      await held.api.insert('dated_events', [{ slot, signature: of, position }]);
+      await held.api.insert('quote_days', [
+        dayRow('2026-09-22', 'usd', { routed_to_lp: '700', log_offset: '9' }),
+      ]);
+      expect((await analytics()).revenueByDayTimeSeries[2]).toMatchObject({
+        day: '2026-09-22',
+        routedToLp: { value: '700' },
+      });
     });
   });
 

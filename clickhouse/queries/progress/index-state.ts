@@ -124,7 +124,7 @@ export interface IncompleteState {
   days: [day: string, missing: string][];
   /** What is missing of a day that is not known. */
   undated: string[];
-  /** Events that are known, of slots whose time is not. */
+  /** Events that are known, of slots whose time is not, or was told just now. */
   undatedEvents: UndatedEvent[];
 }
 
@@ -160,7 +160,7 @@ const MARK = `SELECT ${hashOver(`
     WHERE signature NOT IN (
       SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))
     UNION ALL
-    SELECT sipHash128('undated', slot, signature, position) FROM (${STILL_UNDATED})`)}`;
+    SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED})`)}`;
 
 /** The same where nothing was ever incomplete or without a time, and whether something was: half of what the whole costs. */
 const MARK_OF_GAPS = `SELECT 0 AS has_more, ${hashOver(GAP_HASHES)}

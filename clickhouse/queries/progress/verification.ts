@@ -5,8 +5,10 @@ import { READING } from '../../reading-rank.ts';
 export interface StoredTransaction {
   signature: string;
   slot: bigint;
-  /** Whether something of it has no time. */
+  /** Whether something of it has no time, or is not summed up by it yet. */
   undated?: boolean;
+  /** Whether it may not have been written to its end. */
+  unwritten?: boolean;
   /** What it came to: it did something to a policy, or failed. Absent where it did nothing. */
   outcome?: 'effects' | 'failed';
 }
@@ -54,41 +56,52 @@ export async function signatureBehind(store: Store, slot: bigint): Promise<strin
   return row?.signature ?? null;
 }
 
+/** Of some slots, events that came without a time and no day was told since to have by theirs. */
+const UNSUMMED = `SELECT slot, signature, position FROM undated_events
+  WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND (slot, signature, position) NOT IN (
+    SELECT slot, signature, position FROM dated_events WHERE slot >= {from:UInt64} AND slot <= {to:UInt64})`;
+
 /** Every transaction that something is stored of, whole or not, in these slots. */
 export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
   const rows = await store.query<{
     signature: string;
     slot: string;
     undated: number;
+    written: number;
     effects: number;
     failed: number;
   }>(
-    `SELECT slot, signature, max(without_time) AS undated, max(has_effects) AS effects, min(has_failed) AS failed FROM (
-       SELECT slot, signature, isNull(block_time) AS without_time, 1 AS has_effects, 0 AS has_failed
+    `SELECT slot, signature, max(without_time) AS undated, max(is_written) AS written, max(has_effects) AS effects,
+       min(has_failed) AS failed
+     FROM (
+       SELECT slot, signature,
+         isNull(block_time) OR (slot, signature, position) IN (${UNSUMMED}) AS without_time,
+         0 AS is_written, 1 AS has_effects, 0 AS has_failed
        FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
-       UNION ALL SELECT slot, signature, isNull(block_time) AS without_time, 1, 0 FROM policy_transactions FINAL
+       UNION ALL SELECT slot, signature, isNull(block_time), 0, 1, 0 FROM policy_transactions FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < {struck:UInt8}
-       UNION ALL SELECT slot, signature, 0, 0, failed FROM transactions
+       UNION ALL SELECT slot, signature, 0, 1, 0, failed FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-       UNION ALL SELECT slot, signature, 0, 1, 0 FROM incomplete_transactions
+       UNION ALL SELECT slot, signature, 0, 1, 1, 0 FROM incomplete_transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
      ) GROUP BY slot, signature`,
     { from, to, struck: READING.struck },
   );
-  return rows.map(({ signature, slot, undated, effects, failed }) => ({
+  return rows.map(({ signature, slot, undated, written, effects, failed }) => ({
     signature,
     slot: BigInt(slot),
     ...(undated === 1 ? { undated: true } : {}),
+    ...(written === 0 ? { unwritten: true } : {}),
     ...(effects === 1 ? { outcome: 'effects' as const } : failed === 1 ? { outcome: 'failed' as const } : {}),
   }));
 }
 
-/** The events of some transactions, by any slot. */
+/** The events of some transactions, by any slot, those too that were taken out: sums may still have them. */
 export async function eventsOf(store: Store, signatures: readonly string[]): Promise<StoredEvent[]> {
   return store.query<StoredEvent>(
     `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
-     FROM events FINAL WHERE signature IN {signatures:Array(String)} AND kind != ''`,
+     FROM events FINAL WHERE signature IN {signatures:Array(String)}`,
     { signatures },
   );
 }

@@ -115,6 +115,15 @@ describe('what is stored, beside what is final on the chain', () => {
     expect((await verify(stored)).found).toMatchObject({ read: 0, struck: 0 });
   });
 
+  test('is read again where the process that wrote it may not have come to its end, whatever its time', async () => {
+    const unwritten = { ...(listed[5] as PlacedTransaction), unwritten: true };
+    const stored = [...listed.filter((_, at) => at !== 5), unwritten];
+    stage.rpc.faults.behave({ withoutTimes: true });
+    const { found, records } = await verify(stored);
+    expect(found).toMatchObject({ read: 1, struck: 0 });
+    expect(signaturesIn(records)).toEqual([unwritten.signature]);
+  });
+
   test('stands where the list marks it wrongly: whether it failed a transaction says itself', async () => {
     stage.rpc.faults.behave({ mismarkedOneIn: 1 });
     expect((await verify(listed)).found).toMatchObject({ read: 0, struck: 0 });

@@ -1,0 +1,73 @@
+import { chunks } from '../../../runtime/chunks.ts';
+import type { Store } from '../../client.ts';
+import { knowsPlace } from '../../reading-rank.ts';
+
+export interface EventPlace {
+  slot: string;
+  signature: string;
+  position: number;
+}
+
+/** A transaction by its place in the chain. */
+type InSlot = Omit<EventPlace, 'position'>;
+
+/** The lists travel as bound parameters, in the address of the request. */
+const PER_QUESTION = 500;
+
+/** Whether any event ever came without a time. */
+export async function hasUndated(store: Store): Promise<boolean> {
+  return (await store.query('SELECT 1 FROM undated_events LIMIT 1')).length > 0;
+}
+
+/** Events of some transactions that came without a time, and of which no day was told since that it has them by theirs. */
+export function undatedOf(store: Store, transactions: readonly InSlot[]): Promise<EventPlace[]> {
+  return inParts(transactions, (of) => {
+    return store.query<EventPlace>(
+      `SELECT DISTINCT slot, signature, position FROM undated_events
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+         AND (slot, signature, position) NOT IN (
+           SELECT slot, signature, position FROM dated_events
+           WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)})`,
+      of,
+    );
+  });
+}
+
+/** What earlier readings of a transaction told. */
+export interface ToldPlace extends InSlot {
+  /** Unix seconds; null where none told it. */
+  time: number | null;
+  /** In its block; null where no whole reading told it. */
+  index: number | null;
+}
+
+export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
+  const rows = await inParts(transactions, (of) => {
+    return store.query<InSlot & { time: string | null; tx_index: number; rank: number }>(
+      `SELECT slot, signature, max(block_time) AS time, argMax(tx_index, has_index) AS tx_index, max(has_index) AS rank
+       FROM (
+         SELECT slot, signature, block_time, toUInt32(0) AS tx_index, toUInt8(0) AS has_index FROM events_by_slot
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND kind != ''
+         UNION ALL SELECT slot, signature, block_time, tx_index, has_index FROM transactions
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+       ) GROUP BY slot, signature`,
+      of,
+    );
+  });
+  return rows.map(({ slot, signature, time, tx_index, rank }) => ({
+    ...{ slot, signature, time: time === null ? null : Number(time) },
+    index: knowsPlace(rank) ? tx_index : null,
+  }));
+}
+
+async function inParts<T>(
+  transactions: readonly InSlot[],
+  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,
+): Promise<T[]> {
+  const answers: T[] = [];
+  for (const some of chunks(transactions, PER_QUESTION)) {
+    const slots = [...new Set(some.map(({ slot }) => slot))].map(BigInt);
+    answers.push(...(await ask({ slots, signatures: some.map(({ signature }) => signature) })));
+  }
+  return answers;
+}

@@ -1,0 +1,57 @@
+import type { Store } from '../../clickhouse/client.ts';
+import {
+  type EventPlace,
+  hasUndated,
+  toldPlaces,
+  undatedOf,
+} from '../../clickhouse/queries/progress/event-times.ts';
+import type { TransactionRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+
+/** Transactions of a batch with what is known of their times. */
+export interface TimedTransactions {
+  transactions: readonly TransactionRecord[];
+  /** Events that stood without a time and have one by these: to be told behind the sums over them. */
+  dated: readonly EventPlace[];
+}
+
+/**
+ * A time that was told stays: a reading without one, which comes again or from a writer that was paused, takes none
+ * away. And a reading that tells the time stands, though only the one without it told the place in the block.
+ * @param alone whether nobody else has written of the partition since the batch before
+ */
+export function createEventTimes(
+  store: Store,
+): (records: readonly TransactionRecord[], alone: boolean) => Promise<TimedTransactions> {
+  /** At the tip there hardly ever was an event without a time. */
+  let hadUndated: boolean | null = null;
+
+  return async (records, alone) => {
+    if (!alone) hadUndated = null;
+    if (records.length === 0) return { transactions: records, dated: [] };
+    const had = hadUndated ?? (await hasUndated(store));
+    hadUndated = had || records.some(({ blockTime }) => blockTime === null);
+    if (!hadUndated) return { transactions: records, dated: [] };
+    const placed = records.map((record) => ({
+      ...{ record, slot: record.slot.toString() },
+      signature: encodeBase58(record.signature),
+    }));
+    const undated = had ? await undatedOf(store, placed) : [];
+    const wasUndated = new Set(undated.map(nameOf));
+    const lacking = placed.filter(
+      (one) => one.record.blockTime === null || (one.record.index === null && wasUndated.has(nameOf(one))),
+    );
+    const told = new Map((await toldPlaces(store, lacking)).map((one) => [nameOf(one), one]));
+    const timed = new Set<string>();
+    const transactions = placed.map((one) => {
+      const name = nameOf(one);
+      const { time = null, index = null } = told.get(name) ?? {};
+      const blockTime = one.record.blockTime ?? time;
+      if (blockTime !== null) timed.add(name);
+      return { ...one.record, blockTime, index: one.record.index ?? index };
+    });
+    return { transactions, dated: undated.filter((event) => timed.has(nameOf(event))) };
+  };
+}
+
+const nameOf = ({ slot, signature }: { slot: string; signature: string }): string => `${slot} ${signature}`;

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { datedRows, revenueByDay } from '../../../api/analytics/revenue.ts';
+import { stateOf } from '../../../api/latest/index-state.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
+import {
+  appliedState,
+  gapStates,
+  incompleteState,
+} from '../../../clickhouse/queries/progress/index-state.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import type { LogRecord, StruckTransaction, TransactionRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import {
+  batchOf,
+  EVENING,
+  logOf,
+  marker,
+  PROGRAM,
+  rawSignature,
+  routed,
+  transaction,
+} from './support/records.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+});
+afterAll(() => store.close());
+
+let next = 0n;
+let slot = 0n;
+const CHAPTER = 100_000n;
+beforeEach(() => {
+  slot += CHAPTER;
+});
+
+/** Looks at every moment at which a reader might, and dies before one of the writes. */
+function watching(look: () => Promise<void>, diesAt = -1): Store & { writes(): number } {
+  let writes = 0;
+  const around = async (write: () => Promise<void>) => {
+    const dies = writes === diesAt;
+    writes += 1;
+    if (!dies) await write();
+    await look();
+    if (dies) throw new Error('killed');
+  };
+  return {
+    ...store,
+    writes: () => writes,
+    insert: (table, rows) => around(() => store.insert(table, rows)),
+    command: (sql, params) => around(() => store.command(sql, params)),
+  };
+}
+
+const nothing = async () => {};
+
+/** By one who knows nothing of the store. */
+async function take(records: LogRecord[], into = store): Promise<void> {
+  const entries = logOf([...records, marker(slot)], next);
+  await createMaterialiser({ store: into, programId: PROGRAM })(batchOf('transactions', entries));
+  next += BigInt(entries.length);
+}
+
+/** What the route of days serves of one: `null` where it is absent. */
+async function servedOf(day: string): Promise<string | null | undefined> {
+  const [applied, gaps, incomplete] = [
+    await appliedState(store),
+    await gapStates(store),
+    await incompleteState(store),
+  ];
+  const state = stateOf(applied, { mark: '', gaps, incomplete });
+  const series = revenueByDay([...(await daySeries(store)), ...datedRows(state)], new Map(), state);
+  return series.find((one) => one.day === day)?.protocolCut.value as string | null | undefined;
+}
+
+const signatureOf = (name: string): string => encodeBase58(rawSignature(name));
+const storedOf = async (name: string) =>
+  (await storedState(store).verification?.storedBetween(slot, slot + CHAPTER - 1n))?.find(
+    ({ signature }) => signature === signatureOf(name),
+  );
+
+/** An event between two others of one day. @param day from the first, which no other test has */
+async function between(day: number, name: string) {
+  const noon = EVENING + (day * 24 + 12) * 3600;
+  const date = new Date(noon * 1000).toISOString().slice(0, 10);
+  const at = slot + 600n;
+  const one = (change: Partial<TransactionRecord>) =>
+    transaction(name, at, [routed(2n)], { blockTime: null, ...change });
+  const sides = [
+    transaction(`before ${name}`, slot + 5n, [routed(1n)], { blockTime: noon }),
+    transaction(`behind ${name}`, slot + 1200n, [routed(3n)], { blockTime: noon + 9 }),
+  ];
+  return { noon, date, one, sides };
+}
+
+test('an event that is told its time is in its day at every moment, or the day is absent', async () => {
+  const { noon, date, one, sides } = await between(0, 'late');
+  await take([...sides, one({})]);
+  expect(await servedOf(date)).toBe('6');
+  const seen = new Set<unknown>();
+  const look = async () => void seen.add(await servedOf(date));
+  await take([one({ blockTime: noon + 4 })], watching(look));
+  expect(seen).toEqual(new Set(['6', null]));
+  expect(await servedOf(date)).toBe('6');
+  expect(await incompleteState(store)).toMatchObject({ undatedEvents: [] });
+});
+
+test('… also where it is the only one of its day', async () => {
+  const { noon, date, one } = await between(3, 'alone');
+  await take([one({})]);
+  const seen = new Set<unknown>();
+  await take(
+    [one({ blockTime: noon })],
+    watching(async () => void seen.add(await servedOf(date))),
+  );
+  expect(seen).toEqual(new Set([undefined, null, '2']));
+  expect(await servedOf(date)).toBe('2');
+});
+
+test('whoever is killed while it is told leaves a day that is absent, and something to be read again', async () => {
+  let absences = 0;
+  for (let diesAt = 0; ; diesAt += 2) {
+    slot += CHAPTER;
+    const name = `killed at ${diesAt}`;
+    const { noon, date, one, sides } = await between(20 + diesAt, name);
+    await take([...sides, one({})]);
+    const died = await take([one({ blockTime: noon + 4 })], watching(nothing, diesAt)).then(
+      () => false,
+      () => true,
+    );
+    if (died && (await servedOf(date)) === null) {
+      absences += 1;
+      expect(await storedOf(name)).toMatchObject({ undated: true });
+      // As the comparison with the chain does.
+      await take([one({ blockTime: noon + 4 })]);
+    }
+    if (died && (await storedOf(name))?.undated) continue;
+    expect(await servedOf(date)).toBe('6');
+    expect(await storedOf(name)).not.toHaveProperty('undated');
+    if (!died) break;
+  }
+  expect(absences).toBeGreaterThan(1);
+});
+
+test('a reading without a time that comes again takes it away for no moment', async () => {
+  const { noon, date, one, sides } = await between(9, 'again');
+  await take([...sides, one({ blockTime: noon + 4 })]);
+  const look = async () => expect(await servedOf(date)).toBe('6');
+  await take([one({})], watching(look));
+  expect(await storedOf('again')).not.toHaveProperty('undated');
+});
+
+test('a time is told by a reading that does not know the place in the block, too', async () => {
+  const { noon, date, one, sides } = await between(12, 'placeless');
+  await take([...sides, one({ index: 7 })]);
+  await take([one({ blockTime: noon + 4, index: null, order: 40, source: 'rpc' })]);
+  expect(await servedOf(date)).toBe('6');
+  expect(
+    await store.query(
+      'SELECT tx_index, toString(block_time) AS time FROM events FINAL WHERE signature = {of:String}',
+      {
+        of: signatureOf('placeless'),
+      },
+    ),
+  ).toEqual([{ tx_index: 7, time: String(noon + 4) }]);
+});
+
+test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {
+  const { noon, date, one } = await between(15, 'missing');
+  const record = one({ blockTime: noon });
+  for (let diesAt = 0; ; diesAt += 1) {
+    const died = await take([record], watching(nothing, diesAt)).then(
+      () => false,
+      () => true,
+    );
+    if (!died) break;
+    const stored = await storedOf('missing');
+    if (stored !== undefined && stored.unwritten !== true) expect(await servedOf(date)).toBe('2');
+  }
+  expect(await servedOf(date)).toBe('2');
+  const ghost = { signature: signatureOf('missing'), slot: slot + 600n };
+  for (let diesAt = 0; ; diesAt += 1) {
+    const struck = (await storedState(store).verification?.tracesOf([ghost])) as StruckTransaction[];
+    expect(struck[0]?.events).toHaveLength(1);
+    const died = await take(
+      [{ kind: 'verified', slot: slot + 700n, struck }],
+      watching(nothing, diesAt),
+    ).then(
+      () => false,
+      () => true,
+    );
+    if (!died) break;
+  }
+  expect(await servedOf(date)).toBeUndefined();
+});
