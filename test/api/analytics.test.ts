@@ -5,7 +5,7 @@ import { SETTINGS } from './support/api.ts';
 import {
   appliedRow,
   configRow,
-  eventRow,
+  dayRow,
   gapRow,
   key,
   mintRow,
@@ -133,21 +133,6 @@ describe('analytics', () => {
     expect((await perp())?.bridgedOut.value).toBe('15');
   });
 
-  const dayRow = (day: string, quote: string, change: object = {}) => ({
-    day,
-    quote_mint: quote === '' ? '' : key(quote),
-    log_partition: 0,
-    log_offset: '1',
-    routed_to_lp: '1',
-    routed_to_bankroll: '2',
-    protocol_cut: '3',
-    profit: '4',
-    buyback_spent: '5',
-    event_count: '1',
-    last_event: TIME,
-    ...change,
-  });
-
   test('the day series sums over quotes and partitions, oldest day first, and by quote', async () => {
     await held.api.insert('mints', [mintRow('usd', 6)]);
     await held.api.insert('quote_days', [
@@ -183,75 +168,6 @@ describe('analytics', () => {
     expect(before?.profitSwept.value).toBe('4');
     expect(ofDay?.profitSwept).toMatchObject({ value: null, absent: true });
     expect(ofDay?.byQuote[0]?.routedToLp).toMatchObject({ absent: true });
-  });
-
-  describe('an event without a block time', () => {
-    const DAY = 86_400;
-    const noon = Date.UTC(2026, 8, 21, 12) / 1000;
-    const SPAN = 512;
-    const undated = async (earliest: number, latest: number, number = 1) => {
-      const run = (span: number, at: number) => ({
-        ...{ span: String(span), kind: 'CreditNoted', actor: 'agent', log_partition: 0, log_offset: '1' },
-        ...{ event_count: '1', first_event: at, last_event: at },
-      });
-      await held.api.insert('kind_spans', [run(9, earliest), run(11, latest)]);
-      const event = eventRow('m', 'Routed', number, {
-        ...{ block_time: null, slot: String(10 * SPAN + 5), quote_mint: key('usd'), amount_c: '700' },
-      });
-      const { slot, signature: of, position } = event;
-      await held.api.insert('undated_events', [{ slot, signature: of, position }]);
-      await held.api.insert('events', [event]);
-      return event;
-    };
-
-    test('is of the day of its neighbours where both are of one', async () => {
-      await undated(noon - 60, noon + 60);
-      await held.api.insert('quote_days', [dayRow('2026-09-21', 'usd')]);
-      const [day, ...others] = (await analytics()).revenueByDayTimeSeries;
-      expect(others).toEqual([]);
-      expect(day).toMatchObject({
-        day: '2026-09-21',
-        routedToLp: { value: '701' },
-        profitSwept: { value: '4' },
-      });
-      expect(day?.byQuote).toMatchObject([{ routedToLp: { value: '701' } }]);
-    });
-
-    test('makes absent what it may be of, where they are of two days', async () => {
-      await undated(noon, noon + DAY, 2);
-      await held.api.insert('quote_days', [
-        dayRow('2026-09-20', 'usd'),
-        dayRow('2026-09-21', 'usd'),
-        dayRow('2026-09-22', 'usd'),
-      ]);
-      const series = (await analytics()).revenueByDayTimeSeries;
-      expect(series.map(({ routedToLp }) => routedToLp.absent ?? false)).toEqual([false, true, true]);
-      expect(series[1]?.routedToLp.reason).toContain('the block time of an event');
-      expect(series.map(({ profitSwept }) => profitSwept.value)).toEqual(['4', '4', '4']);
-    });
-
-    test('makes its day absent from when it is told its time until the day has it, also where nothing else is of the day', async () => {
-      const event = await undated(noon - 60, noon + 60, 3);
-      await held.api.insert('quote_days', [dayRow('2026-09-20', 'usd'), dayRow('2026-09-21', 'usd')]);
-      const told = { ...event, block_time: noon + DAY };
-      await held.api.insert('events', [told]);
-      const series = (await analytics()).revenueByDayTimeSeries;
-      expect(series).toMatchObject([
-        { day: '2026-09-20', routedToLp: { value: '1' } },
-        { day: '2026-09-21', routedToLp: { value: '1' } },
-        { day: '2026-09-22', routedToLp: { absent: true }, profitSwept: { value: '0' } },
-      ]);
-      expect(series[2]?.routedToLp.reason).toContain('not summed up yet');
-      const { slot, signature: of, position } = event;
-      await held.api.insert('dated_events', [{ slot, signature: of, position }]);
-      await held.api.insert('quote_days', [
-        dayRow('2026-09-22', 'usd', { routed_to_lp: '700', log_offset: '9' }),
-      ]);
-      expect((await analytics()).revenueByDayTimeSeries[2]).toMatchObject({
-        day: '2026-09-22',
-        routedToLp: { value: '700' },
-      });
-    });
   });
 
   test('while history is not complete the days are listed and their figures absent', async () => {

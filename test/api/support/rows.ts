@@ -248,3 +248,19 @@ export function gapRow(toSlot: string, change: Row = {}): Row {
     ...change,
   };
 }
+
+/** Sums of a UTC day and a quote asset. */
+export const dayRow = (day: string, quote: string, change: object = {}) => ({
+  day,
+  quote_mint: quote === '' ? '' : key(quote),
+  log_partition: 0,
+  log_offset: '1',
+  routed_to_lp: '1',
+  routed_to_bankroll: '2',
+  protocol_cut: '3',
+  profit: '4',
+  buyback_spent: '5',
+  event_count: '1',
+  last_event: TIME,
+  ...change,
+});
