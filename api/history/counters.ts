@@ -6,6 +6,7 @@ import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import { CLAIMS_SOURCE } from '../coin/fees.ts';
 import type { Amount } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
+import { isUnsettled } from '../figures/undated.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import { countBefore } from './count-before.ts';
 
@@ -100,10 +101,7 @@ function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: E
     if (Number(row.last_time) > Number(last)) last = row.last_time;
     steps.push({ hour: row.hour, total, last });
   }
-  // What has its time by now is among the sums, which are made of the events themselves.
-  const undated = state.incomplete.undatedEvents.filter(
-    (event) => event.block_time === null && counts(event) && concerns(event),
-  );
+  const undated = state.incomplete.undatedEvents.filter((event) => counts(event) && concerns(event));
   const lacking = amounts.map(({ amount }) => incomplete(amount)).find((reason) => reason !== null);
   return { steps, undated, lacking: lacking ?? null };
 }
@@ -115,8 +113,11 @@ function unreadReason({ historyReason, openGaps }: IndexState, begin: bigint | n
 }
 
 function openReason(undated: readonly UndatedEvent[], end: number): string | null {
-  const isOpenInTime = undated.some((event) => !isBefore(event, end) && !isBehind(event, end));
-  return isOpenInTime ? 'the block time of an event that may be of before this moment is not known' : null;
+  const one = undated.find((event) => !isBehind(event, end) && (isUnsettled(event) || !isBefore(event, end)));
+  if (one === undefined) return null;
+  return one.block_time === null
+    ? 'the block time of an event that may be of before this moment is not known'
+    : 'the block time of an event of before this moment was told just now: it is not counted yet';
 }
 
 const isBefore = ({ latest }: UndatedEvent, end: number) => latest !== null && Number(latest) < end * HOUR_S;

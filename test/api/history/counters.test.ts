@@ -46,6 +46,25 @@ test('a counter at a thousand ends is summed up once, not once for each of them'
   expect(counted.times).toBeLessThan(rows.length * 20);
 });
 
+test('an event that was told its time just now is counted where it was before, and from its hour on not told', () => {
+  const [early, at, late] = [10, 20, 30];
+  const event = (change: object) => ({
+    ...{ kind: 'ProfitSwept', amount_b: '2', amount_c: '3', block_time: null, summed: 0 },
+    ...{ earliest: String(at * 3_600), latest: String(at * 3_600 + 9) },
+    ...change,
+  });
+  const valuesOf = (change: object) => {
+    const state = { ...WHOLE, incomplete: { undatedEvents: [event(change)] } } as unknown as IndexState;
+    const nothing = { incomplete: () => null, concerns: () => true };
+    const fromEvents = countersFromEvents({ sums: [], state, ...nothing });
+    return [early, at + 1, late].map((hour) => fromEvents(PROFIT_SWEPT, hour, null).value);
+  };
+  expect(valuesOf({})).toEqual(['0', '5', '5']);
+  const time = String(at * 3_600 + 4);
+  expect(valuesOf({ block_time: time, earliest: time, latest: time })).toEqual(['0', null, null]);
+  expect(valuesOf({ summed: 1 })).toEqual(['0', null, null]);
+});
+
 test('the state of an account at an end is found without looking at all of its states', () => {
   const { rows, counted } = looked(hours.map((hour) => ({ address: 'a', hour }) as unknown as ClosingState));
   const states = createStates({ states: rows, first: [] }, { begins: () => 1n, lost: () => null });
