@@ -1,7 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
 import {
   type EventPlace,
-  hasUndated,
+  lastUndatedSlot,
   toldPlaces,
   undatedOf,
 } from '../../clickhouse/queries/progress/event-times.ts';
@@ -23,15 +23,20 @@ export interface TimedTransactions {
 export function createEventTimes(
   store: Store,
 ): (records: readonly TransactionRecord[], alone: boolean) => Promise<TimedTransactions> {
-  /** At the tip there hardly ever was an event without a time. */
-  let hadUndated: boolean | null = null;
+  /** Up to where there is anything to ask for: the tip is behind it, or soon. */
+  let known: { last: bigint | null } | null = null;
 
   return async (records, alone) => {
-    if (!alone) hadUndated = null;
+    if (!alone) known = null;
     if (records.length === 0) return { transactions: records, dated: [] };
-    const had = hadUndated ?? (await hasUndated(store));
-    hadUndated = had || records.some(({ blockTime }) => blockTime === null);
-    if (!hadUndated) return { transactions: records, dated: [] };
+    known ??= { last: await lastUndatedSlot(store) };
+    const { last } = known;
+    const here = records.filter(({ blockTime }) => blockTime === null).map(({ slot }) => slot);
+    known = {
+      last: here.reduce((highest, slot) => (highest === null || slot > highest ? slot : highest), last),
+    };
+    const had = last !== null && records.some(({ slot }) => slot <= last);
+    if (!had && here.length === 0) return { transactions: records, dated: [] };
     const placed = records.map((record) => ({
       ...{ record, slot: record.slot.toString() },
       signature: encodeBase58(record.signature),

@@ -14,9 +14,12 @@ type InSlot = Omit<EventPlace, 'position'>;
 /** The lists travel as bound parameters, in the address of the request. */
 const PER_QUESTION = 500;
 
-/** Whether any event ever came without a time. */
-export async function hasUndated(store: Store): Promise<boolean> {
-  return (await store.query('SELECT 1 FROM undated_events LIMIT 1')).length > 0;
+/** The last slot of which an event ever came without a time; null where none did. */
+export async function lastUndatedSlot(store: Store): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string }>(
+    'SELECT slot FROM undated_events ORDER BY slot DESC LIMIT 1',
+  );
+  return row === undefined ? null : BigInt(row.slot);
 }
 
 /** Events of some transactions that came without a time, and of which no day was told since that it has them by theirs. */
