@@ -66,3 +66,38 @@ export const drawnFigures = (page: Page): Promise<Drawn[]> =>
     }
     return drawn;
   })()`);
+
+/** What the panel tells where the pointer is over the picture of the equity, and what stands in its table. */
+interface EquityShown {
+  panel: { name: string; value: string; isAbsent: boolean; rows: Record<string, string> } | null;
+  /** The numbers of the same time; none where the panel says no time. */
+  row: string[];
+}
+
+/** @param share of the picture's width. Both are read at one moment: the page goes on. */
+export async function equityAt(page: Page, share: number): Promise<EquityShown> {
+  const area = page.locator('.equity .cursor-area');
+  await area.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await area.boundingBox()) as Record<
+    'x' | 'y' | 'width' | 'height',
+    number
+  >;
+  await page.mouse.move(x + width * share, y + height / 2);
+  return page.evaluate<EquityShown>(`(() => {
+    const panel = document.querySelector('.panel:not([hidden])');
+    if (panel === null) return { panel, row: [] };
+    const terms = [...panel.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling.textContent]);
+    const rows = Object.fromEntries(terms);
+    const time = (rows['As of'] ?? rows.At ?? '').slice(0, 19);
+    const row = [...document.querySelectorAll('.equity tbody tr')].find((one) => one.querySelector('th').textContent === time);
+    return {
+      panel: {
+        name: panel.querySelector('.panel-name').textContent,
+        value: panel.querySelector('.panel-value').textContent.trim().split(/\\s/)[0],
+        isAbsent: panel.querySelector('.panel-value .absent') !== null,
+        rows,
+      },
+      row: [...(row?.querySelectorAll('td') ?? [])].map((cell) => cell.textContent),
+    };
+  })()`);
+}

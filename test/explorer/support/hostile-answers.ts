@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core';
+import type { CoinHistoryResponse } from '../../../schemas/responses/history.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 
 /** What somebody may be sent in an address: markup, turning and hidden characters, names that every object has. */
@@ -140,6 +141,15 @@ export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
     const { posts, ...rest } = (await response.json()) as { posts: object[] };
     const many = Array.from({ length: count }, (_, at) => ({ ...posts[0], id: `post ${at}` }));
     return route.fulfill({ json: { ...rest, posts: many, total: count } });
+  });
+
+/** From now on nothing of a policy's past is known. */
+export const forgetPast = (page: Page, reason: string): Promise<unknown> =>
+  page.route(/\/coins\/\w+\/history\?/, async (route: Route) => {
+    const response = await route.fetch({ timeout: PATIENCE_MS });
+    const answer = (await response.json()) as CoinHistoryResponse;
+    const bankroll = { value: null, source: 'chain', asOf: null, absent: true, reason };
+    return route.fulfill({ json: { ...answer, items: answer.items.map((item) => ({ ...item, bankroll })) } });
   });
 
 /** From now on no ranking has a row. */

@@ -86,7 +86,11 @@ function shownOf(row: Row, quote: Unit, name: string): Shown {
       absent: equity.value === null,
       reason: equity.reason,
     },
-    more: parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
+    more: [
+      // Of what is present the panel says it anyway.
+      ...(equity.value === null ? [['At', `${stamp(row.time)} UTC`] as const] : []),
+      ...parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
+    ],
   };
 }
 
