@@ -1,5 +1,5 @@
 import { type Account, createAccounts } from './accounts.ts';
-import { createLines } from './lines.ts';
+import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 export interface ReadGateOptions {
@@ -41,7 +41,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const { atOnce, most = MOST, waitMs = WAIT_MS, others = NOBODY } = options;
   const { now = () => performance.now(), after = (call, ms) => void setTimeout(call, ms) } = options;
   const accounts = createAccounts(now);
-  const lines = createLines(accounts, most, waitMs);
+  const queues = createClientQueues(accounts, most, waitMs);
   const own = createModestClients(now);
   const underWay = new Map<Account, number>();
   let all = 0;
@@ -74,7 +74,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
     callAll();
   };
   const callAll = () => {
-    while (lines.call(mayBegin));
+    while (queues.call(mayBegin));
   };
   const end = (account: Account) => {
     all -= 1;
@@ -88,8 +88,8 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
       const itsTurn = () => resolve(begin(account));
       if (hasHadLittle(account)) own.note(account.address);
       else own.leave(account.address);
-      if (mayBegin(account) && !lines.has(account)) itsTurn();
-      else lines.add(account, { begin: itsTurn, refuse });
+      if (mayBegin(account) && !queues.has(account)) itsTurn();
+      else queues.add(account, { begin: itsTurn, refuse });
     });
 
   return async (address, work) => {

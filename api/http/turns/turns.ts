@@ -1,5 +1,5 @@
 import { type Account, createAccounts } from './accounts.ts';
-import { createLines } from './lines.ts';
+import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 /**
@@ -44,7 +44,7 @@ export function createTurns({
   modest = createModestClients(now),
 }: TurnsOptions = {}): Turns {
   const accounts = createAccounts(now);
-  const lines = createLines(accounts, MOST, WAIT_MS);
+  const queues = createClientQueues(accounts, MOST, WAIT_MS);
   const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const anybody = () => true;
   /** What was begun since what came from outside was last looked at. */
@@ -80,8 +80,8 @@ export function createTurns({
     isCalling = false;
     begun = 0;
     const may = isResting ? hasHadLittle : anybody;
-    if (!isResting && lines.any()) oweWhatFollows();
-    while (begun < SLICE_MS) if (!lines.call(may)) return;
+    if (!isResting && queues.any()) oweWhatFollows();
+    while (begun < SLICE_MS) if (!queues.call(may)) return;
     begun = 0;
     callSoon();
   };
@@ -103,8 +103,8 @@ export function createTurns({
       const isModest = hasHadLittle(account);
       if (isModest) modest.note(account.address);
       else modest.leave(account.address);
-      if (isModest && begun < SLICE_MS && !lines.has(account)) begin();
-      else lines.add(account, { begin, refuse });
+      if (isModest && begun < SLICE_MS && !queues.has(account)) begin();
+      else queues.add(account, { begin, refuse });
       // Also where nobody waits: what is begun from now on counts anew.
       if (isModest || !isResting) callSoon();
     });

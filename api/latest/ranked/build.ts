@@ -1,8 +1,11 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
-import { type Stretch, stretchesBetween } from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
-  policyStretchEnds,
+  type AddressRange,
+  addressRangesBetween,
+} from '../../../clickhouse/queries/ranking/policy-selection.ts';
+import {
+  policyRangeEnds,
   rankedAccounts,
   rankedFees,
   rankedPolicies,
@@ -27,7 +30,7 @@ export interface Build {
 
 /**
  * @param most of more policies none are read
- * @param piece policies of a stretch
+ * @param piece policies of a range
  */
 export function startBuild(store: Store, need: RankedNeed, now: number, most: number, piece = PIECE): Build {
   const build: Build = { need, result: null, done: Promise.resolve() };
@@ -42,13 +45,13 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
-/** Nothing can be put in its place until the first stretch is there: that one is so much shorter. */
+/** Nothing can be put in its place until the first range is there: that one is so much shorter. */
 const FIRST_PART = 5;
 
-/** All that is asked of a stretch of policies, under way; each fails where it is waited for. */
-type Asked = ReturnType<typeof askStretch>;
+/** All that is asked of a range of policies, under way; each fails where it is waited for. */
+type Asked = ReturnType<typeof askRange>;
 
-/** A stretch of policies at a time; the next is read while one is put in place. */
+/** A range of policies at a time; the next is read while one is put in place. */
 async function read(
   store: Store,
   { launchpad }: RankedNeed,
@@ -57,14 +60,14 @@ async function read(
   piece: number,
 ): Promise<{ rows: Rows } | 'too many'> {
   const part = Math.ceil(piece / FIRST_PART);
-  const [count, ends] = await Promise.all([policyCount(store), ask(store, policyStretchEnds(part))]);
+  const [count, ends] = await Promise.all([policyCount(store), ask(store, policyRangeEnds(part))]);
   if (count > most) return 'too many';
-  const stretches = stretchesBetween(
+  const ranges = addressRangesBetween(
     ends.filter((_, at) => at % FIRST_PART === 0).map(({ address }) => address),
   );
   const begin = (at: number): Asked | null => {
-    const stretch = stretches[at];
-    return stretch === undefined ? null : askStretch(store, stretch, launchpad, now);
+    const range = ranges[at];
+    return range === undefined ? null : askRange(store, range, launchpad, now);
   };
   const rows = noRows();
   let asked = begin(0);
@@ -78,14 +81,14 @@ async function read(
   return { rows };
 }
 
-function askStretch(store: Store, stretch: Stretch, launchpad: string, now: number) {
+function askRange(store: Store, range: AddressRange, launchpad: string, now: number) {
   const asked = {
-    policies: askInLines(store, rankedPolicies(stretch)),
-    pools: askInLines(store, rankedPools(launchpad, [], stretch)),
-    accounts: askInLines(store, rankedAccounts(stretch)),
-    fees: askInLines(store, rankedFees(stretch)),
-    tokens: askInLines(store, rankedTokens(stretch)),
-    windows: eventsOfDay(store, stretch, Math.floor(now / 1000)),
+    policies: askInLines(store, rankedPolicies(range)),
+    pools: askInLines(store, rankedPools(launchpad, [], range)),
+    accounts: askInLines(store, rankedAccounts(range)),
+    fees: askInLines(store, rankedFees(range)),
+    tokens: askInLines(store, rankedTokens(range)),
+    windows: eventsOfDay(store, range, Math.floor(now / 1000)),
   };
   for (const one of Object.values<Promise<unknown>>(asked)) one.catch(() => {});
   return asked;

@@ -2,7 +2,10 @@ import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/change
 import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
-import { type PolicySelection, stretchesOf } from '../../../clickhouse/queries/ranking/policy-selection.ts';
+import {
+  addressRangesOf,
+  type PolicySelection,
+} from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
   type RankedFees,
   type RankedPolicy,
@@ -93,15 +96,15 @@ export async function loadRanked(
   const fresh = policies.found.filter(({ address }) => !index.byAddress.has(address));
   const mints = fresh.map(({ mint }) => mint);
   const of = (tables: ChangedTable[]) => keysIn(changes, ...tables);
-  const stretches = () =>
-    stretchesOf([...index.byAddress.keys(), ...fresh.map(({ address }) => address)], PIECE);
+  const ranges = () =>
+    addressRangesOf([...index.byAddress.keys(), ...fresh.map(({ address }) => address)], PIECE);
   const part = async <Found>(
     keys: readonly string[] | null,
     read: (selection: PolicySelection) => Promise<readonly Found[]>,
   ): Promise<Part<Found>> => {
     if (keys !== null) return { keys, found: (await inPieces(keys, read)).flat() };
     const found: Found[] = [];
-    for (const stretch of stretches()) for (const one of await read(stretch)) found.push(one);
+    for (const range of ranges()) for (const one of await read(range)) found.push(one);
     return { keys, found };
   };
   const inPools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
@@ -140,8 +143,8 @@ async function windowsOf(store: Store, selection: PolicySelection, now: number):
 
 async function allPolicies(store: Store, index: RowIndex): Promise<RankedPolicy[]> {
   const all: RankedPolicy[] = [];
-  for (const stretch of stretchesOf(index.byAddress.keys(), PIECE))
-    for (const policy of await ask(store, rankedPolicies(stretch))) all.push(policy);
+  for (const range of addressRangesOf(index.byAddress.keys(), PIECE))
+    for (const policy of await ask(store, rankedPolicies(range))) all.push(policy);
   return all;
 }
 

@@ -37,7 +37,7 @@ export function rankedPolicies(selection: PolicySelection): Question<RankedPolic
 }
 
 /** Each address behind which so many more policies stand. */
-export const policyStretchEnds = (each: number): Question<{ address: string }> => ({
+export const policyRangeEnds = (each: number): Question<{ address: string }> => ({
   sql: `SELECT address FROM (SELECT address FROM policies ORDER BY address)
     WHERE (rowNumberInAllBlocks() + 1) % {each:UInt32} = 0`,
   params: { each },

@@ -9,8 +9,8 @@ import {
   talliedPolicies,
 } from '../../../../clickhouse/queries/analytics/tallied.ts';
 import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
-import { stretchesBetween } from '../../../../clickhouse/queries/ranking/policy-selection.ts';
-import { policyStretchEnds } from '../../../../clickhouse/queries/ranking/ranked-keys.ts';
+import { addressRangesBetween } from '../../../../clickhouse/queries/ranking/policy-selection.ts';
+import { policyRangeEnds } from '../../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import { ask, askInLines } from '../../../../clickhouse/question.ts';
@@ -35,7 +35,7 @@ const MOST_POLICIES = 250_000;
 /** Policies that come and go with one turn are as many at most. */
 const SPARE = 5_000;
 /** Policies that are read with one question. */
-const STRETCH = 25_000;
+const RANGE = 25_000;
 
 /** What they are sums of: brought up by each turn, so that what changed is all that is read again. */
 const tallyOf = new WeakMap<PolicySums, PolicyTally>();
@@ -44,12 +44,12 @@ const tallyOf = new WeakMap<PolicySums, PolicyTally>();
 export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promise<PolicySums | null> {
   const count = await policyCount(store);
   if (count > most) return null;
-  const ends = count <= STRETCH ? [] : await ask(store, policyStretchEnds(STRETCH));
+  const ends = count <= RANGE ? [] : await ask(store, policyRangeEnds(RANGE));
   const tally = createPolicyTally(most + SPARE);
-  for (const stretch of stretchesBetween(ends.map(({ address }) => address))) {
-    const escrows = askInLines(store, talliedEscrows(stretch));
+  for (const range of addressRangesBetween(ends.map(({ address }) => address))) {
+    const escrows = askInLines(store, talliedEscrows(range));
     escrows.catch(() => {});
-    await eachYielding(await askInLines(store, talliedPolicies(stretch)), tally.putPolicy);
+    await eachYielding(await askInLines(store, talliedPolicies(range)), tally.putPolicy);
     await eachYielding(await escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
   }
   return summed(tally, most);

@@ -7,60 +7,60 @@ export interface Waiting {
   refuse(error: BusyError): void;
 }
 
-/** A line for each account. */
-export interface Lines {
+/** A queue for each account. */
+export interface ClientQueues {
   /** @throws BusyError where there is no place */
   add(account: Account, one: Waiting): void;
   /** Whether somebody of this account waits. */
   has(account: Account): boolean;
   /** Whether anybody waits. */
   any(): boolean;
-  /** Calls the first in line of the account that has had least, of those that may; false where there is none. */
+  /** Calls the first in the queue of the account that has had least, of those that may; false where there is none. */
   call(may: (account: Account) => boolean): boolean;
 }
 
-interface Line {
+interface Queue {
   account: Account;
   waiting: { one: Waiting; since: number }[];
 }
 
 /**
- * Where all places to wait are taken, the longest line gives one up.
+ * Where all places to wait are taken, the longest queue gives one up.
  * @param waitMs nobody waits for longer
  * @param now milliseconds that only go forward
  */
-export function createLines(
+export function createClientQueues(
   accounts: Pick<Accounts, 'had'>,
   most: number,
   waitMs: number,
   now = () => performance.now(),
-): Lines {
+): ClientQueues {
   let places = 0;
-  const lineOf = new WeakMap<Account, Line>();
+  const queueOf = new WeakMap<Account, Queue>();
   /** Those in which somebody waits; of those that have had the same the first is next. */
-  const lines: Line[] = [];
+  const queues: Queue[] = [];
   let isLooking = false;
   const tooMany = () => new BusyError('too many reads wait');
 
-  function lineFor(account: Account): Line {
-    const known = lineOf.get(account) ?? { account, waiting: [] };
-    lineOf.set(account, known);
+  function queueFor(account: Account): Queue {
+    const known = queueOf.get(account) ?? { account, waiting: [] };
+    queueOf.set(account, known);
     return known;
   }
 
-  function leave(line: Line, at: number): Waiting | undefined {
-    const [left] = line.waiting.splice(at, 1);
+  function leave(queue: Queue, at: number): Waiting | undefined {
+    const [left] = queue.waiting.splice(at, 1);
     if (left === undefined) return undefined;
     places -= 1;
-    if (line.waiting.length === 0) lines.splice(lines.indexOf(line), 1);
+    if (queue.waiting.length === 0) queues.splice(queues.indexOf(queue), 1);
     return left.one;
   }
 
-  function makeRoom(own: Line): void {
+  function makeRoom(own: Queue): void {
     if (places < most) return;
     let longest = own;
     let length = own.waiting.length + 1;
-    for (const other of lines)
+    for (const other of queues)
       if (other.waiting.length > length) [longest, length] = [other, other.waiting.length];
     if (longest === own) throw tooMany();
     leave(longest, length - 1)?.refuse(tooMany());
@@ -74,42 +74,42 @@ export function createLines(
       isLooking = false;
       const since = now() - waitMs;
       let first = Number.POSITIVE_INFINITY;
-      for (const line of [...lines]) {
-        while (line.waiting[0] !== undefined && line.waiting[0].since <= since)
-          leave(line, 0)?.refuse(tooMany());
-        first = Math.min(first, line.waiting[0]?.since ?? first);
+      for (const queue of [...queues]) {
+        while (queue.waiting[0] !== undefined && queue.waiting[0].since <= since)
+          leave(queue, 0)?.refuse(tooMany());
+        first = Math.min(first, queue.waiting[0]?.since ?? first);
       }
       if (places > 0) lookForLate(first - since);
     }, ms).unref();
   }
 
-  function leastHad(may: (account: Account) => boolean): Line | null {
-    let least: Line | null = null;
+  function leastHad(may: (account: Account) => boolean): Queue | null {
+    let least: Queue | null = null;
     let leastHad = Number.POSITIVE_INFINITY;
-    for (const line of lines) {
-      const had = accounts.had(line.account);
-      if (had < leastHad && may(line.account)) [least, leastHad] = [line, had];
+    for (const queue of queues) {
+      const had = accounts.had(queue.account);
+      if (had < leastHad && may(queue.account)) [least, leastHad] = [queue, had];
     }
     return least;
   }
 
   return {
-    has: (account) => (lineOf.get(account)?.waiting.length ?? 0) > 0,
+    has: (account) => (queueOf.get(account)?.waiting.length ?? 0) > 0,
     any: () => places > 0,
     add: (account, one) => {
-      const line = lineFor(account);
-      makeRoom(line);
-      if (line.waiting.length === 0) lines.push(line);
-      line.waiting.push({ one, since: now() });
+      const queue = queueFor(account);
+      makeRoom(queue);
+      if (queue.waiting.length === 0) queues.push(queue);
+      queue.waiting.push({ one, since: now() });
       places += 1;
       lookForLate(waitMs);
     },
     call: (may) => {
-      const line = leastHad(may);
-      const one = line === null ? undefined : leave(line, 0);
-      if (line === null || one === undefined) return false;
+      const queue = leastHad(may);
+      const one = queue === null ? undefined : leave(queue, 0);
+      if (queue === null || one === undefined) return false;
       // Of those that have had the same another is next.
-      if (line.waiting.length > 0) lines.push(...lines.splice(lines.indexOf(line), 1));
+      if (queue.waiting.length > 0) queues.push(...queues.splice(queues.indexOf(queue), 1));
       one.begin();
       return true;
     },
