@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHttp } from '../../api/http/app.ts';
@@ -32,6 +33,8 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   let api: Listening;
   let port: number;
   let stop: () => Promise<void>;
+  /** Those that were opened, and behind which event each was to go on. */
+  const streams: { body: Readable; after: string | undefined }[] = [];
 
   beforeAll(async () => {
     const trustProxy = Number(/\$\{TRUST_PROXY:-(\d+)\}/.exec(textOf('docker-compose.yml'))?.[1]);
@@ -42,6 +45,11 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
         route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
+        route('/stream/told', async ({ headers: { 'last-event-id': after } }) => {
+          const body = new Readable({ read: () => {} });
+          streams.push({ body, after });
+          return { status: 200, body, headers: { 'Content-Type': 'text/event-stream' } };
+        }),
       ],
       { latest: {} as Latest, clock: Date.now, trustProxy },
     );
@@ -127,6 +135,33 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     const spooled = spawnSync('find', [path.join(directory, 'proxy'), '-type', 'f']).stdout.toString();
     expect(spooled).toBe('');
     for (const socket of slow) socket.destroy();
+  });
+
+  test('a stream is passed on as it comes, from where its reader was, and ends at either end with the other', async () => {
+    const leave = new AbortController();
+    const open = async () => {
+      const before = streams.length;
+      const headers = { 'last-event-id': 'the event before' };
+      const reply = fetch(`http://127.0.0.1:${port}/stream/told`, { headers, signal: leave.signal });
+      await awaited(() => expect(streams.length).toBe(before + 1));
+      const { body, after } = streams[before] as (typeof streams)[number];
+      expect(after).toBe('the event before');
+      body.push('data: the first\n\n');
+      const reader = ((await reply).body as ReadableStream<Uint8Array>).getReader();
+      const next = async () => {
+        const { value } = await reader.read();
+        return value === undefined ? null : Buffer.from(value).toString();
+      };
+      expect(await next()).toBe('data: the first\n\n');
+      return { body, next };
+    };
+    const [ended, left] = [await open(), await open()];
+    left.body.push('data: the second\n\n');
+    expect(await left.next()).toBe('data: the second\n\n');
+    ended.body.push(null);
+    expect(await ended.next()).toBe(null);
+    leave.abort();
+    await awaited(() => expect(left.body.destroyed).toBe(true));
   });
 
   test.each([
