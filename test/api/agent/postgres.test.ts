@@ -4,8 +4,10 @@ import { deferred } from '../../../api/postgres/deferred.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { watchPostgres } from '../../../api/postgres/watch.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
+import { freePort } from '../../support/free-port.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
@@ -57,6 +59,34 @@ test.each(ENGINES)(
     await closed;
   },
 );
+
+test('a server that lets nobody in, or is away, is told in the log, and that it is there again', async () => {
+  const url = await freshPostgresUrl();
+  const [wrong, away] = [new URL(url), new URL(url)];
+  wrong.username = 'nobody-here';
+  away.port = String(await freePort());
+  const pools = [wrong, away, url].map((one) => openPool(String(one)));
+  let asked = pools[0] as Db;
+  const said: string[] = [];
+  const over = new AbortController();
+  const watching = watchPostgres(
+    async () => void (await asked.query('SELECT 1')),
+    {
+      warn: (fields: object, sentence: string) => said.push(`${sentence} ${JSON.stringify(fields)}`),
+      info: (_: object, sentence: string) => said.push(sentence),
+    },
+    over.signal,
+    5,
+  );
+  await awaited(() => expect(said.at(-1)).toMatch(/^POSTGRES_URL: .*nobody-here/));
+  asked = pools[1] as Db;
+  await awaited(() => expect(said.at(-1)).toMatch(/^POSTGRES_URL: .*ECONNREFUSED/));
+  asked = pools[2] as Db;
+  await awaited(() => expect(said.at(-1)).toBe('Postgres answers again'));
+  over.abort();
+  await watching;
+  for (const pool of pools) await pool.close();
+});
 
 describe.each(ENGINES)('migrating %s', (engine) => {
   const open: Db[] = [];

@@ -1,0 +1,32 @@
+import { messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+
+const EVERY_MS = 15_000;
+
+/**
+ * Says in the log that Postgres does not answer, from the start on and until the signal is given: reads go on without
+ * it, and only an agent would notice.
+ */
+export async function watchPostgres(
+  probe: () => Promise<void>,
+  logger: Record<'warn' | 'info', (fields: object, sentence: string) => void>,
+  signal: AbortSignal,
+  everyMs = EVERY_MS,
+): Promise<void> {
+  let isAway = false;
+  while (!signal.aborted) {
+    try {
+      await probe();
+      if (isAway) logger.info({}, 'Postgres answers again');
+      isAway = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      isAway = true;
+      logger.warn(
+        { reason: messageOf(error) },
+        'POSTGRES_URL: nobody there answers us; agents are refused until somebody does',
+      );
+    }
+    await pause(everyMs, signal);
+  }
+}
