@@ -11,17 +11,18 @@ export function venueAccountView(
   row: VenueAccountRow,
   balances: ReadonlyMap<string, TokenAccountRow>,
 ): VenueAccount {
+  const { token_account: tokenAccount } = row;
   const shared = {
-    tokenAccount: row.token_account,
     assetClass: row.asset_class,
     assetMint: row.asset_mint,
     revoked: row.revoked === 1,
   };
   return row.kind === 'Local'
-    ? { ...shared, kind: row.kind, local: balanceOf(row.token_account, balances.get(row.token_account)) }
+    ? { tokenAccount, kind: row.kind, ...shared, local: balanceOf(tokenAccount, balances.get(tokenAccount)) }
     : {
-        ...shared,
+        tokenAccount,
         kind: row.kind,
+        ...shared,
         remote: attestedEquity(row),
         bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
       };

@@ -55,8 +55,9 @@ export interface NamedQuote {
 export function quoteNameAt(view: View, launchpadVenueId: string, mint: string): NamedQuote {
   return view.part(`quote name ${mint}`, () => {
     const row = view.get('mint', mint);
-    const { symbol } = nameOf(row, view.get('pair', mint), catalogueSource(launchpadVenueId));
-    return { symbol, decimals: decimalsOf(row) };
+    const pair = view.get('pair', mint);
+    const { symbol, decimals } = nameOf(row, pair, catalogueSource(launchpadVenueId), decimalsOf(row));
+    return { symbol, decimals };
   });
 }
 
@@ -79,8 +80,7 @@ function quoteOf(
     decimals,
     price,
     view: {
-      ...nameOf(row, pair, source),
-      decimals,
+      ...nameOf(row, pair, source, decimals),
       ...iconOf(row, pair, source),
       priceUsd: price.usd,
       priceObservedAt: price.observedAt,
@@ -91,16 +91,23 @@ function quoteOf(
   };
 }
 
-function nameOf(row: MintRow | undefined, pair: PairRow | undefined, source: string) {
+/** In the order in which the fields are listed. */
+function nameOf(
+  row: MintRow | undefined,
+  pair: PairRow | undefined,
+  source: string,
+  decimals: number | null,
+) {
   if (pair !== undefined && pair.symbol !== '') {
-    return { symbol: pair.symbol, name: pair.name, symbolSource: source };
+    return { symbol: pair.symbol, name: pair.name, decimals, symbolSource: source };
   }
   if (row !== undefined && row.symbol !== null && row.symbol !== '') {
-    return { symbol: row.symbol, name: row.name, symbolSource: CHAIN_SOURCE };
+    return { symbol: row.symbol, name: row.name, decimals, symbolSource: CHAIN_SOURCE };
   }
   return {
     symbol: null,
     name: null,
+    decimals,
     symbolSource: null,
     symbolAbsentReason: `no symbol in the ${source}, none in ${CHAIN_SOURCE}`,
   };

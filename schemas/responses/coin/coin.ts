@@ -61,15 +61,18 @@ export const QuoteAsset = Type.Object(
 );
 export type QuoteAsset = Static<typeof QuoteAsset>;
 
+const tokenAccount = Type.String();
 const venueAccount = {
-  tokenAccount: Type.String(),
   assetClass: Type.Number(),
   assetMint: Type.String(),
   revoked: Type.Boolean(),
 };
 export const VenueAccount = Type.Union([
-  Type.Object({ ...venueAccount, kind: Type.Literal('Local'), local: Figure }, closed),
-  Type.Object({ ...venueAccount, kind: Type.Literal('Remote'), remote: Figure, bridgedOut: Figure }, closed),
+  Type.Object({ tokenAccount, kind: Type.Literal('Local'), ...venueAccount, local: Figure }, closed),
+  Type.Object(
+    { tokenAccount, kind: Type.Literal('Remote'), ...venueAccount, remote: Figure, bridgedOut: Figure },
+    closed,
+  ),
 ]);
 export type VenueAccount = Static<typeof VenueAccount>;
 

@@ -123,6 +123,14 @@ describe('the quote asset', () => {
     });
   });
 
+  test('its fields stand in the order in which they are listed', async () => {
+    await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri: '' })]);
+    expect(Object.keys((await coin()).quote).slice(0, 8)).toEqual([
+      ...['symbol', 'name', 'decimals', 'symbolSource', 'iconUrl', 'iconSource'],
+      ...['priceUsd', 'priceObservedAt'],
+    ]);
+  });
+
   test('where neither place names it, the reason names both', async () => {
     const { quote } = await coin();
     expect(quote).toMatchObject({ symbol: null, name: null, symbolSource: null });

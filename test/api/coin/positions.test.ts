@@ -90,6 +90,9 @@ describe('venue accounts and balances', () => {
       bridgedOut: { value: '70', source: 'chain:VenueAccount.bridged_out', asOf: ASOF },
     });
     expect(at('fresh')).toMatchObject({ remote: { value: null, absent: true } });
+    const head = ['tokenAccount', 'kind', 'assetClass', 'assetMint', 'revoked'];
+    expect(Object.keys(at('local') ?? {})).toEqual([...head, 'local']);
+    expect(Object.keys(at('remote') ?? {})).toEqual([...head, 'remote', 'bridgedOut']);
   });
 });
 
