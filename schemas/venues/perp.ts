@@ -17,12 +17,13 @@ export function readClearinghouseState(reply: unknown): PerpState {
   const state = objectOf(reply, 'clearinghouseState');
   const margin = objectOf(state.marginSummary, 'clearinghouseState.marginSummary');
   const { time } = state;
-  if (time !== undefined && !(isUnixMillis(time) && Number.isInteger(time)))
+  const hasTime = time !== undefined && time !== null;
+  if (hasTime && !(isUnixMillis(time) && Number.isInteger(time)))
     throw new MalformedError('clearinghouseState.time', 'no time');
   return {
     equity: scaledFloor(decimalText(margin.accountValue, 'marginSummary.accountValue'), SCALE),
     notional: scaledFloor(amountText(margin.totalNtlPos, 'marginSummary.totalNtlPos'), SCALE),
-    time: (time as number | undefined) ?? null,
+    time: hasTime ? (time as number) : null,
   };
 }
 

@@ -17,6 +17,13 @@ describe('recorded account states', () => {
     expect(readClearinghouseState(body)).toEqual({ equity: 1182312496n, notional: 3434815334n, time: null });
   });
 
+  test('a time that is null is none either', () => {
+    expect(readClearinghouseState({ ...STATE, time: null })).toMatchObject({
+      time: null,
+      equity: 1_500_000n,
+    });
+  });
+
   test('another reply is no account state', () => {
     const { body } = fixture('perp_venue/userRateLimit-2025-08-22.json') as { body: unknown };
     expect(() => readClearinghouseState(body)).toThrow(MalformedError);
