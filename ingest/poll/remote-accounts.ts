@@ -54,10 +54,8 @@ export async function readRemoteAccounts(
   let error: string | null = null;
   await inParallel(accounts, AT_ONCE, async (account) => {
     if (signal.aborted) return;
-    if (inARow >= DOWN_AFTER) {
-      const why = `not asked, after ${DOWN_AFTER} failures: ${error}`;
-      return emit([unreachable(venue, account, Date.now(), why)]);
-    }
+    // Not asked, it is told what the others were told: in the fixed words, and in no others.
+    if (inARow >= DOWN_AFTER && error !== null) return emit([unreachable(venue, account, Date.now(), error)]);
     const reading = await reader.read(account, signal);
     if (reading === null) return;
     await emit(reading.records);

@@ -1,4 +1,5 @@
 import { MalformedError } from '../../schemas/malformed.ts';
+import { NOT_JSON } from '../../schemas/venues/decimal.ts';
 import { VenueRefusal } from '../../schemas/venues/options.ts';
 import { RetryableError } from '../errors.ts';
 import { RpcError } from '../rpc/error.ts';
@@ -35,6 +36,8 @@ const RPC_WORDS = { unreachable: 'no answer', behind: 'behind', refused: 'refuse
  * know. The details are for the log.
  */
 export function upstreamWords(error: unknown): string {
+  // Of a reply that is no reply at all what it was meant to be says nothing more.
+  if (error instanceof MalformedError && error.reason === NOT_JSON) return NOT_JSON;
   // These carry nothing but words of ours.
   if (error instanceof RetryableError || error instanceof MalformedError) return error.message;
   if (error instanceof VenueRefusal) return `answered error ${error.code}`;

@@ -46,11 +46,13 @@ export function textOf(value: unknown, what: string, most = 500): string {
   return value;
 }
 
+export const NOT_JSON = 'not JSON';
+
 /** JSON of a reply's bytes. @throws MalformedError */
 export function jsonOf(bytes: Uint8Array, what: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new MalformedError(what, 'not JSON');
+    throw new MalformedError(what, NOT_JSON);
   }
 }

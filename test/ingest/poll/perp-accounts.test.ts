@@ -68,8 +68,8 @@ describe('an account at the perpetuals venue', () => {
     });
   });
 
-  test('without a time is present and says so', async () => {
-    const log = await readAt(() => ({ body: { marginSummary: STATE.marginSummary } }));
+  test.each([undefined, null])('without a time (%s) is present and says so', async (time) => {
+    const log = await readAt(() => ({ body: { marginSummary: STATE.marginSummary, time } }));
     expect(log.readings()[0]).toMatchObject({
       equity: '12345678',
       venueTime: null,
@@ -86,7 +86,7 @@ describe('an account at the perpetuals venue', () => {
   });
 
   test.each<[string, Answer, number, RegExp]>([
-    ['bytes that are no text', { body: new Uint8Array([0xff, 0, 0x7b]) }, 1, /not JSON/],
+    ['bytes that are no text', { body: new Uint8Array([0xff, 0, 0x7b]) }, 1, /^not JSON$/],
     ['null', { body: 'null' }, 1, /no object/],
     [
       'numbers for texts',
@@ -141,7 +141,7 @@ test('a venue that is down is not asked once for every account, and every accoun
   const readings = log.readings().filter(({ type }) => type === 'venue_account');
   expect(readings).toHaveLength(50);
   for (const reading of readings) {
-    expect(reading).toMatchObject({ reachable: false, error: expect.stringContaining('answered 503') });
+    expect(reading).toMatchObject({ reachable: false, error: 'answered 503' });
   }
   expect(server?.asked.length).toBeLessThan(20);
 });

@@ -20,7 +20,7 @@ function ask(timeoutMs: number): Promise<Polled<unknown>> {
 test.each([
   ...Object.entries(NO_REPLY),
   ['a page of HTML with 502', [says(whole('<html>', '', '502 Bad Gateway')), /^answered 502$/, PATIENT_MS]],
-  ['a page of HTML with 200', [says(whole('<html>')), /not JSON/, PATIENT_MS]],
+  ['a page of HTML with 200', [says(whole('<html>')), /^not JSON$/, PATIENT_MS]],
 ] as [string, (typeof NO_REPLY)[string]][])(
   '%s: told in words of ours, and read once it is well',
   async (_, [answers, words, timeoutMs]) => {
