@@ -20,14 +20,16 @@ export function pollerReading(
   if (withoutEquity !== null) return absent(POLLER_SOURCE, withoutEquity);
   const unread = unreadReason(venue, row?.read_at, settings, now);
   if (row === undefined || unread !== null) return absent(POLLER_SOURCE, unread ?? 'not polled yet');
+  // What was answered is not the equity of the account, or nobody could be asked for it: no reading, as of OPTION accounts.
+  if (row.equity === null && row.reason !== null) return absent(POLLER_SOURCE, row.reason);
   const asOf = timeOfMillis(row.venue_time);
-  const why = row.reason ?? row.error ?? 'the venue gave no number';
+  const why = row.error ?? 'the venue gave no number';
   const part = (value: string | null) =>
     value === null ? absent(POLLER_SOURCE, why) : figure(value, POLLER_SOURCE, asOf);
   return {
     reachable: row.reachable === 1,
     // A present reading may carry a reason too: that the venue gave no time.
-    error: row.error ?? (row.equity === null ? null : row.reason),
+    error: row.error ?? row.reason,
     equity: part(row.equity),
     notional: part(row.notional),
   };

@@ -195,6 +195,15 @@ describe('positions', () => {
         },
       },
     ]);
+    const reason = 'the account is unified at the venue: its account value understates equity';
+    await held.api.insert('venue_readings', [
+      { ...failed, read_at: String(NOW), reachable: 1, error: null, reason },
+    ]);
+    const [unified] = await positions();
+    expect(unified?.livePollerReading).toEqual({
+      ...{ value: null, source: 'venue poller', asOf: null },
+      ...{ absent: true, reason },
+    });
     await held.api.truncate('venue_readings');
     expect(await positions()).toMatchObject([
       { livePollerReading: { absent: true, reason: 'not polled yet' } },
