@@ -2,6 +2,7 @@ import type { PairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin/coin.ts';
+import { withoutExponent } from '../../schemas/units.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';
@@ -82,7 +83,7 @@ function quoteOf(
     view: {
       ...nameOf(row, pair, source, decimals),
       ...iconOf(row, pair, source),
-      priceUsd: price.usd,
+      priceUsd: price.usd === null ? null : withoutExponent(price.usd),
       priceObservedAt: price.observedAt,
       ...(price.usd === null
         ? { priceAbsentReason: price.reason }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isoMillis, isoTime, parseDecimal, sixDigits, usdValue } from '../../schemas/units.ts';
+import {
+  isoMillis,
+  isoTime,
+  parseDecimal,
+  sixDigits,
+  usdValue,
+  withoutExponent,
+} from '../../schemas/units.ts';
 
 describe('times', () => {
   test('have one form, with milliseconds', () => {
@@ -15,6 +22,13 @@ describe('times', () => {
 });
 
 describe('decimals', () => {
+  test('are written out where they have an exponent', () => {
+    const texts = ['1e-7', '-1.50e-3', '1.5e1', '12e0', '0e-2', '2E3', '0.10', 'x'];
+    expect(texts.map(withoutExponent)).toEqual([
+      ...['0.0000001', '-0.00150', '15', '12', '0.00', '2000', '0.10', 'x'],
+    ]);
+  });
+
   test('are read with a point and an exponent', () => {
     expect(parseDecimal('12.50')).toEqual({ digits: 1250n, scale: 2 });
     expect(parseDecimal('1e-7')).toEqual({ digits: 1n, scale: 7 });

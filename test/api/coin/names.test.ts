@@ -151,6 +151,16 @@ describe('the quote asset', () => {
     });
   });
 
+  test.each([
+    ['1e-7', '0.0000001'],
+    ['1.25e-8', '0.0000000125'],
+    ['1e+21', '1000000000000000000000'],
+    ['182.44051', '182.44051'],
+  ])('a price that is told as %s is served as %s: digits and one point', async (usd, served) => {
+    await held.api.insert('prices', [price({ usd })]);
+    expect((await coin()).quote.priceUsd).toBe(served);
+  });
+
   test('a source that was never read is told apart from one that has no price', async () => {
     expect((await coin()).quote.priceAbsentReason).toBe(
       "the launch catalogue's price was not read; the second price source's price was not read",
