@@ -100,7 +100,7 @@ function nameOf(
   decimals: number | null,
 ) {
   if (pair !== undefined && pair.symbol !== '') {
-    return { symbol: pair.symbol, name: pair.name, decimals, symbolSource: source };
+    return { symbol: pair.symbol, name: pair.name || null, decimals, symbolSource: source };
   }
   if (row !== undefined && row.symbol !== null && row.symbol !== '') {
     return { symbol: row.symbol, name: row.name, decimals, symbolSource: CHAIN_SOURCE };

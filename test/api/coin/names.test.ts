@@ -121,6 +121,9 @@ describe('the quote asset', () => {
       iconUrl: 'https://x/logo.png',
       iconSource: 'launch_x:/pairs catalogue',
     });
+    // It lists some before they have a name.
+    await held.api.insert('catalogue', [{ read_at: '2', rows: [pair({ name: '' })] }]);
+    expect((await coin()).quote).toMatchObject({ symbol: 'USDX', name: null });
   });
 
   test('its fields stand in the order in which they are listed', async () => {
