@@ -58,7 +58,10 @@ export interface MarkerRecord {
    * a slot that was marked before says that they have come further.
    */
   followed?: { slot: bigint; blockTime: number | null };
-  /** Slots behind `after`, up to `to`, of which the stream of followed addresses brought nothing and never will. */
+  /**
+   * Slots behind `after`, up to `to`, of which the stream of followed addresses brought nothing and never will, or what
+   * it brought may be of a version that died.
+   */
   missed?: { after: bigint; to: bigint };
 }
 

@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
-import type { Block } from '../chain/ledger.ts';
+import type { Block, Ledger } from '../chain/ledger.ts';
+import { type DeadVersion, deadVersion, lossy } from './dead-version.ts';
 import { type EncodedTransaction, type EncodedUpdate, encodeTransaction } from './encode.ts';
 import { oddities } from './oddities.ts';
 import { SPOILS, spoilt } from './spoilt.ts';
@@ -27,6 +28,13 @@ export interface GeyserFaults {
    * the chain does not have, and some that it has left out. Seeded.
    */
   haunt(random: (() => number) | null): void;
+  /** Has some slots be made twice, and both versions told, as the original server does. Seeded; null: none any more. */
+  remake(seed: string | null): void;
+  deadVersion(ledger: Ledger, block: Block): DeadVersion | null;
+  /** Loses some of the program's transactions with what they wrote. Seeded; null: none any more. */
+  lose(seed: string | null): void;
+  /** The block as far as it is told. */
+  told(block: Block): Block;
   /** Has some transactions come in a form that cannot be read, in every way there is. Seeded. */
   spoil(random: (() => number) | null): void;
   /** Has what says nothing, or nothing true, come in front of each block. Seeded. */
@@ -43,6 +51,8 @@ export function createFaults(endAll: (code: status, details: string) => void): G
   let stalled: boolean | 'followed' = false;
   let random: (() => number) | null = null;
   let haunted: (() => number) | null = null;
+  let remade: string | null = null;
+  let losing: string | null = null;
   let spoiling: (() => number) | null = null;
   let odd: (() => number) | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
@@ -72,6 +82,14 @@ export function createFaults(endAll: (code: status, details: string) => void): G
     haunt: (next) => {
       haunted = next;
     },
+    remake: (seed) => {
+      remade = seed;
+    },
+    deadVersion: (ledger, block) => (remade === null ? null : deadVersion(ledger, block, remade)),
+    lose: (seed) => {
+      losing = seed;
+    },
+    told: (block) => (losing === null ? block : lossy(block, losing)),
     spoil: (next) => {
       spoiling = next;
     },

@@ -1,7 +1,14 @@
 import { status as grpcStatus, type ServerDuplexStream } from '@grpc/grpc-js';
 import { SlotStatus } from '@triton-one/yellowstone-grpc';
 import type { Block, Ledger } from '../chain/ledger.ts';
-import { type EncodedBlock, type EncodedUpdate, encodeMeta, encodePong, withFilters } from './encode.ts';
+import {
+  type EncodedBlock,
+  type EncodedUpdate,
+  encodeBlock,
+  encodeMeta,
+  encodePong,
+  withFilters,
+} from './encode.ts';
 import type { GeyserFaults } from './faults.ts';
 import { type Filter, FilterRefusedError, parseRequest } from './filter.ts';
 import type { BesideMode, ProviderModes } from './modes.ts';
@@ -67,19 +74,30 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   };
   const notices = createNotices(write);
 
+  const sendDead = (wanted: Filter, block: Block) => {
+    const { accounts, transactions, meta } = encodeBlock(block);
+    for (const update of accounts) write(update, wanted.accounts(update));
+    for (const update of transactions) write(update, wanted.transactions(update));
+    write(meta, wanted.blocksMeta);
+  };
   const sendBlock = (wanted: Filter, block: Block) => {
-    const { accounts, transactions, meta } = context.encoded(block);
+    const told = faults.told(block);
+    const { accounts, transactions, meta } = told === block ? context.encoded(block) : encodeBlock(told);
+    const dead = faults.deadVersion(ledger, block);
     const isFinal = wanted.commitment === 'finalized';
     for (const update of faults.oddities(block)) write(update, wanted.blocksMeta);
     if (!isFinal) notices.before(wanted, block);
+    if (dead?.told === 'first') sendDead(wanted, dead.block);
     const ordered = faults.order(accounts);
     const late = modes().late ? Math.floor(ordered.length / 2) : ordered.length;
     for (const update of ordered.slice(0, late)) write(update, wanted.accounts(update));
     for (const update of faults.order(faults.transactions(block, transactions)))
       write(update, wanted.transactions(update));
     write(modes().parentless ? encodeMeta({ ...block, parent: 0n }) : meta, wanted.blocksMeta);
+    if (dead?.told === 'last') sendDead(wanted, dead.block);
     notices.tell(wanted, block, isFinal ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED);
     for (const update of ordered.slice(late)) write(update, wanted.accounts(update));
+    if (dead?.told === 'late') sendDead(wanted, dead.block);
   };
 
   const endBeside = (beside: BesideMode) => {

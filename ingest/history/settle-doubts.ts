@@ -32,6 +32,7 @@ export async function settleDoubts<T extends PlacedTransaction>(
   return settled;
 }
 
+/** @throws HistoryUnavailableError where nobody can read whether it did */
 function hasFailed(record: TransactionRecord, signature: string): boolean {
   try {
     return readTransaction(record).failed;

@@ -16,8 +16,8 @@ export interface PlacedTransaction {
 }
 
 export interface Difference<T extends PlacedTransaction> {
-  /** The chain has them, or their time. */
-  missing: SignatureInfo[];
+  /** The chain has them, or their time; `unheard`: nothing at all is stored of one. */
+  missing: { info: SignatureInfo; unheard: boolean }[];
   /** The chain has them not, or not in that slot. */
   ghosts: T[];
   /** The list marks them as failed, and they did something here; or the other way round. */
@@ -32,15 +32,15 @@ export function differenceOf<T extends PlacedTransaction>(
   const nameOf = ({ signature, slot }: PlacedTransaction) => `${slot} ${signature}`;
   const onChain = new Set(listed.map(nameOf));
   const inIndex = new Map(stored.map((one) => [nameOf(one), one]));
-  const isMissing = (info: SignatureInfo) => {
+  const missingOf = (info: SignatureInfo) => {
     const known = inIndex.get(nameOf(info));
+    if (known === undefined) return [{ info, unheard: true }];
     // A node that knew no time when history was read may know it now, or another does.
-    return (
-      known === undefined || known.unwritten === true || (known.undated === true && info.blockTime !== null)
-    );
+    const isMissing = known.unwritten === true || (known.undated === true && info.blockTime !== null);
+    return isMissing ? [{ info, unheard: false }] : [];
   };
   return {
-    missing: listed.filter(isMissing),
+    missing: listed.flatMap(missingOf),
     ghosts: stored.filter((one) => !onChain.has(nameOf(one))),
     doubted: listed.flatMap((info) => {
       const known = inIndex.get(nameOf(info));

@@ -24,6 +24,16 @@ export interface VerificationStore {
   tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
 }
 
+/** Has accounts read again that the stream may have left otherwise than the chain has them. */
+export interface AccountsAgain {
+  /** Followed accounts that a transaction may have written, which the stream never brought; base58. */
+  writtenBy(record: TransactionRecord): string[];
+  /** Reads these at that slot or later. */
+  read(addresses: readonly string[], notBefore: bigint): void;
+  /** All of them: what wrote them up to that slot is not known, or not of the chain. */
+  readAll(slot: bigint): void;
+}
+
 export interface VerifyOptions {
   rpc: Rpc;
   log: Pick<LogWriter, 'append'>;
@@ -34,6 +44,7 @@ export interface VerifyOptions {
   applied(): Promise<bigint | null>;
   openGaps(): Promise<Gap[]>;
   late?: LateSlots;
+  accounts?: AccountsAgain;
   logger: Logger;
   signal: AbortSignal;
   everyMs?: number;
@@ -105,7 +116,12 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const { missing, ghosts, doubted } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
   await mustBeGhosts(ghosts, listed.length, rpc);
   const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
-  for (const info of missing) await log.append([await read(info)]);
+  const written = new Set<string>();
+  for (const { info, unheard } of missing) {
+    const record = await read(info);
+    await log.append([record]);
+    for (const address of unheard ? (options.accounts?.writtenBy(record) ?? []) : []) written.add(address);
+  }
   const settled = await settleDoubts(doubted, read);
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
   const gone = [...ghosts, ...settled.failed];
@@ -113,6 +129,10 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   // What was missing is acknowledged before anything says that it is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
+  // One that failed wrote nothing, in whichever version of its slot.
+  const others = gone.some(({ outcome }) => outcome !== 'failed') || settled.succeeded.length > 0;
+  if (others) options.accounts?.readAll(toSlot);
+  else if (written.size > 0) options.accounts?.read([...written], toSlot);
   return { slot, read: missing.length + settled.succeeded.length, struck: gone.length, more };
 }
 

@@ -210,6 +210,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('dated_events', dated);
     await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
+    await insert('stream_holes', struck.holes, ['']);
     if (reread !== undefined) return;
     await insert('gaps', gaps.progressed);
     // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.

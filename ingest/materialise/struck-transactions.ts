@@ -1,3 +1,4 @@
+import type { HoleRow } from '../../clickhouse/hour-tables.ts';
 import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow, PolicyTransactionRow, TransactionRow } from '../../clickhouse/tables.ts';
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
@@ -10,11 +11,19 @@ export interface StruckRows {
   policyTransactions: PolicyTransactionRow[];
   /** What was incomplete of them is nobody's to wait for. */
   transactions: TransactionRow[];
+  /** Their slots: what the stream brought of these may be of the version that died. */
+  holes: HoleRow[];
 }
+
+/** A slot of which nobody knows how it left the accounts: the first state that is known is of the next, or behind it. */
+export const holeAt = (slot: bigint): HoleRow => ({
+  after_slot: (slot - 1n).toString(),
+  to_slot: (slot + 1n).toString(),
+});
 
 /** @param partition of the log whose events are this writer's */
 export function struckRows(verified: readonly VerifiedRecord[], partition: number): StruckRows {
-  const rows: StruckRows = { events: [], takenBack: [], policyTransactions: [], transactions: [] };
+  const rows: StruckRows = { events: [], takenBack: [], policyTransactions: [], transactions: [], holes: [] };
   for (const struck of verified.flatMap((record) => record.struck)) addStruck(rows, struck, partition);
   return rows;
 }
@@ -29,6 +38,8 @@ function addStruck(rows: StruckRows, struck: StruckTransaction, partition: numbe
     rows.takenBack.push(row);
     rows.events.push(goneEvent(row));
   }
+  // One that had failed wrote nothing.
+  if (struck.events.length + struck.policies.length > 0) rows.holes.push(holeAt(struck.slot));
   const nowhere = { tx_index: 0, block_time: null };
   for (const policy of struck.policies)
     rows.policyTransactions.push({ policy, slot, signature, ...nowhere, has_index: READING.struck });

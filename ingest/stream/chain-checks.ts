@@ -18,6 +18,7 @@ export interface ChainChecksOptions {
   /** How far apart each of them looks. */
   everyMs?: number;
   onVerified: NonNullable<VerifyOptions['onVerified']>;
+  accounts: NonNullable<VerifyOptions['accounts']>;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -31,6 +32,7 @@ export function checkAgainstChain({
   programId,
   late,
   onVerified,
+  accounts,
   ...common
 }: ChainChecksOptions): void {
   const { verification, sweeps, undated, openGaps } = store;
@@ -40,7 +42,7 @@ export function checkAgainstChain({
   if (sweeps !== undefined) void settleProfitsForever({ ...common, store: sweeps, verifiedSlot, openGaps });
   void verifyForever({
     ...common,
-    ...{ programId, late, openGaps, onVerified, store: verification },
+    ...{ programId, late, accounts, openGaps, onVerified, store: verification },
     applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
   });
 }

@@ -4,6 +4,7 @@ import type { LateSlots } from '../history/late-slots.ts';
 import type { StreamEvent } from './event.ts';
 import { type FollowedStates, lateOutput } from './followed-stream/followed.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
+import type { MadeTwice } from './following/made-twice.ts';
 import type { ReleasedSlot, Slots, SlotsOutput } from './slots/machine.ts';
 import { recordsOf } from './slots/records.ts';
 import type { Unreadable } from './unreadable.ts';
@@ -19,6 +20,7 @@ export interface SlotOutputOptions {
   learn(record: AccountRecord): void;
   report(event: StreamEvent): void;
   openGap(gap: Gap): void;
+  madeTwice: MadeTwice;
   /** The first slot is here. */
   onBegin(): void;
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
@@ -33,7 +35,7 @@ export interface SlotOutput {
 }
 
 export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
-  const { slots, late, following, unreadable, followed, send, learn, report } = options;
+  const { slots, late, following, unreadable, followed, madeTwice, send, learn, report } = options;
   let { gapFrom } = options;
   let hasBegun = false;
 
@@ -66,6 +68,7 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
     for (const update of transactions) unreadable.transaction(update, blockTime);
     const cover = followed().cover.of(slot, blockTime);
     const sent = send(recordsOf(output, learn, following, cover));
+    madeTwice.released(slot);
     const counts = { accounts: accounts.length, transactions: transactions.length };
     void sent.then(() => {
       followed().onMarked(cover.followed?.slot ?? slot);
@@ -75,6 +78,11 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
   const handle = (output: SlotsOutput): void => {
     if (output.type === 'late') {
       sendLate(output);
+      return;
+    }
+    if (output.type === 'madeTwice') {
+      madeTwice.found(output.slot);
+      followed().cover.missed(output.slot - 1n, output.slot + 1n);
       return;
     }
     if (output.type === 'begun') begin(output);

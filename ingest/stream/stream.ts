@@ -14,9 +14,11 @@ import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowed } from './followed-stream/followed.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
+import { createMadeTwice } from './following/made-twice.ts';
 import { namedAddresses } from './following/named-addresses.ts';
 import { createSweeper } from './following/sweep.ts';
 import { readInTurns } from './following/turns.ts';
+import { writtenAccounts } from './following/written-accounts.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
 import { createOutbox } from './outbox.ts';
@@ -111,6 +113,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     onListed: (listed) => report({ type: 'listed', listed }),
     learn: (records) => records.forEach(learn),
   });
+  const madeTwice = createMadeTwice(sweeper.request);
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
     ...{ rpc, log, programId, logger, signal, startSlot },
@@ -158,11 +161,16 @@ export async function runStream(options: StreamOptions): Promise<void> {
       ...{ store, rpc, log, programId, startSlot, late, logger, signal },
       ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
       onVerified: (found) => report({ type: 'verified', ...found }),
+      accounts: {
+        writtenBy: (record) => writtenAccounts(record, following.isStreamed),
+        read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
+        readAll: madeTwice.found,
+      },
     });
   };
 
   const output = createSlotOutput({
-    ...{ slots, late, following, unreadable, followed: () => beside },
+    ...{ slots, late, following, unreadable, madeTwice, followed: () => beside },
     ...{ send, learn, report, openGap, onBegin: begin },
     gapFrom: position === null ? startSlot : null,
   });

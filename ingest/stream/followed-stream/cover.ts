@@ -4,7 +4,7 @@ import type { Slots } from '../slots/machine.ts';
 
 /** What markers say of followed addresses. */
 export interface FollowedCover {
-  /** Of slots behind `after`, up to `to`, nothing was brought, and nothing will be. */
+  /** Of slots behind `after`, up to `to`, nothing was brought, and nothing will be, or what was is in doubt. */
   missed(after: bigint, to: bigint): void;
   /** What the marker of a slot that is released now says. */
   of(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
@@ -43,7 +43,10 @@ export function createFollowedCover({ position, core, reached, timeOf }: CoverOp
   return {
     missed: (after, to) => {
       if (to > after)
-        gone = { after: gone?.after ?? after, to: gone !== undefined && gone.to > to ? gone.to : to };
+        gone = {
+          after: gone !== undefined && gone.after < after ? gone.after : after,
+          to: gone !== undefined && gone.to > to ? gone.to : to,
+        };
     },
     of,
     brought: () => {

@@ -29,6 +29,7 @@ export interface FollowedAddresses {
   /** Follows an address that is known from before. False where it was followed already, or is not streamed. */
   add(address: string, expected: ExpectedAccount, named?: boolean): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
+  isStreamed(address: Uint8Array): boolean;
   /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
   streamed(): readonly string[];
   /** Token accounts of which only a venue account says that they are a policy's. */
@@ -158,6 +159,7 @@ export function createFollowedAddresses(
       const key = byteKey(address);
       return known.get(key) ?? (balances.has(key) ? 'token_account' : mints.has(key) ? 'mint' : null);
     },
+    isStreamed: (address) => known.has(byteKey(address)),
     streamed: () => {
       listed ??= [...known].sort(([, a], [, b]) => ORDER[a] - ORDER[b]).map(([key]) => base58Of(key));
       return listed;

@@ -1,4 +1,5 @@
 import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../../schemas/solana/block-time.ts';
 import { wireFields } from './protobuf.ts';
 
@@ -32,7 +33,15 @@ export type Update =
   | TransactionUpdate
   | { type: 'slot'; slot: bigint; parent: bigint | null; state: SlotState }
   /** `filter`: name of the filter that it came by, which tells the request that the server works by. */
-  | { type: 'blockMeta'; slot: bigint; parent: bigint; blockTime: number | null; filter?: string }
+  | {
+      type: 'blockMeta';
+      slot: bigint;
+      parent: bigint;
+      blockTime: number | null;
+      filter?: string;
+      /** Absent where it is none. */
+      blockhash?: string;
+    }
   /** It says of which slot it is, and nothing else that can be read. */
   | { type: 'unreadable'; of: 'account' | 'transaction'; slot: bigint }
   | { type: 'ping' }
@@ -78,7 +87,7 @@ export function readUpdate(bytes: Uint8Array): Update {
     };
   }
   if (update.blockMeta !== undefined) {
-    const { blockTime } = update.blockMeta;
+    const { blockTime, blockhash } = update.blockMeta;
     const [slot, parent] = [BigInt(update.blockMeta.slot), BigInt(update.blockMeta.parentSlot)];
     const isOfAChain = slot <= MOST_SLOT && (parent === 0n || slot <= parent + MOST_SKIPPED);
     if (!isOfAChain) return { type: 'other' };
@@ -86,6 +95,8 @@ export function readUpdate(bytes: Uint8Array): Update {
       ...{ type: 'blockMeta', slot, parent },
       blockTime: blockTimeOf(Number(blockTime?.timestamp)),
       filter: update.filters[0] ?? '',
+      // Servers of one provider may write it in different ways: in another than this they do not compare.
+      ...(decodeKey(blockhash) === null ? {} : { blockhash }),
     };
   }
   return { type: update.ping === undefined ? 'other' : 'ping' };

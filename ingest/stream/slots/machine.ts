@@ -1,4 +1,5 @@
 import { type AccountUpdate, isParentless, type TransactionUpdate, type Update } from '../geyser/update.ts';
+import { createBlockhashes } from './blockhashes.ts';
 import { createPendingSlots } from './pending.ts';
 import { createRepeats } from './repeats.ts';
 
@@ -16,7 +17,9 @@ export type SlotsOutput =
   /** The slot on which a stream without replay begins; its own records may be cut and are not released. */
   | { type: 'begun'; slot: bigint; blockTime: number | null }
   /** An update of a slot that was released before; `blockTime` where it is still remembered. */
-  | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null };
+  | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null }
+  /** The slot has another block than one that was told of it: what came of it may be of either. */
+  | { type: 'madeTwice'; slot: bigint };
 
 export interface SlotsLimits {
   maxPendingBytes: number;
@@ -40,6 +43,7 @@ export class Slots {
   readonly #limits: SlotsLimits;
   readonly #pending = createPendingSlots();
   readonly #times = new Map<bigint, number | null>();
+  readonly #blockhashes;
   #last: bigint | null;
   readonly #repeats = createRepeats();
   /** Nothing above this slot is released; null: everything may be. */
@@ -52,6 +56,7 @@ export class Slots {
     this.#commitment = commitment;
     this.#last = last;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#blockhashes = createBlockhashes(this.#limits.rememberedSlots);
   }
 
   /** The slot released last. */
@@ -122,6 +127,14 @@ export class Slots {
     const isRelease = update.type !== 'slot' || this.#reaches(update.state);
     if (isRelease && update.slot > this.#highest) this.#highest = update.slot;
     if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);
+    const outputs: SlotsOutput[] = [];
+    if (update.type === 'blockMeta' && update.blockhash !== undefined)
+      if (this.#blockhashes.isOther(update.slot, update.blockhash))
+        outputs.push({ type: 'madeTwice', slot: update.slot });
+    return [...outputs, ...this.#takeNotice(update)];
+  }
+
+  #takeNotice(update: Extract<Update, { type: 'slot' | 'blockMeta' }>): SlotsOutput[] {
     if (this.#last !== null && update.slot <= this.#last) return [];
     if (update.type === 'slot' && update.state === 'dead') {
       this.#pending.forget(update.slot);

@@ -9,7 +9,7 @@ import type { SlotsOutput } from './machine.ts';
  * @param cover what the marker says of followed addresses.
  */
 export function recordsOf(
-  output: Exclude<SlotsOutput, { type: 'begun' }>,
+  output: Extract<SlotsOutput, { type: 'released' | 'late' }>,
   learn: (record: AccountRecord) => void,
   following: Pick<FollowedAddresses, 'expectedAt'>,
   cover: Pick<MarkerRecord, 'followed' | 'missed'> = {},

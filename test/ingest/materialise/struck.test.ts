@@ -52,6 +52,10 @@ test('a transaction that the chain does not have leaves no trace, and comes back
   expect(struck).toMatchObject([{ signature, events: [{ mint: key('mint') }] }]);
   await take({ kind: 'verified', slot: 20n, struck });
   expect({ sums: await sums(), days: await days() }).toEqual(before);
+  // How accounts were at the end of that slot nobody knows.
+  expect(await store.query('SELECT after_slot, to_slot FROM stream_holes')).toEqual([
+    { after_slot: '11', to_slot: '13' },
+  ]);
   expect(await verifiedSlot(store)).toBe(20n);
   const policy = struck[0]?.events[0]?.policy as string;
   const last = await lastTransactions(store, [policy]);

@@ -15,11 +15,12 @@ const account = (slot: bigint, name: number, writeVersion: bigint): Update => ({
   writeVersion,
   signature: null,
 });
-const meta = (slot: bigint, parent: bigint): Update => ({
+const meta = (slot: bigint, parent: bigint, blockhash?: string): Update => ({
   type: 'blockMeta',
   slot,
   parent,
   blockTime: 1_000 + Number(slot),
+  ...(blockhash === undefined ? {} : { blockhash }),
 });
 const status = (slot: bigint, state: 'processed' | 'confirmed' | 'finalized' | 'dead'): Update => ({
   type: 'slot',
@@ -89,6 +90,18 @@ describe('a slot', () => {
     feed(slots, [meta(11n, 10n), status(11n, 'confirmed')]);
     const update = account(11n, 3, 9n);
     expect(slots.take(update)).toEqual([{ type: 'late', update, blockTime: 1_011 }]);
+  });
+
+  test('that has a second block is told to be made twice, once, before its release and behind it', () => {
+    const slots = new Slots('confirmed', 10n);
+    const made = [meta(11n, 10n, 'one'), meta(11n, 10n, 'one'), meta(11n, 10n, 'two'), meta(11n, 10n, 'one')];
+    expect(feed(slots, made)).toEqual([{ type: 'madeTwice', slot: 11n }]);
+    expect(slotsOf(feed(slots, [status(11n, 'confirmed'), meta(12n, 11n, 'three')]))).toEqual([11n]);
+    expect(slotsOf(feed(slots, [status(12n, 'confirmed')]))).toEqual([12n]);
+    slots.restart();
+    expect(feed(slots, [meta(11n, 10n, 'two'), meta(12n, 11n, 'four'), meta(12n, 11n)])).toEqual([
+      { type: 'madeTwice', slot: 12n },
+    ]);
   });
 
   test('keeps the newest write_version of an account', () => {

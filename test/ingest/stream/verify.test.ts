@@ -65,6 +65,19 @@ const having = (wanted: PlacedTransaction['outcome']) =>
 const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 
+/** What accounts are to be read again for it. */
+async function readAgain(stored: readonly PlacedTransaction[]) {
+  const read: string[] = [];
+  await verify(stored, {
+    accounts: {
+      writtenBy: (record) => [encodeBase58(record.signature)],
+      read: (addresses, notBefore) => read.push(`${addresses} at ${notBefore}`),
+      readAll: (slot) => read.push(`all behind ${slot}`),
+    },
+  });
+  return read;
+}
+
 describe('what is stored, beside what is final on the chain', () => {
   test('is verified where both say the same, up to 32 slots before what is final', async () => {
     const slot = stage.chain.tip().slot - 64n;
@@ -131,6 +144,27 @@ describe('what is stored, beside what is final on the chain', () => {
     const { found, records } = await verify(listed.filter((one) => one !== lost));
     expect(found).toMatchObject({ read: 1, struck: 0 });
     expect(signaturesIn(records)).toEqual([lost.signature]);
+  });
+
+  test('has those accounts read again that a transaction wrote of which the stream brought nothing', async () => {
+    const [lost, late] = [having('effects'), listed[5] as PlacedTransaction];
+    const slot = stage.chain.tip().slot - 64n;
+    const others = listed.filter((one) => one !== lost && one !== late);
+    expect(await readAgain([...others, { ...late, unwritten: true, undated: true }])).toEqual([
+      `${lost.signature} at ${slot}`,
+    ]);
+    expect(await readAgain(listed)).toEqual([]);
+  });
+
+  test('has all accounts read again where the stream told what the chain does not have', async () => {
+    const all = [`all behind ${stage.chain.tip().slot - 64n}`];
+    expect(await readAgain([...listed, { ...GHOST, outcome: 'effects' }])).toEqual(all);
+    expect(await readAgain([...listed, GHOST])).toEqual(all);
+    expect(await readAgain([...listed, { ...GHOST, outcome: 'failed' }])).toEqual([]);
+    const not = having('failed');
+    expect(await readAgain([...listed.filter((one) => one !== not), { ...not, outcome: 'effects' }])).toEqual(
+      all,
+    );
   });
 
   test('is what the transaction says where that, and the list, are against it', async () => {

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
+import { createRandom } from '../../devnet/program/state/random.ts';
+import { createHarness, type Harness, type Status } from './harness.ts';
+
+const SEED = process.env.SCENARIO_SEED ?? 'made-twice-1';
+const POLICIES = 12;
+const HOUR_SLOTS = 9_000n;
+/** The stream replays all of it. */
+const RETENTION = 1_000_000;
+/** Behind a slot that was made twice, until all accounts are read again: of the last two sweeps the second may be due. */
+const SWEPT_SLOTS = 400n;
+
+const random = createRandom(`made-twice:${SEED}`);
+const directory = mkdtempSync(path.join(tmpdir(), 'made-twice-'));
+const chain = createChain({ dir: null, seed: SEED, genesisTime: Date.UTC(2026, 10, 1, 20, 50) });
+let life: Life;
+let harness: Harness;
+
+async function live(slots: number): Promise<void> {
+  for (let slot = 0; slot < slots; slot += 1) {
+    await chain.produce(life.next());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const verified = async () =>
+  BigInt(((await harness.get('/status')) as unknown as Status).indexer.verifiedSlot ?? 0);
+
+/** What is final was compared with the chain, and whatever accounts are to be read again behind it was asked for. */
+async function compared(): Promise<void> {
+  const last = chain.tip().slot;
+  await harness.until(async () => {
+    for (let slots = 0; slots < 20 && chain.tip().slot < last + SWEPT_SLOTS; slots += 1)
+      await chain.produce([]);
+    return chain.tip().slot >= last + SWEPT_SLOTS && (await verified()) >= last;
+  }, 'what is final was compared with the chain');
+}
+
+beforeAll(async () => {
+  life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 5, metadataBase: 'http://127.0.0.1:1' });
+  while (chain.state().policies.size < POLICIES) await live(1);
+  await live(60);
+  harness = await createHarness({ chain, directory, retentionSlots: RETENTION });
+  await harness.start();
+  await harness.expectExact();
+});
+
+afterAll(async () => {
+  await harness.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe(`slots that were made twice, both versions told at confirmed (SCENARIO_SEED=${SEED})`, () => {
+  test('leave nothing of the version that died, in any route', async () => {
+    harness.mayMiss();
+    harness.geyser.faults.remake(SEED);
+    for (let round = 0; round < 8; round += 1) await live(5);
+    await harness.settle();
+    harness.geyser.faults.remake(null);
+    await compared();
+    await harness.expectExact();
+  });
+
+  test('nor in the hours that end beside them, though the next write is of the next hour', async () => {
+    harness.mayMiss();
+    harness.geyser.faults.remake(`${SEED}-hours`);
+    // Nothing is read again before the next writes.
+    harness.rpc.faults.down('busy');
+    for (let hours = 0; hours < 4; hours += 1) {
+      await live(4);
+      chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
+      await live(4);
+      chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
+    }
+    await harness.settle();
+    harness.geyser.faults.remake(null);
+    harness.rpc.faults.down(null);
+    await compared();
+    await harness.expectExact();
+  });
+
+  test('nor is anything missing where the stream lost transactions with what they wrote', async () => {
+    harness.mayMiss();
+    harness.geyser.faults.lose(SEED);
+    await live(40);
+    await harness.settle();
+    harness.geyser.faults.lose(null);
+    await compared();
+    await harness.expectExact();
+  });
+
+  test('nor where the stream was cut, and the process killed, while they were told', async () => {
+    harness.mayMiss();
+    harness.geyser.faults.remake(`${SEED}-cut`);
+    await live(10);
+    harness.geyser.faults.drop();
+    await live(10);
+    await harness.stop();
+    await live(5);
+    const product = await harness.start();
+    product.crashAfter(random.int(1, 60));
+    await harness.until(async () => {
+      await live(1);
+      return product.crashed();
+    }, 'it is dead');
+    await harness.stop();
+    await live(3);
+    await harness.start();
+    await live(10);
+    await harness.settle();
+    harness.geyser.faults.remake(null);
+    await compared();
+    await harness.expectExact();
+  });
+});
