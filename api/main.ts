@@ -9,7 +9,6 @@ import { openAgentSide } from './agent/side.ts';
 import { bind } from './http/listen.ts';
 import { createLatest } from './latest/latest.ts';
 import { serveFrom } from './latest/serving-store.ts';
-import { watchPostgres } from './postgres/watch.ts';
 import { serveApi } from './serve.ts';
 
 const COMMAND = {
@@ -46,7 +45,6 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
-  void watchPostgres(agents.probe, logger, signal);
   // Whoever asks before that waits, rather than to be told that no store is there.
   await doneWithin(FIRST_LOOK_MS, Promise.race([serving.looked, aborted(signal)]));
   serveApi({ config, latest, agents, logger, registry, bound: api, signal });

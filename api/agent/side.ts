@@ -11,6 +11,7 @@ import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
+import { watchPostgres } from '../postgres/watch.ts';
 import { createAgentParts } from './create-agent-parts.ts';
 import { runSweep } from './limits/sweep.ts';
 import { numberedPosts, readPosts } from './posts/feed.ts';
@@ -71,13 +72,15 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     venue: config.optionsVenueUrl === null ? null : { url: config.optionsVenueUrl },
   });
   const stop = new AbortController();
+  const probe = async () => void (await db.query('SELECT 1'));
   const sweeping = runSweep(db, logger, stop.signal);
+  if (config.postgresUrl !== null) void watchPostgres(probe, logger, stop.signal);
   return {
     routes: agentRoutes(parts),
     readPosts: (mint, limit, offset) => readPosts(db, mint, limit, offset),
     numberedPosts: numberedPosts(db),
     ready,
-    probe: async () => void (await db.query('SELECT 1')),
+    probe,
     close: async () => {
       stop.abort();
       await sweeping;
