@@ -13,6 +13,8 @@ export interface VenueRequest {
   /** JSON body of a POST; left out for a GET. */
   body?: unknown;
   timeoutMs?: number;
+  /** Of the reply. */
+  maxBytes?: number;
   signal?: AbortSignal;
 }
 
@@ -24,10 +26,16 @@ export interface VenueReply {
 }
 
 /** One bounded exchange with a venue, whatever the status. @throws RetryableError where nothing sound answers in time */
-export async function askVenue({ url, body, timeoutMs, signal }: VenueRequest): Promise<VenueReply> {
+export async function askVenue({
+  url,
+  body,
+  timeoutMs,
+  maxBytes,
+  signal,
+}: VenueRequest): Promise<VenueReply> {
   const { status, headers, bytes } = await fetchBounded(url, {
     timeoutMs: timeoutMs ?? TIMEOUT_MS,
-    maxBytes: MAX_BYTES,
+    maxBytes: maxBytes ?? MAX_BYTES,
     ...(signal === undefined ? {} : { signal }),
     ...(body === undefined
       ? {}

@@ -16,7 +16,8 @@ const CATEGORIES = [
   'leverage',
 ] as const;
 
-const MOST_PAIRS = 10_000;
+/** Two hundred times what a launch venue lists: to read them keeps a thread for a second or two. */
+const MOST_PAIRS = 100_000;
 
 export interface Pairs {
   rows: CatalogueRow[];
@@ -24,30 +25,40 @@ export interface Pairs {
   bad: { row: unknown; reason: string }[];
 }
 
-/** The rows of a catalogue page, one for each mint. @throws MalformedError where there is no list */
-export function readPairs(reply: unknown, base: string): Pairs {
+/** The pairs of a catalogue page, not yet read. @throws MalformedError where there is no list, or one beyond all measure */
+export function listedPairs(reply: unknown): unknown[] {
   const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
-  if (!Array.isArray(pairs) || pairs.length > MOST_PAIRS)
-    throw new MalformedError('pairs.data.pairs', 'no list');
+  if (!Array.isArray(pairs)) throw new MalformedError('pairs.data.pairs', 'no list');
+  if (pairs.length > MOST_PAIRS) throw new MalformedError('pairs.data.pairs', `over ${MOST_PAIRS} rows`);
+  return pairs;
+}
+
+/** Reads pairs one by one; the rows are one for each mint. */
+export function createPairsReader(base: string): { take(pair: unknown): void; pairs(): Pairs } {
   const rows = new Map<string, CatalogueRow>();
   const bad: Pairs['bad'] = [];
   const disputed = new Set<string>();
-  for (const pair of pairs) {
-    try {
-      const row = readPair(pair, base);
-      const { decimals = row.decimals } = rows.get(row.mint) ?? {};
-      if (decimals !== row.decimals) disputed.add(row.mint);
-      rows.set(row.mint, row);
-    } catch (error) {
-      if (!(error instanceof MalformedError)) throw error;
-      bad.push({ row: pair, reason: error.message });
-    }
-  }
-  for (const mint of disputed) {
-    bad.push({ row: rows.get(mint), reason: 'pair.decimals: not the same in all rows of the mint' });
-    rows.delete(mint);
-  }
-  return { rows: [...rows.values()], bad };
+  return {
+    take: (pair) => {
+      try {
+        const row = readPair(pair, base);
+        const { decimals = row.decimals } = rows.get(row.mint) ?? {};
+        if (decimals !== row.decimals) disputed.add(row.mint);
+        rows.set(row.mint, row);
+      } catch (error) {
+        if (!(error instanceof MalformedError)) throw error;
+        bad.push({ row: pair, reason: error.message });
+      }
+    },
+    pairs: () => {
+      const differs = [...disputed].map((mint) => ({
+        row: rows.get(mint),
+        reason: 'pair.decimals: not the same in all rows of the mint',
+      }));
+      const kept = [...rows.values()].filter(({ mint }) => !disputed.has(mint));
+      return { rows: kept, bad: [...bad, ...differs] };
+    },
+  };
 }
 
 function readPair(value: unknown, base: string): CatalogueRow {

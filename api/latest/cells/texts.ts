@@ -1,5 +1,5 @@
+import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Loaded } from '../kinds/kind.ts';
-import { eachYielding } from '../yielding.ts';
 
 /** With its value as text: what it is kept as, and measured by. */
 export interface WithText extends Loaded<unknown> {

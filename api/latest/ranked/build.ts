@@ -14,7 +14,7 @@ import {
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { ask, askInLines } from '../../../clickhouse/question.ts';
-import { eachYielding } from '../yielding.ts';
+import { eachYielding } from '../../../runtime/yielding.ts';
 import { addPolicy, noRows, type Rows } from './apply.ts';
 import { PIECE, type RankedNeed } from './load.ts';
 import { type RankedRow, setAccount, setFees, setPool, setToken, setWindow } from './row.ts';

@@ -1,6 +1,13 @@
 import { holdsNoSecret } from '../../../runtime/config/secrets.ts';
+import { eachYielding } from '../../../runtime/yielding.ts';
+import type { CatalogueRow } from '../../../schemas/readings.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
+import {
+  createPairsReader,
+  listedPairs,
+  type Pairs,
+  readPricing,
+} from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import { deadLetterOf, NO_ADDRESS, type PollFailure, poll } from './call.ts';
 import { isPrivateHost } from './public-address.ts';
@@ -13,6 +20,9 @@ export interface CatalogueRead {
 
 const MOST_SHOWN_ROWS = 100;
 
+/** A list of so many pairs as may be, and the time for it. */
+export const LIST = { maxBytes: 32 * 1024 * 1024, timeoutMs: 20_000 };
+
 /** The launch venue's pair catalogue, whole; rows that are none go to the dead letters. */
 export async function readCatalogue(base: string, signal: AbortSignal): Promise<CatalogueRead> {
   const call = {
@@ -20,13 +30,16 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
     what: 'reading:catalogue',
     where: NO_ADDRESS,
     signal,
+    ...LIST,
   };
-  const polled = await poll(call, (reply) => readPairs(reply, base));
+  const polled = await poll(call, listedPairs);
   if ('error' in polled) return failed(polled);
-  const { bad } = polled.value;
-  const rows = polled.value.rows.map((row) =>
-    row.logoUrl === null || isForReaders(row.logoUrl, base) ? row : { ...row, logoUrl: null },
-  );
+  const { rows: listed, bad } = await readListed(polled.value, base);
+  const rows: CatalogueRow[] = [];
+  await eachYielding(listed, (row) => {
+    const isShown = row.logoUrl === null || isForReaders(row.logoUrl, base);
+    rows.push(isShown ? row : { ...row, logoUrl: null });
+  });
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
   ];
@@ -36,6 +49,13 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
     records.push(deadLetterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
   }
   return { records, failure: null };
+}
+
+/** However many there are, whoever shares the thread is answered meanwhile. */
+export async function readListed(pairs: readonly unknown[], base: string): Promise<Pairs> {
+  const reader = createPairsReader(base);
+  await eachYielding(pairs, reader.take);
+  return reader.pairs();
 }
 
 /** Whoever lists a pair names its logo: a reader's browser is sent to no neighbour of the reader's for it. */

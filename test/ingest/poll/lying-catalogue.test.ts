@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
 import { readCatalogue } from '../../../ingest/poll/venues/catalogue.ts';
@@ -26,6 +27,25 @@ test('a row nested deeper than it can be written keeps no other row out', async 
     { reading: { type: 'catalogue', rows: [{ mint: key('a') }] } },
     { kind: 'dead-letter', reason: expect.stringContaining('1 rows left out') },
   ]);
+});
+
+test('a list of 20,000 pairs and more than 4 MB is read whole, and others have the thread meanwhile', async () => {
+  const name = 'n'.repeat(120);
+  const pairs = Array.from({ length: 20_000 }, (_, n) => ({ ...ROW, mint: key(`pair ${n}`), name }));
+  body = JSON.stringify({ data: { pairs } });
+  expect(body.length).toBeGreaterThan(4 * 1024 * 1024);
+  let turns = 0;
+  let isOver = false;
+  const others = (async () => {
+    for (; !isOver; turns += 1) await breathe();
+  })();
+  const { records, failure } = await read();
+  isOver = true;
+  await others;
+  expect(failure).toBeNull();
+  expect(records).toMatchObject([{ reading: { rows: { length: 20_000 } } }]);
+  // A hundred rows at a time, twice.
+  expect(turns).toBeGreaterThan(400);
 });
 
 test('a logo at a private address that is not the catalogue’s own is none', async () => {

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { readPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
+import { createPairsReader, listedPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import { fixture } from '../support/fixtures.ts';
 
 const BASE = 'https://www.stonkfun.xyz/api/public/v1';
 const key = (fill: number) => encodeBase58(new Uint8Array(32).fill(fill));
+
+function readPairs(reply: unknown, base: string) {
+  const reader = createPairsReader(base);
+  for (const pair of listedPairs(reply)) reader.take(pair);
+  return reader.pairs();
+}
 
 describe('recorded replies', () => {
   test('every catalogue row is read, with an absolute logo', () => {
@@ -99,7 +105,7 @@ test.each([
   {},
   { data: {} },
   { data: { pairs: {} } },
-  { data: { pairs: Array(10_001).fill(PAIR) } },
+  { data: { pairs: Array(100_001).fill(PAIR) } },
 ])('a reply without a list of sane length is malformed', (reply) => {
   expect(() => readPairs(reply, BASE)).toThrow(MalformedError);
 });

@@ -14,7 +14,7 @@ import { policyRangeEnds } from '../../../../clickhouse/queries/ranking/ranked-k
 import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import { ask, askInLines } from '../../../../clickhouse/question.ts';
-import { eachYielding } from '../../yielding.ts';
+import { eachYielding } from '../../../../runtime/yielding.ts';
 import type { AlreadyRead } from '../already-read.ts';
 import { changedKeys } from './changed.ts';
 import { createPolicyTally, type PolicyTally } from './policy-tally.ts';
