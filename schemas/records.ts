@@ -45,6 +45,11 @@ export interface TransactionRecord {
   /** `geyser`: SubscribeUpdateTransactionInfo protobuf. `json`: UTF-8 JSON of a getTransaction result. */
   format: 'geyser' | 'json';
   payload: Uint8Array;
+  /**
+   * `disputed`: the stream told two things of it in that slot, of which this is one. `decides`: read of the chain to say
+   * which of them is so, or neither: whatever the stream told of it in that slot, or tells, is none.
+   */
+  standing?: 'disputed' | 'decides';
 }
 
 /** Everything of `slot` and before it is in the log, on this partition. */

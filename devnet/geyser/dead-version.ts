@@ -1,5 +1,6 @@
+import { eventKind } from '../../schemas/program/events.ts';
 import { byteKey } from '../../schemas/solana/byte-key.ts';
-import type { AccountWrite, Block, Ledger } from '../chain/ledger.ts';
+import type { AccountWrite, Block, Ledger, LedgerTransaction } from '../chain/ledger.ts';
 import { createRandom, type Random, seededBytes } from '../program/state/random.ts';
 
 /** The version of a slot that died, and when it is told: in front of the chain's, behind it, or behind the confirmation. */
@@ -16,7 +17,8 @@ const MOST_WRITES = 4;
 
 /**
  * What a slot was before it died and came again, of some slots that a seed decides: accounts that the chain's version did
- * not write, or wrote otherwise. Of a slot it is the same for whoever asks.
+ * not write, others written otherwise, and the same transactions with other events, failed, or at other places. Of a slot
+ * it is the same for whoever asks.
  */
 export function deadVersion(ledger: Ledger, block: Block, seed: string): DeadVersion | null {
   const random = createRandom(`dead:${seed}:${block.slot}`);
@@ -27,6 +29,7 @@ export function deadVersion(ledger: Ledger, block: Block, seed: string): DeadVer
       ...block,
       blockhash: seededBytes(`dead:${seed}:${block.slot}`, 32),
       writes: writesOf(ledger, block, random),
+      transactions: block.transactions.map((tx) => (tx.ours ? otherwise(tx, random) : tx)),
     },
   };
 }
@@ -65,4 +68,38 @@ export function lossy(block: Block, seed: string): Block {
   const isKept = ({ signature }: { signature: Uint8Array | null }) =>
     signature === null || !lost.has(byteKey(signature));
   return { ...block, transactions: block.transactions.filter(isKept), writes: block.writes.filter(isKept) };
+}
+
+const AMOUNTS = new Set([
+  'FeesClaimed',
+  'Routed',
+  'ProfitSwept',
+  'BuybackBurned',
+  'BaseLegBurned',
+  'CreditNoted',
+]);
+/** Behind the discriminator and the keys of the policy, its mint and its quote asset. */
+const FIRST_AMOUNT = 8 + 3 * 32;
+const DATA = 'Program data: ';
+
+function otherwise(tx: LedgerTransaction, random: Random): LedgerTransaction {
+  const lot = random.next();
+  if (lot < 0.2) return { ...tx, index: tx.index + 1 };
+  if (lot < 0.4 && tx.failed === null)
+    return { ...tx, failed: 'InsufficientFunds', failure: { instruction: 0, code: 1 } };
+  const more = random.chance(0.5);
+  const streamLogs = tx.streamLogs.flatMap((line) => {
+    const other = otherAmount(line);
+    return other === line ? [line] : more ? [other, other] : [other];
+  });
+  return { ...tx, streamLogs };
+}
+
+/** The event of a log line with another amount. */
+function otherAmount(line: string): string {
+  if (!line.startsWith(DATA)) return line;
+  const bytes = Buffer.from(line.slice(DATA.length), 'base64');
+  if (bytes.length < FIRST_AMOUNT + 8 || !AMOUNTS.has(eventKind(bytes) ?? '')) return line;
+  for (let at = FIRST_AMOUNT; at + 8 <= bytes.length; at += 8) bytes[at] = (bytes[at] as number) ^ 0x15;
+  return DATA + bytes.toString('base64');
 }

@@ -13,6 +13,8 @@ export interface PlacedTransaction {
   unwritten?: boolean;
   /** Likewise, what it is known to have come to: it did something here, or failed. */
   outcome?: 'effects' | 'failed';
+  /** Likewise, that the stream told two things of it: its index in the block as one of them has it, or null. */
+  disputed?: { index: number | null };
 }
 
 export interface Difference<T extends PlacedTransaction> {
@@ -22,6 +24,8 @@ export interface Difference<T extends PlacedTransaction> {
   ghosts: T[];
   /** The list marks them as failed, and they did something here; or the other way round. */
   doubted: { info: SignatureInfo; stored: T }[];
+  /** The chain has them, and the stream told two things of them. */
+  disputed: { info: SignatureInfo; stored: T }[];
 }
 
 /** Compares what the chain lists of some slots with what is stored of them. */
@@ -35,6 +39,7 @@ export function differenceOf<T extends PlacedTransaction>(
   const missingOf = (info: SignatureInfo) => {
     const known = inIndex.get(nameOf(info));
     if (known === undefined) return [{ info, unheard: true }];
+    if (known.disputed !== undefined) return [];
     // A node that knew no time when history was read may know it now, or another does.
     const isMissing = known.unwritten === true || (known.undated === true && info.blockTime !== null);
     return isMissing ? [{ info, unheard: false }] : [];
@@ -44,7 +49,12 @@ export function differenceOf<T extends PlacedTransaction>(
     ghosts: stored.filter((one) => !onChain.has(nameOf(one))),
     doubted: listed.flatMap((info) => {
       const known = inIndex.get(nameOf(info));
-      return known?.outcome === (info.failed ? 'effects' : 'failed') ? [{ info, stored: known as T }] : [];
+      if (known === undefined || known.disputed !== undefined) return [];
+      return known.outcome === (info.failed ? 'effects' : 'failed') ? [{ info, stored: known }] : [];
+    }),
+    disputed: listed.flatMap((info) => {
+      const known = inIndex.get(nameOf(info));
+      return known?.disputed === undefined ? [] : [{ info, stored: known }];
     }),
   };
 }

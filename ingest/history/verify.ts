@@ -5,7 +5,9 @@ import type { Logger } from '../../runtime/process/log.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction, TransactionRecord } from '../../schemas/records.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
+import { decideDispute } from './decide-disputes.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
 import type { LateSlots } from './late-slots.ts';
 import { readListed } from './read-transaction.ts';
@@ -22,6 +24,8 @@ export interface VerificationStore {
   storedBetween(from: bigint, to: bigint): Promise<PlacedTransaction[]>;
   /** What is to be struck out of the index with these. */
   tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
+  /** The lowest slot of a transaction that the stream told two things of, and nobody has decided; null where none is. */
+  firstDisputed(): Promise<bigint | null>;
 }
 
 /** Has accounts read again that the stream may have left otherwise than the chain has them. */
@@ -113,9 +117,13 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
-  const { missing, ghosts, doubted } = differenceOf(listed, await store.storedBetween(fromSlot, toSlot));
+  const { missing, ghosts, doubted, disputed } = differenceOf(
+    listed,
+    await store.storedBetween(fromSlot, toSlot),
+  );
   await mustBeGhosts(ghosts, listed.length, rpc);
   const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
+  const program = decodeKey(programId) as Uint8Array;
   const written = new Set<string>();
   for (const { info, unheard } of missing) {
     const record = await read(info);
@@ -124,16 +132,23 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   }
   const settled = await settleDoubts(doubted, read);
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
+  for (const one of disputed) await log.append([await decideDispute(one, program, read)]);
   const gone = [...ghosts, ...settled.failed];
   const struck = gone.length === 0 ? [] : await store.tracesOf(gone);
   // What was missing is acknowledged before anything says that it is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
   // One that failed wrote nothing, in whichever version of its slot.
-  const others = gone.some(({ outcome }) => outcome !== 'failed') || settled.succeeded.length > 0;
+  const others =
+    gone.some(({ outcome }) => outcome !== 'failed') || settled.succeeded.length + disputed.length > 0;
   if (others) options.accounts?.readAll(toSlot);
   else if (written.size > 0) options.accounts?.read([...written], toSlot);
-  return { slot, read: missing.length + settled.succeeded.length, struck: gone.length, more };
+  return {
+    slot,
+    read: missing.length + settled.succeeded.length + disputed.length,
+    struck: gone.length,
+    more,
+  };
 }
 
 async function mustRead(rpc: Rpc, info: SignatureInfo, signal: AbortSignal): Promise<TransactionRecord> {
@@ -157,10 +172,12 @@ async function nextWindow(
   told: bigint | null,
 ): Promise<Window | null> {
   const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
+  // What this process has found since it compares by itself, once it is applied.
+  const disputed = told === null ? await store.firstDisputed() : null;
   if (marker === null) return null;
   const from = higher(told, stored);
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
-  const again = late?.lowest(marker) ?? first;
+  const again = [late?.lowest(marker) ?? first, disputed ?? first].reduce(lower);
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);

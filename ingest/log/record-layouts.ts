@@ -143,6 +143,27 @@ const marker = extended<Omit<MarkerRecord, 'followed' | 'missed'>, MarkerRecord>
   },
 });
 
+const plainTransaction = layout<Omit<TransactionRecord, 'standing'>>('transaction', 2, {
+  source: oneOf(SOURCES),
+  slot: u64,
+  blockTime: numberOrNull,
+  signature: bytes,
+  index: numberOrNull,
+  order: count,
+  format: oneOf(['geyser', 'json'] as const),
+  payload: bytes,
+});
+
+const STANDINGS = oneOf(['disputed', 'decides'] as const);
+
+const transaction = extended<Omit<TransactionRecord, 'standing'>, TransactionRecord>(plainTransaction, {
+  has: ({ standing }) => standing !== undefined,
+  write: ({ standing }, to) => {
+    if (standing !== undefined) STANDINGS.write(standing, to);
+  },
+  read: (from) => ({ standing: STANDINGS.read(from) }),
+});
+
 const recompute = json<RecomputeRecord, Omit<RecomputeRecord, 'kind' | 'slots'> & { slots: string[] }>({
   of: ({ partition, mints, slots }) => ({ partition, mints, slots: slots.map(String) }),
   back: ({ partition, mints, slots }) => ({ kind: 'recompute', partition, mints, slots: slots.map(BigInt) }),
@@ -169,16 +190,7 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
     signature: bytesOrNull,
     expected: oneOf(EXPECTED),
   }),
-  transaction: layout<TransactionRecord>('transaction', 2, {
-    source: oneOf(SOURCES),
-    slot: u64,
-    blockTime: numberOrNull,
-    signature: bytes,
-    index: numberOrNull,
-    order: count,
-    format: oneOf(['geyser', 'json'] as const),
-    payload: bytes,
-  }),
+  transaction,
   marker,
   gap,
   reading: layout<ReadingRecord>('reading', 5, {

@@ -2,14 +2,14 @@ import { type ChangedTable, type Changes, noteKeys, noteRows } from '../../click
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
-import type { EventRow } from '../../clickhouse/tables.ts';
-import type { DeadLetterRecord, RecomputeRecord } from '../../schemas/records.ts';
-import { hourOf } from '../../schemas/units.ts';
+import type { DeadLetterRecord } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { createDerived, type DerivedRows } from './derived-events.ts';
+import { createDecided } from './disputes/decided-transactions.ts';
+import { disputedRows } from './disputes/disputed-rows.ts';
 import { createEventTimes } from './event-times.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
@@ -18,12 +18,13 @@ import { createNamedAccounts } from './named-accounts.ts';
 import { advance, follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createSums } from './rollups/live.ts';
 import { createRollups } from './rollups/recompute.ts';
-import { intervalOf, type Touched } from './rollups/slot-intervals.ts';
-import { type Facts, undatedRows } from './rows/facts.ts';
+import type { Touched } from './rollups/slot-intervals.ts';
+import { arePast, touchedBy } from './rollups/touched-by.ts';
+import { undatedRows } from './rows/facts.ts';
 import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled-profits.ts';
 import { createStates, type Insert } from './states.ts';
-import { struckRows, verifiedRows } from './struck-transactions.ts';
+import { joined, struckRows, verifiedRows } from './struck-transactions.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -58,6 +59,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const store = coalescing(options.store);
   const writeSums = createSums(options.store, createRollups(options.store));
   const settleDerived = createDerived(options.store);
+  const decide = createDecided(options.store);
   const timesOf = createEventTimes(options.store);
   const writeStates = createStates(store);
   const named = createNamedAccounts();
@@ -117,16 +119,17 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     };
     const records = recordsByKind(batch);
     const told = profitRows(records.profits);
-    const { transactions, dated } = await timesOf(records.transactions, goesOn && reread === undefined);
-    const facts = await settledFacts(store, transactions, programId, { partition, told });
+    const alone = goesOn && reread === undefined;
+    const { transactions, dated } = await timesOf(records.transactions, alone);
+    const read = await settledFacts(store, transactions, programId, { partition, told });
+    const { facts, undone, decided } = await decide(read, transactions, alone);
     const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, partition);
-    const struck = struckRows(
-      records.verified.map(({ record }) => record),
-      partition,
-    );
+    const verified = records.verified.map(({ record }) => record);
+    const disputed = disputedRows(transactions, verified);
+    const struck = joined(struckRows(verified, partition), undone);
     const written = { batch, place, before, goesOn, changes, checkOwned, insert };
-    return { ...written, records, told, dated, facts, states, gaps, struck };
+    return { ...written, records, told, dated, facts, states, gaps, struck, disputed, decided };
   }
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
@@ -138,8 +141,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     facts,
     gaps,
     struck,
+    disputed,
   }: BegunBatch): Promise<DerivedRows> {
     if (reread === undefined) await insert('gaps', gaps.opened);
+    await insert('disputed_transactions', disputed);
+    await insert('stream_holes', struck.holes, ['']);
     await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
     const derived = await settleDerived(facts, struck.takenBack, goesOn);
@@ -206,11 +212,12 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     facts,
     gaps,
     struck,
+    decided,
   }: BegunBatch): Promise<void> {
     await insert('dated_events', dated);
     await insert('transactions', [...facts.transactions, ...struck.transactions]);
     await insert('incomplete_transactions', facts.decided);
-    await insert('stream_holes', struck.holes, ['']);
+    await insert('disputed_transactions', decided);
     if (reread !== undefined) return;
     await insert('gaps', gaps.progressed);
     // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
@@ -228,22 +235,4 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
     known.set(place, progress);
   }
-}
-
-/** Whether one of them is of an hour that the partition has passed, or may be. */
-function arePast(events: readonly EventRow[], passed: number | null): boolean {
-  const hour = hourOf(passed);
-  return events.some(({ block_time }) => hour === null || (hourOf(block_time) ?? 0) < hour);
-}
-
-function touchedBy(facts: Facts, derived: readonly EventRow[], asked: readonly RecomputeRecord[]): Touched {
-  const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
-  return {
-    mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
-    intervals: new Set([
-      ...facts.touchedIntervals,
-      ...derived.map(({ slot }) => intervalOf(BigInt(slot))),
-      ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
-    ]),
-  };
 }

@@ -21,9 +21,21 @@ export const holeAt = (slot: bigint): HoleRow => ({
   to_slot: (slot + 1n).toString(),
 });
 
+export const noStruckRows = (): StruckRows => ({
+  ...{ events: [], takenBack: [], policyTransactions: [], transactions: [], holes: [] },
+});
+
+export const joined = (some: StruckRows, others: StruckRows): StruckRows => ({
+  events: [...some.events, ...others.events],
+  takenBack: [...some.takenBack, ...others.takenBack],
+  policyTransactions: [...some.policyTransactions, ...others.policyTransactions],
+  transactions: [...some.transactions, ...others.transactions],
+  holes: [...some.holes, ...others.holes],
+});
+
 /** @param partition of the log whose events are this writer's */
 export function struckRows(verified: readonly VerifiedRecord[], partition: number): StruckRows {
-  const rows: StruckRows = { events: [], takenBack: [], policyTransactions: [], transactions: [], holes: [] };
+  const rows = noStruckRows();
   for (const struck of verified.flatMap((record) => record.struck)) addStruck(rows, struck, partition);
   return rows;
 }

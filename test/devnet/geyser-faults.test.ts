@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../devnet/chain/chain.ts';
 import { REPLAYS } from '../../devnet/geyser/modes.ts';
@@ -52,6 +53,10 @@ function ledgerSignatures(): Set<string> {
       if (ours) found.add(encodeBase58(signature));
   return found;
 }
+function add(to: Map<string, Set<string>>, key: string, value: string): void {
+  to.set(key, (to.get(key) ?? new Set()).add(value));
+}
+const hashOf = (bytes: Uint8Array) => hash('sha256', bytes, 'base64');
 const sent = ({ updates }: GeyserCall) =>
   updates.flatMap(({ transaction }) => {
     const signature = transaction?.transaction?.signature;
@@ -76,6 +81,38 @@ test('a slot that died and came again brings what the chain does not have, and n
   const only = (these: Set<string>, those: Set<string>) => [...these].filter((one) => !those.has(one)).length;
   expect(only(haunted, whole)).toBeGreaterThan(0);
   expect(only(whole, haunted)).toBeGreaterThan(0);
+});
+
+test('a slot that was made twice is told in both versions, the same to whoever asks, with what the chain never wrote', async () => {
+  const told = (call: GeyserCall) => {
+    const metas = new Map<string, Set<string>>();
+    const payloads = new Map<string, Set<string>>();
+    const states = new Set<string>();
+    for (const { blockMeta, transaction, account } of call.updates) {
+      if (blockMeta !== undefined) add(metas, blockMeta.slot, blockMeta.blockhash);
+      if (transaction?.transaction !== undefined) {
+        const { signature, meta, index } = transaction.transaction;
+        add(payloads, encodeBase58(signature), JSON.stringify([index, meta?.logMessages, meta?.err]));
+      }
+      if (account?.account !== undefined)
+        states.add(`${account.slot} ${encodeBase58(account.account.pubkey)} ${hashOf(account.account.data)}`);
+    }
+    return { metas, payloads, states };
+  };
+  const plain = told(await replayed());
+  geyser.faults.remake('one');
+  const [made, again] = [told(await replayed()), told(await replayed())];
+  expect(again).toEqual(made);
+  const twice = (of: Map<string, Set<string>>) => [...of.values()].filter(({ size }) => size > 1).length;
+  expect([twice(plain.metas), twice(plain.payloads)]).toEqual([0, 0]);
+  expect(twice(made.metas)).toBeGreaterThan(5);
+  expect(twice(made.payloads)).toBeGreaterThan(5);
+  expect(made.states.size).toBeGreaterThan(plain.states.size + 5);
+  geyser.faults.remake(null);
+  geyser.faults.lose('one');
+  const lossy = told(await replayed());
+  expect(lossy.payloads.size).toBeLessThan(plain.payloads.size);
+  expect(lossy.states.size).toBeLessThan(plain.states.size);
 });
 
 test('a limit ends every stream and refuses each further one with its words', async () => {

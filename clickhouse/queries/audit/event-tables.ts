@@ -1,19 +1,22 @@
 import type { Store } from '../../client.ts';
 import { AT_LOW_COST, type MintRange } from './ranges.ts';
 
-/** The two tables of events as one list of what is in them, `side` 1 for the one by mint. */
+/**
+ * The two tables of events as one list of what is in them, `side` 1 for the one by mint. What was taken out is not: where
+ * another event has its place the table by slot has that one alone.
+ */
 const BOTH = `
   SELECT mint, slot, signature, toInt8(1) AS side, amount_a, amount_b, amount_c, amount_d,
     cityHash64(slot, signature, position, has_index, ifNull(block_time, -1), kind, actor, quote_mint,
       amount_a, amount_b, amount_c, amount_d, log_partition) AS print
   FROM events FINAL
-  WHERE mint >= {first:String} AND mint <= {last:String}
+  WHERE mint >= {first:String} AND mint <= {last:String} AND kind != ''
   UNION ALL
   SELECT mint, slot, signature, toInt8(-1), amount_a, amount_b, amount_c, amount_d,
     cityHash64(slot, signature, position, has_index, ifNull(block_time, -1), kind, actor, quote_mint,
       amount_a, amount_b, amount_c, amount_d, log_partition)
   FROM events_by_slot FINAL
-  WHERE mint >= {first:String} AND mint <= {last:String}`;
+  WHERE mint >= {first:String} AND mint <= {last:String} AND kind != ''`;
 
 /** The mints whose events differ between the tables, and how many mints were compared. */
 export async function differingMints(

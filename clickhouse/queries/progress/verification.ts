@@ -1,5 +1,6 @@
 import type { Store } from '../../client.ts';
-import { READING } from '../../reading-rank.ts';
+import { knowsPlace, READING } from '../../reading-rank.ts';
+import { STANDING } from './disputed.ts';
 
 /** A transaction as it is stored. */
 export interface StoredTransaction {
@@ -11,6 +12,8 @@ export interface StoredTransaction {
   unwritten?: boolean;
   /** What it came to: it did something to a policy, or failed. Absent where it did nothing. */
   outcome?: 'effects' | 'failed';
+  /** That the stream told two things of it: its index in the block as one of them has it, null where none does. */
+  disputed?: { index: number | null };
 }
 
 export interface StoredEvent {
@@ -70,30 +73,37 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
     written: number;
     effects: number;
     failed: number;
+    disputed: number;
+    rank: number;
+    tx_index: number;
   }>(
     `SELECT slot, signature, max(without_time) AS undated, max(is_written) AS written, max(has_effects) AS effects,
-       min(has_failed) AS failed
+       min(has_failed) AS failed, max(is_disputed) AS disputed, max(place_rank) AS rank, argMax(place, place_rank) AS tx_index
      FROM (
        SELECT slot, signature,
          isNull(block_time) OR (slot, signature, position) IN (${UNSUMMED}) AS without_time,
-         0 AS is_written, 1 AS has_effects, 0 AS has_failed
+         0 AS is_written, 1 AS has_effects, 0 AS has_failed, 0 AS is_disputed, toUInt32(0) AS place,
+         toUInt8(0) AS place_rank
        FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
-       UNION ALL SELECT slot, signature, isNull(block_time), 0, 1, 0 FROM policy_transactions FINAL
-       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index < {struck:UInt8}
-       UNION ALL SELECT slot, signature, 0, 1, 0, failed FROM transactions
+       UNION ALL SELECT slot, signature, isNull(block_time), 0, 1, 0, 0, 0, 0 FROM policy_transactions FINAL
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index != {struck:UInt8}
+       UNION ALL SELECT slot, signature, 0, 1, 0, failed, 0, tx_index, has_index FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-       UNION ALL SELECT slot, signature, 0, 1, 1, 0 FROM incomplete_transactions
+       UNION ALL SELECT slot, signature, 0, 1, 1, 0, 0, 0, 0 FROM incomplete_transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
+       UNION ALL SELECT slot, signature, 0, 0, 0, 1, 1, 0, 0 FROM disputed_transactions FINAL
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.disputed}
      ) GROUP BY slot, signature`,
     { from, to, struck: READING.struck },
   );
-  return rows.map(({ signature, slot, undated, written, effects, failed }) => ({
+  return rows.map(({ signature, slot, undated, written, effects, failed, disputed, rank, tx_index }) => ({
     signature,
     slot: BigInt(slot),
     ...(undated === 1 ? { undated: true } : {}),
     ...(written === 0 ? { unwritten: true } : {}),
     ...(effects === 1 ? { outcome: 'effects' as const } : failed === 1 ? { outcome: 'failed' as const } : {}),
+    ...(disputed === 1 ? { disputed: { index: knowsPlace(rank) ? tx_index : null } } : {}),
   }));
 }
 
@@ -113,7 +123,7 @@ export async function policiesOf(
 ): Promise<{ signature: string; slot: string; policy: string }[]> {
   return store.query(
     `SELECT signature, slot, policy FROM policy_transactions FINAL
-     WHERE signature IN {signatures:Array(String)} AND has_index < {struck:UInt8}`,
+     WHERE signature IN {signatures:Array(String)} AND has_index != {struck:UInt8}`,
     { signatures, struck: READING.struck },
   );
 }

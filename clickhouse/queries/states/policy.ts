@@ -70,7 +70,7 @@ export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store,
   store.query(
     `SELECT policy, signature, slot, block_time
      FROM policy_transactions FINAL
-     WHERE policy IN {policies:Array(String)} AND has_index < 2
+     WHERE policy IN {policies:Array(String)} AND has_index != 2
      ORDER BY slot DESC, tx_index DESC, signature DESC
      LIMIT 1 BY policy`,
     { policies },
@@ -86,7 +86,7 @@ export const lastTransactionsInOrder = inOrderUpTo(
    FROM (
      SELECT policy, argMax((signature, slot, block_time), (slot, tx_index, signature)) AS newest
      FROM policy_transactions FINAL
-     WHERE ${WITHIN('policy')} AND has_index < 2
+     WHERE ${WITHIN('policy')} AND has_index != 2
      GROUP BY policy
    )
    ORDER BY policy

@@ -90,9 +90,10 @@ function addTransaction(
   const signature = encodeBase58(record.signature);
   const extract = extractEvents(tx, programId, profits.get(signature));
   const slot = record.slot.toString();
+  const decides = record.standing === 'decides';
   const order: TransactionOrder = {
     tx_index: record.index ?? record.order,
-    has_index: rankOf(record.index),
+    has_index: rankOf(record.index, { decides }),
     block_time: record.blockTime,
   };
   const incomplete = { signature, slot, block_time: record.blockTime };
@@ -127,7 +128,7 @@ function addTransaction(
     }
     facts.touchedIntervals.add(intervalOf(record.slot));
     const into = extract.status === 'whole' ? facts.events : facts.derived;
-    const has_index = rankOf(record.index, settled);
+    const has_index = rankOf(record.index, { settled, decides });
     into.push({ ...row, slot, signature, position, ...order, has_index, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });

@@ -23,6 +23,8 @@ export interface TransactionUpdate {
   index: number;
   /** SubscribeUpdateTransactionInfo as received. */
   payload: Uint8Array;
+  /** Another was received of the same transaction in that slot. */
+  disputed?: true;
 }
 
 export type SlotState = 'processed' | 'confirmed' | 'finalized' | 'dead' | 'other';

@@ -2,6 +2,7 @@ import { type AccountUpdate, isParentless, type TransactionUpdate, type Update }
 import { createBlockhashes } from './blockhashes.ts';
 import { createPendingSlots } from './pending.ts';
 import { createRepeats } from './repeats.ts';
+import { createToldTransactions } from './told-transactions.ts';
 
 /** A slot that is complete and has reached the commitment, with the last state of each account in it. */
 export interface ReleasedSlot {
@@ -46,6 +47,7 @@ export class Slots {
   readonly #blockhashes;
   #last: bigint | null;
   readonly #repeats = createRepeats();
+  readonly #told = createToldTransactions();
   /** Nothing above this slot is released; null: everything may be. */
   #ceiling: bigint | null = null;
   #held = 0;
@@ -153,10 +155,17 @@ export class Slots {
   #takeRecord(update: AccountUpdate | TransactionUpdate): SlotsOutput[] {
     if (this.#last !== null && update.slot <= this.#last) {
       if (update.slot === this.#last && this.#repeats.has(update)) return [];
-      return [{ type: 'late', update, blockTime: this.#times.get(update.slot) ?? null }];
+      return this.#takeLate(update, this.#times.get(update.slot) ?? null);
     }
     this.#pending.put(update);
     return [];
+  }
+
+  #takeLate(update: AccountUpdate | TransactionUpdate, blockTime: number | null): SlotsOutput[] {
+    if (update.type === 'account') return [{ type: 'late', update, blockTime }];
+    const beside = this.#told.take(update);
+    if (beside === 'again') return [];
+    return [{ type: 'late', update: beside === 'new' ? update : { ...update, disputed: true }, blockTime }];
   }
 
   #reaches(state: string): boolean {
@@ -189,6 +198,7 @@ export class Slots {
       const accounts = [...pending.accounts.values()];
       const transactions = [...pending.transactions.values()].sort((a, b) => a.index - b.index);
       this.#repeats.released([...accounts, ...transactions]);
+      for (const transaction of transactions) this.#told.take(transaction);
       this.#remember(slot, meta.blockTime);
       const { parent, blockTime } = meta;
       outputs.push({ type: 'released', slot: { slot, parent, blockTime, accounts, transactions } });

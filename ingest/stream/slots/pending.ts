@@ -14,7 +14,7 @@ export interface Pending {
 export interface PendingSlots {
   /** The slot of that number; from now on it is one of them. */
   at(slot: bigint): Pending;
-  /** Of an account its last state in the slot stands. */
+  /** Of an account its last state in the slot stands, of a transaction what was told last. */
   put(update: AccountUpdate | TransactionUpdate): void;
   /** Complete slots of the commitment in ascending order; a descendant's standing is its ancestors'. */
   ready(): Pending[];
@@ -28,6 +28,12 @@ export interface PendingSlots {
 
 const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
   (update.type === 'account' ? update.data.length : update.payload.length) + 512;
+
+/** A slot that was made twice may have run it twice, to different ends. */
+const disputedBy = (before: TransactionUpdate, update: TransactionUpdate): TransactionUpdate =>
+  before.disputed === true || Buffer.compare(before.payload, update.payload) !== 0
+    ? { ...update, disputed: true }
+    : update;
 
 export function createPendingSlots(): PendingSlots {
   const all = new Map<bigint, Pending>();
@@ -54,8 +60,9 @@ export function createPendingSlots(): PendingSlots {
       const pending = at(update.slot);
       if (update.type === 'transaction') {
         const key = byteKey(update.signature);
-        if (!pending.transactions.has(key)) bytes += sizeOf(update);
-        pending.transactions.set(key, update);
+        const before = pending.transactions.get(key);
+        bytes += sizeOf(update) - (before === undefined ? 0 : sizeOf(before));
+        pending.transactions.set(key, before === undefined ? update : disputedBy(before, update));
         return;
       }
       const key = byteKey(update.address);

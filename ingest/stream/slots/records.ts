@@ -50,7 +50,7 @@ function recordOf(
 }
 
 function transactionRecord(update: TransactionUpdate, blockTime: number | null): TransactionRecord {
-  const { slot, signature, index, payload } = update;
+  const { slot, signature, index, payload, disputed = false } = update;
   return {
     kind: 'transaction',
     source: 'stream',
@@ -61,5 +61,6 @@ function transactionRecord(update: TransactionUpdate, blockTime: number | null):
     order: 0,
     format: 'geyser',
     payload,
+    ...(disputed ? { standing: 'disputed' } : {}),
   };
 }

@@ -31,7 +31,8 @@ export function createRepeats(): Repeats {
       if (known === null) return true;
       const before = known.get(keyOf(update));
       if (before?.type === 'account' && update.type === 'account') return sameState(before, update);
-      return before !== undefined;
+      if (before?.type !== 'transaction' || update.type !== 'transaction') return false;
+      return same(before.payload, update.payload);
     },
   };
 }

@@ -22,6 +22,13 @@ const WRITTEN: [record: LogRecord, hex: string][] = [
     '010200020100000000000000040000000101010101000000000000004003000000000000000104000000040404' + '04',
   ],
   [
+    {
+      ...{ kind: 'transaction', source: 'rpc', slot: 258n, blockTime: null, signature: key(1), index: 2 },
+      ...{ order: 3, format: 'json', payload: key(4), standing: 'decides' },
+    },
+    '010201020100000000000000040000000101010101000000000000004003000000000000000104000000040404' + '0401',
+  ],
+  [
     { kind: 'marker', slot: 258n, parent: 257n, blockTime: 1 },
     '01030201000000000000010100000000000001000000000000f03f',
   ],

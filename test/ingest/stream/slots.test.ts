@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Update } from '../../../ingest/stream/geyser/update.ts';
+import type { TransactionUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots, type SlotsOutput } from '../../../ingest/stream/slots/machine.ts';
+import { createToldTransactions } from '../../../ingest/stream/slots/told-transactions.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 
@@ -28,6 +29,25 @@ const status = (slot: bigint, state: 'processed' | 'confirmed' | 'finalized' | '
   parent: null,
   state,
 });
+
+const transaction = (slot: bigint, name: number, payload: number): TransactionUpdate => ({
+  type: 'transaction',
+  slot,
+  signature: new Uint8Array(64).fill(name),
+  index: name,
+  payload: new Uint8Array(20).fill(payload),
+});
+/** The transactions that were put out, by name and payload, and whether another was told of each. */
+const transactionsOf = (outputs: readonly SlotsOutput[]) =>
+  outputs.flatMap((output) => {
+    const updates =
+      output.type === 'released' ? output.slot.transactions : 'update' in output ? [output.update] : [];
+    return updates.flatMap((update) =>
+      update.type === 'transaction'
+        ? [`${update.index} of ${update.payload[0]}${update.disputed === true ? ', disputed' : ''}`]
+        : [],
+    );
+  });
 
 const slotsOf = (outputs: readonly SlotsOutput[]) =>
   outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
@@ -101,6 +121,44 @@ describe('a slot', () => {
     slots.restart();
     expect(feed(slots, [meta(11n, 10n, 'two'), meta(12n, 11n, 'four'), meta(12n, 11n)])).toEqual([
       { type: 'madeTwice', slot: 12n },
+    ]);
+  });
+
+  test('says of a transaction that another was told of it, which is told last, also where one comes again', () => {
+    const slots = new Slots('confirmed', 10n);
+    const told = [
+      ...[transaction(11n, 1, 1), transaction(11n, 2, 1), transaction(11n, 1, 2), transaction(11n, 2, 1)],
+      ...[transaction(11n, 1, 2), meta(11n, 10n), status(11n, 'confirmed')],
+    ];
+    expect(transactionsOf(feed(slots, told))).toEqual(['1 of 2, disputed', '2 of 1']);
+  });
+
+  test('that was released tells of a transaction what is news: another, or one more, each once', () => {
+    const slots = new Slots('confirmed', 10n);
+    const whole = (slot: bigint) => [
+      ...[transaction(slot, 1, 1), transaction(slot, 2, 1), meta(slot, slot - 1n), status(slot, 'confirmed')],
+    ];
+    expect(transactionsOf(feed(slots, whole(11n)))).toEqual(['1 of 1', '2 of 1']);
+    const again = [...whole(11n), transaction(11n, 1, 2), transaction(11n, 3, 1), ...whole(11n)];
+    expect(transactionsOf(feed(slots, again))).toEqual(['1 of 2, disputed', '3 of 1']);
+    feed(slots, whole(12n));
+    slots.restart();
+    // A replay that reaches back further than was asked.
+    expect(transactionsOf(feed(slots, [...again, ...whole(12n)]))).toEqual([]);
+    expect(transactionsOf(feed(slots, [transaction(11n, 2, 3), transaction(11n, 2, 3)]))).toEqual([
+      '2 of 3, disputed',
+    ]);
+  });
+
+  test('of which nobody remembers what was told has no dispute: a replay from far back costs no question', () => {
+    const slots = new Slots('confirmed', 10n);
+    expect(transactionsOf(feed(slots, [transaction(9n, 1, 1), transaction(10n, 1, 1)]))).toEqual(['1 of 1']);
+    const told = createToldTransactions(2);
+    const taken = [1, 2, 3, 1].map((name) => told.take(transaction(5n, name, name === 1 ? 7 : 8)));
+    expect(taken).toEqual(['new', 'new', 'new', 'new']);
+    expect([told.take(transaction(5n, 3, 8)), told.take(transaction(5n, 3, 9))]).toEqual([
+      'again',
+      'otherwise',
     ]);
   });
 

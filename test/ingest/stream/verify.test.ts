@@ -44,6 +44,7 @@ async function verify(
     signatureBehind: async () => null,
     storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
     tracesOf: async (ghosts) => ghosts.map((ghost) => ({ ...ghost, policies: [], events: [] })),
+    firstDisputed: async () => stored.findLast(({ disputed }) => disputed !== undefined)?.slot ?? null,
   };
   const found = await verifyNext(
     {
@@ -62,6 +63,8 @@ async function verify(
 /** One of those that are final. */
 const having = (wanted: PlacedTransaction['outcome']) =>
   listed.find(({ outcome, slot }) => outcome === wanted && slot < 100n) as PlacedTransaction;
+const placeOf = (slot: bigint, signature: Uint8Array) =>
+  stage.chain.block(slot)?.transactions.find((tx) => Buffer.compare(tx.signature, signature) === 0)?.index;
 const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 
@@ -177,6 +180,58 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records.at(-1)).toMatchObject({ struck: [{ signature: not.signature, slot: not.slot }] });
   });
 
+  test('is read of the chain where the stream told two things of it, whatever else is known, at the place that one had', async () => {
+    const [did, not] = [having('effects'), having('failed')];
+    const indexes = new Map([
+      [did.signature, 7],
+      [not.signature, null],
+    ]);
+    const stored = listed.map((one): PlacedTransaction => {
+      const index = indexes.get(one.signature);
+      return index === undefined ? one : { ...one, outcome: 'effects', undated: true, disputed: { index } };
+    });
+    const read = async (withIndex: boolean) => {
+      const all: bigint[] = [];
+      const { found, records } = await verify(stored, {
+        accounts: { writtenBy: () => [], read: () => {}, readAll: (slot) => all.push(slot) },
+        rpc: {
+          ...rpc,
+          getTransaction: async (...args) => {
+            const { transactionIndex, ...told } = (await rpc.getTransaction(...args)) ?? {};
+            return withIndex ? { ...told, transactionIndex } : told;
+          },
+        },
+      });
+      expect(found).toMatchObject({ read: 2, struck: 0 });
+      expect(all).toEqual([stage.chain.tip().slot - 64n]);
+      return records.filter((record) => record.kind === 'transaction');
+    };
+    const decided = await read(false);
+    expect(new Map(decided.map((one) => [encodeBase58(one.signature), one.index]))).toEqual(indexes);
+    expect(decided.map(({ standing }) => standing)).toEqual(['decides', 'decides']);
+    const placed = await read(true);
+    expect(placed.map(({ index }) => index)).toEqual(
+      placed.map(({ slot, signature }) => placeOf(slot, signature)),
+    );
+  });
+
+  test('is struck out as any other where the stream told two things of it, and the chain has neither', async () => {
+    const { found, records } = await verify([...listed, { ...GHOST, disputed: { index: null } }]);
+    expect(found).toMatchObject({ read: 0, struck: 1 });
+    expect(records.at(-1)).toMatchObject({ struck: [{ signature: GHOST.signature }] });
+  });
+
+  test('is compared again by the next process from the first that is disputed on, however far back', async () => {
+    const did = having('effects');
+    const stored = listed.map(
+      (one): PlacedTransaction => (one === did ? { ...one, disputed: { index: null } } : one),
+    );
+    const before = stage.chain.tip().slot - 65n;
+    const far = { ...rpc, getSlot: async () => 10_000n };
+    const { records } = await verify(stored, { rpc: far, applied: async () => before + 1n }, { before });
+    expect(signaturesIn(records)).toEqual([did.signature]);
+  });
+
   test('is not compared where a transaction that is doubted cannot be read', async () => {
     stage.rpc.faults.behave({ mismarkedOneIn: 1 });
     const half = { ...rpc, getTransaction: async () => ({ meta: null }) };
@@ -235,6 +290,7 @@ test('windows of what is behind follow one another, and at the tip there is a re
       signatureBehind: async () => null,
       storedBetween: async () => [],
       tracesOf: async () => [],
+      firstDisputed: async () => null,
     },
     ...{ programId: stage.chain.programId, startSlot: 0n, signal: stop.signal },
     log: { append: async () => {} },

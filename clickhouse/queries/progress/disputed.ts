@@ -1,0 +1,101 @@
+import { chunks } from '../../../runtime/chunks.ts';
+import type { Store } from '../../client.ts';
+import { READING } from '../../reading-rank.ts';
+import type { EventRow } from '../../tables.ts';
+
+/** Of a transaction that the stream told two things of in one slot. The highest that was told holds. */
+export const STANDING = {
+  /** Which of them is so is not known. */
+  disputed: 0,
+  /** Neither: the chain does not have it there. */
+  struck: 1,
+  /** A reading of the chain decided. */
+  decided: 2,
+} as const;
+
+/** A transaction by its place in the chain. */
+export interface InSlot {
+  slot: string;
+  signature: string;
+}
+
+export interface DisputedRow extends InSlot {
+  standing: (typeof STANDING)[keyof typeof STANDING];
+}
+
+/** The lowest and the highest slot of transactions that were decided; null where there is none. */
+export async function decidedSlots(store: Store): Promise<{ lowest: bigint; highest: bigint } | null> {
+  const [row] = await store.query<{ count: string; lowest: string; highest: string }>(
+    `SELECT count() AS count, min(slot) AS lowest, max(slot) AS highest FROM disputed_transactions
+     WHERE standing = ${STANDING.decided}`,
+  );
+  if (row === undefined || row.count === '0') return null;
+  return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
+}
+
+/** Those that were decided, of these slots. */
+export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<InSlot[]> {
+  return store.query<InSlot>(
+    `SELECT DISTINCT slot, signature FROM disputed_transactions
+     WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.decided}`,
+    { from, to },
+  );
+}
+
+/** The lowest slot of a transaction that nobody has decided; null where there is none. */
+export async function firstDisputed(store: Store): Promise<bigint | null> {
+  const [row] = await store.query<{ slot: string | null }>(
+    `SELECT minOrNull(slot) AS slot FROM disputed_transactions FINAL WHERE standing = ${STANDING.disputed}`,
+  );
+  return row?.slot == null ? null : BigInt(row.slot);
+}
+
+/** The lists travel as bound parameters, in the address of the request. */
+const PER_QUESTION = 500;
+
+/** What is stored of an event, but what says when and by whom it was written. */
+export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
+
+/** The events that stand of some transactions. */
+export async function eventsOfDecided(
+  store: Store,
+  transactions: readonly InSlot[],
+): Promise<StoredReading[]> {
+  return inParts(transactions, (of) =>
+    store.query<StoredReading>(
+      `SELECT policy, mint, quote_mint, slot, signature, position, has_index, kind, actor, summary,
+         toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
+         toString(amount_d) AS amount_d, log_partition
+       FROM events FINAL
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND kind != ''`,
+      of,
+    ),
+  );
+}
+
+/** The policies that some transactions wrote, by the highest reading of each. */
+export async function policiesOfDecided(
+  store: Store,
+  transactions: readonly InSlot[],
+): Promise<(InSlot & { policy: string; has_index: number })[]> {
+  return inParts(transactions, (of) =>
+    store.query(
+      `SELECT policy, slot, signature, has_index FROM policy_transactions FINAL
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+         AND has_index != ${READING.struck}`,
+      of,
+    ),
+  );
+}
+
+async function inParts<T>(
+  transactions: readonly InSlot[],
+  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,
+): Promise<T[]> {
+  const answers: T[] = [];
+  for (const some of chunks(transactions, PER_QUESTION)) {
+    const slots = [...new Set(some.map(({ slot }) => slot))].map(BigInt);
+    answers.push(...(await ask({ slots, signatures: some.map(({ signature }) => signature) })));
+  }
+  return answers;
+}

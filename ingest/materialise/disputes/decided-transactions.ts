@@ -1,0 +1,97 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import {
+  type DisputedRow,
+  decidedBetween,
+  decidedSlots,
+  eventsOfDecided,
+  type InSlot,
+  policiesOfDecided,
+  STANDING,
+} from '../../../clickhouse/queries/progress/disputed.ts';
+import { isDecided } from '../../../clickhouse/reading-rank.ts';
+import type { TransactionRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { Facts } from '../rows/facts.ts';
+import { noStruckRows, type StruckRows } from '../struck-transactions.ts';
+import { nameOf, undoneRows } from './undone-rows.ts';
+
+/** What a batch says once nothing counts of a decided transaction but the reading that decides. */
+export interface DecidedFacts {
+  facts: Facts;
+  /** What takes out what other readings had, or have in this batch. */
+  undone: StruckRows;
+  decided: DisputedRow[];
+}
+
+/** @param alone whether nobody else has written of the partition since the batch before */
+type Decide = (facts: Facts, records: readonly TransactionRecord[], alone: boolean) => Promise<DecidedFacts>;
+
+interface Slots {
+  lowest: bigint;
+  highest: bigint;
+}
+
+/**
+ * Where the stream told two things of a transaction a reading of the chain decides, whichever comes first: what another
+ * has that this one does not is taken out, also of a batch that brings both, for a writer that was paused may still
+ * write it.
+ */
+export function createDecided(store: Store): Decide {
+  /** Between which slots any was decided: at the tip hardly ever one, and nothing is asked. */
+  let range: Slots | null | undefined;
+
+  const decidedBefore = async (records: readonly TransactionRecord[]): Promise<InSlot[]> => {
+    if (range === undefined) range = await decidedSlots(store);
+    if (range === null || records.length === 0) return [];
+    const here = rangeOf(records.map(({ slot }) => slot));
+    if (here.highest < range.lowest || here.lowest > range.highest) return [];
+    const names = new Set(records.map(recordName));
+    return (await decidedBetween(store, here.lowest, here.highest)).filter((one) => names.has(nameOf(one)));
+  };
+
+  return async (facts, records, alone) => {
+    if (!alone) range = undefined;
+    const before = await decidedBefore(records);
+    const here = facts.transactions.filter(({ has_index }) => isDecided(has_index));
+    const all = new Map<string, InSlot>([...before, ...here].map((one) => [nameOf(one), one]));
+    if (all.size === 0) return { facts, undone: noStruckRows(), decided: [] };
+    if (here.length > 0) {
+      const slots = here.map(({ slot }) => BigInt(slot));
+      range = rangeOf(range == null ? slots : [...slots, range.lowest, range.highest]);
+    }
+    const inSlots = [...all.values()];
+    const [events, policies] = await Promise.all([
+      eventsOfDecided(store, inSlots),
+      policiesOfDecided(store, inSlots),
+    ]);
+    const isOther = (row: InSlot & { has_index: number }) =>
+      all.has(nameOf(row)) && !isDecided(row.has_index);
+    const isOfDecided = (row: InSlot) => all.has(nameOf(row));
+    const inBatch = [...facts.events, ...facts.derived];
+    return {
+      facts: {
+        ...facts,
+        events: facts.events.filter((row) => !isOther(row)),
+        derived: facts.derived.filter((row) => !isOther(row)),
+        transactions: facts.transactions.filter((row) => !isOther(row)),
+        policyTransactions: facts.policyTransactions.filter((row) => !isOther(row)),
+        incomplete: facts.incomplete.filter((row) => !isOfDecided(row)),
+        decided: facts.decided.filter((row) => !isOfDecided(row)),
+      },
+      undone: undoneRows(
+        [...events, ...inBatch.filter((row) => all.has(nameOf(row)))],
+        [...policies, ...facts.policyTransactions.filter((row) => all.has(nameOf(row)))],
+      ),
+      decided: here.map(({ slot, signature }) => ({ slot, signature, standing: STANDING.decided })),
+    };
+  };
+}
+
+const recordName = ({ slot, signature }: TransactionRecord): string => `${slot} ${encodeBase58(signature)}`;
+
+function rangeOf(slots: readonly bigint[]): Slots {
+  return { lowest: slots.reduce(lower), highest: slots.reduce(higher) };
+}
+
+const lower = (a: bigint, b: bigint) => (a < b ? a : b);
+const higher = (a: bigint, b: bigint) => (a > b ? a : b);

@@ -1,0 +1,28 @@
+import type { EventRow } from '../../../clickhouse/tables.ts';
+import type { RecomputeRecord } from '../../../schemas/records.ts';
+import { hourOf } from '../../../schemas/units.ts';
+import type { Facts } from '../rows/facts.ts';
+import { intervalOf, type Touched } from './slot-intervals.ts';
+
+/** Whether one of them is of an hour that the partition has passed, or may be. */
+export function arePast(events: readonly EventRow[], passed: number | null): boolean {
+  const hour = hourOf(passed);
+  return events.some(({ block_time }) => hour === null || (hourOf(block_time) ?? 0) < hour);
+}
+
+/** The sums that a batch may have changed. */
+export function touchedBy(
+  facts: Facts,
+  derived: readonly EventRow[],
+  asked: readonly RecomputeRecord[],
+): Touched {
+  const ofPolicies = derived.filter(({ policy }) => policy !== '').map(({ mint }) => mint);
+  return {
+    mints: new Set([...facts.touchedMints, ...ofPolicies, ...asked.flatMap(({ mints }) => mints)]),
+    intervals: new Set([
+      ...facts.touchedIntervals,
+      ...derived.map(({ slot }) => intervalOf(BigInt(slot))),
+      ...asked.flatMap(({ slots }) => slots.map(intervalOf)),
+    ]),
+  };
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { firstDisputed } from '../../../clickhouse/queries/progress/disputed.ts';
+import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
+import type { LogEntry } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { ours } from '../../schemas/support/program-calls.ts';
+import { run } from '../../schemas/support/run.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { createRandom } from '../../support/random.ts';
+import {
+  batchOf,
+  EVENING,
+  event,
+  key,
+  logOf,
+  PROGRAM,
+  rawSignature,
+  routed,
+  transaction,
+} from './support/records.ts';
+import { readTables, type Tables } from './support/tables.ts';
+
+const SEED = Number(process.env.SEED ?? 1);
+const open: Store[] = [];
+let expected: Served;
+afterAll(async () => {
+  await Promise.all(open.map((store) => store.close()));
+});
+
+async function emptyStore(): Promise<Store> {
+  const store = await embeddedDatabase('several');
+  open.push(store);
+  return store;
+}
+
+const failed = toGeyser(run([ours({ emit: routed(1n) })], true), false);
+const disputed = { standing: 'disputed' } as const;
+const decides = { standing: 'decides', source: 'rpc' } as const;
+
+/** What the chain has: other amounts, one event less, one more, an event of another policy, one that failed. */
+const CHAIN: TransactionRecord[] = [
+  transaction('amounts', 10n, [routed(5n)], { ...decides, index: 3 }),
+  transaction('less', 11n, [routed(7n)], { ...decides, index: 3 }),
+  transaction('more', 11n, [routed(7n), event('CreditNoted', { amount: 4n })], decides),
+  transaction('policy', 12n, [routed(7n, 'other')], decides),
+  transaction('failed', 13n, [], { ...decides, payload: failed }),
+  transaction('same', 14n, [routed(9n)], decides),
+];
+/** What the stream told of the same at first, and then. */
+const TOLD: TransactionRecord[][] = [
+  [transaction('amounts', 10n, [routed(6n)], disputed), transaction('amounts', 10n, [routed(5n)], disputed)],
+  [transaction('less', 11n, [routed(7n)]), transaction('less', 11n, [routed(8n), routed(9n)], disputed)],
+  [transaction('more', 11n, [routed(7n)], disputed)],
+  [transaction('policy', 12n, [routed(7n), routed(8n)]), transaction('policy', 12n, [routed(7n)], disputed)],
+  [transaction('failed', 13n, [routed(7n), event('CreditNoted', { amount: 4n })], disputed)],
+  [transaction('same', 14n, [routed(9n)], disputed)],
+];
+const OTHERS = [
+  transaction('beside', 9n, [routed(100n)]),
+  transaction('behind', 600n, [routed(100n)], { blockTime: EVENING + 300 }),
+];
+
+const isStanding = (row: unknown) => (row as { kind: string }).kind !== '';
+
+/** What readers have of a store, but which reading it is of. */
+type Served = Tables & { last: unknown };
+async function served(store: Store): Promise<Served> {
+  const tables = await readTables(store);
+  const plain = (rows: unknown[] = []) => rows.map((row) => ({ ...(row as object), has_index: 0 }));
+  const policies = ['mint', 'other'].map((mint) => key(`policy of ${mint}`));
+  const last = [...(await lastTransactions(store, policies))].map(([policy, { signature }]) => [
+    policy,
+    signature,
+  ]);
+  const written = await store.query(
+    'SELECT policy, slot, signature, tx_index FROM policy_transactions FINAL WHERE has_index != 2 ORDER BY policy, slot, signature',
+  );
+  const zeros = (row: unknown) =>
+    Object.values(row as object).every((value) => !/^[1-9]\d*$/.test(String(value)));
+  const sums = (rows: unknown[] = []) =>
+    rows.filter((row) => !zeros({ ...(row as object), mint: '', day: '', quote_mint: '' }));
+  return {
+    events: plain(tables.events?.filter(isStanding)),
+    bySlot: plain(tables.bySlot?.filter(isStanding)),
+    transactions: plain(tables.transactions),
+    written,
+    policyTotals: sums(tables.policyTotals),
+    quoteDays: sums(tables.quoteDays),
+    last: last.sort(),
+  };
+}
+
+beforeAll(async () => {
+  const store = await emptyStore();
+  const plain = CHAIN.map(({ standing: _, ...record }) => record);
+  await createMaterialiser({ store, programId: PROGRAM })(
+    batchOf('transactions', logOf([...OTHERS, ...plain])),
+  );
+  expected = await served(store);
+});
+
+const take = (store: Store, entries: readonly LogEntry[]) =>
+  createMaterialiser({ store, programId: PROGRAM })(batchOf('transactions', entries));
+
+test('a reading that decides has the last word over what the stream told, before it and behind it', async () => {
+  const store = await emptyStore();
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  let next = 0n;
+  const hand = async (...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, next)));
+    next += BigInt(records.length);
+  };
+  for (const record of [...OTHERS, ...TOLD.flat()]) await hand(record);
+  expect(await served(store)).not.toEqual(expected);
+  expect(await firstDisputed(store)).toBe(10n);
+  const stored = await storedState(store).verification?.storedBetween(0n, 20n);
+  expect(stored?.find(({ signature }) => signature === encodeBase58(rawSignature('amounts')))).toMatchObject({
+    disputed: { index: 1 },
+  });
+  for (const record of CHAIN) await hand(record);
+  expect(await served(store)).toEqual(expected);
+  expect(await firstDisputed(store)).toBeNull();
+  // How it left accounts nobody knows, but where it told what the chain has.
+  const holes = await store.query<{ after_slot: string }>(
+    'SELECT after_slot FROM stream_holes ORDER BY after_slot',
+  );
+  expect(new Set(holes.map(({ after_slot }) => after_slot))).toEqual(new Set(['10', '11', '12']));
+  for (const record of TOLD.flat()) await hand(record);
+  await hand(...TOLD.flat());
+  expect(await served(store)).toEqual(expected);
+  expect(await firstDisputed(store)).toBeNull();
+});
+
+test(`however the log is cut, cut off, mixed and handed in again, every figure is the chain's (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  const pick = (below: number) => Math.floor(random() * below);
+  for (let round = 0; round < 6; round += 1) {
+    const store = await emptyStore();
+    const records = [...OTHERS, ...TOLD.flat(), ...CHAIN].toSorted(() => random() - 0.5);
+    const log = logOf(records);
+    for (let done = 0; done < log.length; ) {
+      const from = pick(2) === 0 ? pick(done + 1) : done;
+      const to = Math.min(log.length, from + 1 + pick(log.length / 2));
+      if (pick(3) === 0) {
+        let left = pick(10);
+        const mortal: Store = {
+          ...store,
+          insert: async (table, rows) => {
+            left -= 1;
+            if (left < 0) throw new Error('killed');
+            await store.insert(table, rows);
+          },
+        };
+        const isDone = await take(mortal, log.slice(from, to)).then(
+          () => true,
+          () => false,
+        );
+        if (!isDone) continue;
+      } else await take(store, log.slice(from, to));
+      done = Math.max(done, to);
+    }
+    expect(await served(store), `round ${round}`).toEqual(expected);
+  }
+});
+
+test('a writer that was paused brings nothing back of what was decided in one batch', async () => {
+  const store = await emptyStore();
+  const paused = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const slow: Store = {
+    ...store,
+    insert: async (table, rows) => {
+      if (table === 'events') {
+        reached.resolve();
+        await paused.promise;
+      }
+      await store.insert(table, rows);
+    },
+  };
+  const told = logOf([...OTHERS, ...TOLD.flat()]);
+  const late = take(slow, told);
+  await reached.promise;
+  await take(store, [...told, ...logOf(CHAIN, BigInt(told.length))]);
+  paused.resolve();
+  await late;
+  const { policyTotals: _, quoteDays: __, ...facts } = expected;
+  expect(await served(store)).toMatchObject(facts);
+});
