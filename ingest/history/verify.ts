@@ -9,7 +9,7 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
 import { decideDispute } from './decide-disputes.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
-import type { LateSlots } from './late-slots.ts';
+import { createLateSlots, type LateSlots } from './late-slots.ts';
 import { readListed } from './read-transaction.ts';
 import { settleDoubts } from './settle-doubts.ts';
 import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
@@ -24,8 +24,8 @@ export interface VerificationStore {
   storedBetween(from: bigint, to: bigint): Promise<PlacedTransaction[]>;
   /** What is to be struck out of the index with these. */
   tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
-  /** The lowest slot of a transaction that the stream told two things of, and nobody has decided; null where none is. */
-  firstDisputed(): Promise<bigint | null>;
+  /** Slots of transactions that the stream told two things of, and nobody has decided; the lowest, so many at most. */
+  disputedSlots(most: number): Promise<bigint[]>;
 }
 
 /** Has accounts read again that the stream may have left otherwise than the chain has them. */
@@ -71,6 +71,8 @@ const BEHIND_FINAL = 32n;
 const WINDOW = 5_000n;
 /** Before what an earlier run has compared: what came late for these slots just before it ended nobody remembers. */
 const AGAIN = 300n;
+/** Whatever is applied, that is behind it. */
+const BEFORE_ALL = 0n;
 const REQUESTS_PER_SECOND = 2;
 const BURST = 20;
 const EVERY_MS = 30_000;
@@ -82,14 +84,17 @@ const AT_TIP_MS = 5_000;
  * is read, what the chain does not have is struck out. Its place is what the log was told to be verified.
  */
 export async function verifyForever(options: VerifyOptions): Promise<void> {
-  const { logger, signal, everyMs = EVERY_MS } = options;
+  const { store, logger, signal, late = createLateSlots(), everyMs = EVERY_MS } = options;
+  let isRecalled = false;
   const rpc = budgeted(options.rpc, signal);
   /** What was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
     let restMs = everyMs;
     try {
-      const done = await verifyNext({ ...options, rpc }, told);
+      if (!isRecalled) await recall(store, late);
+      isRecalled = true;
+      const done = await verifyNext({ ...options, rpc, late }, told);
       if (done !== null) {
         told = done.slot;
         options.onVerified?.(done);
@@ -107,6 +112,18 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
     }
     await pause(restMs, signal);
   }
+}
+
+const MOST_RECALLED = 1_000;
+
+/** Has the slots compared again of which an earlier process did not decide all that the stream told two things of. */
+export async function recall(store: VerificationStore, late: LateSlots): Promise<void> {
+  const disputed = await store.disputedSlots(MOST_RECALLED);
+  if (disputed.length === 0) return;
+  for (const slot of disputed) late.add(slot, BEFORE_ALL);
+  // They come first, and would stand for what a process begins with.
+  const from = await store.verifiedSlot();
+  if (from !== null) late.add(from < AGAIN ? BEFORE_ALL : from + 1n - AGAIN, BEFORE_ALL);
 }
 
 /** Verifies the next window; null where there is none yet. @throws RpcError, HistoryUnavailableError */
@@ -172,12 +189,10 @@ async function nextWindow(
   told: bigint | null,
 ): Promise<Window | null> {
   const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
-  // What this process has found since it compares by itself, once it is applied.
-  const disputed = told === null ? await store.firstDisputed() : null;
   if (marker === null) return null;
   const from = higher(told, stored);
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
-  const again = [late?.lowest(marker) ?? first, disputed ?? first].reduce(lower);
+  const again = late?.lowest(marker) ?? first;
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);

@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
-import { firstDisputed } from '../../clickhouse/queries/progress/disputed.ts';
+import { disputedSlots } from '../../clickhouse/queries/progress/disputed.ts';
 import { appliedState, gapStates, openOf } from '../../clickhouse/queries/progress/index-state.ts';
 import {
   followedAccounts,
@@ -113,7 +113,7 @@ export function storedState(
       signatureBehind: (slot) => signatureBehind(store, slot),
       storedBetween: (from, to) => storedBetween(store, from, to),
       tracesOf: (ghosts) => tracesOf(store, ghosts),
-      firstDisputed: () => firstDisputed(store),
+      disputedSlots: (most) => disputedSlots(store, most),
     },
     undated: { undatedStates: (behind, most) => undatedStates(store, behind, most) },
     sweeps: {

@@ -42,12 +42,14 @@ export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<
   );
 }
 
-/** The lowest slot of a transaction that nobody has decided; null where there is none. */
-export async function firstDisputed(store: Store): Promise<bigint | null> {
-  const [row] = await store.query<{ slot: string | null }>(
-    `SELECT minOrNull(slot) AS slot FROM disputed_transactions FINAL WHERE standing = ${STANDING.disputed}`,
+/** The slots of transactions that nobody has decided, the lowest first, so many at most. */
+export async function disputedSlots(store: Store, most: number): Promise<bigint[]> {
+  const rows = await store.query<{ slot: string }>(
+    `SELECT DISTINCT slot FROM disputed_transactions FINAL WHERE standing = ${STANDING.disputed}
+     ORDER BY slot LIMIT {most:UInt32}`,
+    { most },
   );
-  return row?.slot == null ? null : BigInt(row.slot);
+  return rows.map(({ slot }) => BigInt(slot));
 }
 
 /** The lists travel as bound parameters, in the address of the request. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
 import { createLateSlots } from '../../../ingest/history/late-slots.ts';
 import {
+  recall,
   type VerificationStore,
   type VerifyOptions,
   verifyForever,
@@ -44,7 +45,7 @@ async function verify(
     signatureBehind: async () => null,
     storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
     tracesOf: async (ghosts) => ghosts.map((ghost) => ({ ...ghost, policies: [], events: [] })),
-    firstDisputed: async () => stored.findLast(({ disputed }) => disputed !== undefined)?.slot ?? null,
+    disputedSlots: async () => [],
   };
   const found = await verifyNext(
     {
@@ -221,15 +222,30 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records.at(-1)).toMatchObject({ struck: [{ signature: GHOST.signature }] });
   });
 
-  test('is compared again by the next process from the first that is disputed on, however far back', async () => {
-    const did = having('effects');
-    const stored = listed.map(
-      (one): PlacedTransaction => (one === did ? { ...one, disputed: { index: null } } : one),
-    );
-    const before = stage.chain.tip().slot - 65n;
-    const far = { ...rpc, getSlot: async () => 10_000n };
-    const { records } = await verify(stored, { rpc: far, applied: async () => before + 1n }, { before });
-    expect(signaturesIn(records)).toEqual([did.signature]);
+  test('is compared again by the next process where it is disputed, however far back, and then as ever', async () => {
+    const late = createLateSlots();
+    const tip = 20_000n;
+    const windows: string[] = [];
+    const options = {
+      late,
+      applied: async () => tip * 2n,
+      rpc: { ...rpc, getSlot: async () => tip + 32n, getSignaturesForAddress: async () => [] },
+      store: {
+        verifiedSlot: async () => tip,
+        nextSlot: async (from: bigint) => from,
+        signatureBehind: async () => null,
+        storedBetween: async (from: bigint, to: bigint) => {
+          windows.push(`${from} to ${to}`);
+          return [];
+        },
+        tracesOf: async () => [],
+        disputedSlots: async () => [7n, 8_000n],
+      },
+    };
+    await recall(options.store, late);
+    let told: bigint | null = null;
+    for (let look = 0; look < 4; look += 1) told = (await verify([], options, { told })).found?.slot ?? told;
+    expect(windows).toEqual(['7 to 5007', '8000 to 13000', '19701 to 20000']);
   });
 
   test('is not compared where a transaction that is doubted cannot be read', async () => {
@@ -290,7 +306,7 @@ test('windows of what is behind follow one another, and at the tip there is a re
       signatureBehind: async () => null,
       storedBetween: async () => [],
       tracesOf: async () => [],
-      firstDisputed: async () => null,
+      disputedSlots: async () => [],
     },
     ...{ programId: stage.chain.programId, startSlot: 0n, signal: stop.signal },
     log: { append: async () => {} },
