@@ -49,8 +49,8 @@ export interface UnseenRow {
   address: string;
   after_slot: string;
   to_slot: string;
-  /** A hash of what hours keep of the state that was found. */
-  state: string;
+  /** A hash of what hours keep of the state that was found; null where none was, but that there may be one. */
+  state: string | null;
 }
 
 /** A state that the stream brought behind the reading of `to_slot`, which had found the same. */

@@ -163,6 +163,16 @@ export interface CarriedRecord {
 }
 
 /**
+ * In a slot the stream left something out that may have written an account: how that was at the end of the slot nobody
+ * saw, whatever is read of it later.
+ */
+export interface UnseenRecord {
+  kind: 'unseen';
+  address: Uint8Array;
+  slot: bigint;
+}
+
+/**
  * A piece of a record that is larger than the log takes at once. It stands where its record would, and all of them in
  * order are the record's bytes.
  */
@@ -210,6 +220,7 @@ export type LogRecord =
   | ProfitRecord
   | TimeRecord
   | CarriedRecord
+  | UnseenRecord
   | ReadingRecord
   | PartRecord
   | DeadLetterRecord;

@@ -4,7 +4,7 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { StruckTransaction, TransactionRecord } from '../../schemas/records.ts';
+import type { StruckTransaction, TransactionRecord, UnseenRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
 import { decideDispute } from './decide-disputes.ts';
@@ -144,8 +144,11 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   const written = new Set<string>();
   for (const { info, unheard } of missing) {
     const record = await read(info);
+    const leftOut = unheard ? (options.accounts?.writtenBy(record) ?? []) : [];
+    // Told first: once the transaction is there nobody finds any more that the stream had not brought it.
+    if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
     await log.append([record]);
-    for (const address of unheard ? (options.accounts?.writtenBy(record) ?? []) : []) written.add(address);
+    for (const address of leftOut) written.add(address);
   }
   const settled = await settleDoubts(doubted, read);
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
@@ -167,6 +170,10 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
     more,
   };
 }
+
+const unseenRecord = (address: string, slot: bigint): UnseenRecord => ({
+  ...{ kind: 'unseen', address: decodeKey(address) as Uint8Array, slot },
+});
 
 async function mustRead(rpc: Rpc, info: SignatureInfo, signal: AbortSignal): Promise<TransactionRecord> {
   const record = await readListed(rpc, info, 0, signal);

@@ -15,6 +15,7 @@ import type {
   StruckTransaction,
   TimeRecord,
   TransactionRecord,
+  UnseenRecord,
   VerifiedRecord,
 } from '../../schemas/records.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
@@ -217,4 +218,5 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
     ...{ address: bytes, slot: u64, blockTime: numberOrNull },
     carried: flag,
   }),
+  unseen: layout<UnseenRecord>('unseen', 13, { address: bytes, slot: u64 }),
 };

@@ -14,6 +14,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   profit: ['transactions'],
   time: ['accounts'],
   carried: ['accounts'],
+  unseen: ['accounts'],
   reading: ['readings'],
   // Each goes where its record would.
   part: [],
@@ -22,7 +23,8 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
 
 /** What decides the partition of a record; null for one that goes to all of them, or names its own. */
 export function keyOf(record: LogRecord): Uint8Array | null {
-  if (record.kind === 'account' || record.kind === 'time' || record.kind === 'carried') return record.address;
+  if (record.kind === 'account' || record.kind === 'time') return record.address;
+  if (record.kind === 'carried' || record.kind === 'unseen') return record.address;
   if (record.kind === 'transaction' || record.kind === 'profit') return record.signature;
   if (record.kind === 'part') return record.key;
   if (record.kind === 'reading') return textKey(readingKey(record.reading));

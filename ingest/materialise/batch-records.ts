@@ -8,6 +8,7 @@ import type {
   RecomputeRecord,
   TimeRecord,
   TransactionRecord,
+  UnseenRecord,
   VerifiedRecord,
 } from '../../schemas/records.ts';
 import type { LogBatch } from '../log/port.ts';
@@ -25,6 +26,7 @@ export type BatchRecords = {
   profits: ProfitRecord[];
   times: TimeRecord[];
   carried: CarriedRecord[];
+  unseen: UnseenRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
 };
@@ -32,7 +34,16 @@ export type BatchRecords = {
 export function recordsByKind(batch: LogBatch): BatchRecords {
   const records: BatchRecords = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
-    ...{ readings: [], recomputes: [], profits: [], times: [], carried: [], verified: [], deadLetters: [] },
+    ...{
+      readings: [],
+      recomputes: [],
+      profits: [],
+      times: [],
+      carried: [],
+      unseen: [],
+      verified: [],
+      deadLetters: [],
+    },
   };
   for (const { offset, record } of batch.entries) {
     if (record.kind === 'account') records.accounts.push(record);
@@ -44,6 +55,7 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
     else if (record.kind === 'profit') records.profits.push(record);
     else if (record.kind === 'time') records.times.push(record);
     else if (record.kind === 'carried') records.carried.push(record);
+    else if (record.kind === 'unseen') records.unseen.push(record);
     else if (record.kind === 'verified') records.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
     // Others in that topic were kept where they were found, by a decoder that may have been mended since.

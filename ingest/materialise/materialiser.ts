@@ -186,8 +186,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
     const { batch, before, goesOn, changes, insert, records, facts, states } = made;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
-    const { times, carried } = records;
-    await writeStates({ states, times, carried, markers, before, goesOn }, insert);
+    const { times, carried, unseen } = records;
+    await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const letters = [...records.deadLetters, ...facts.deadLetters, ...states.deadLetters];
     // What stands in that topic is not appended to it again.

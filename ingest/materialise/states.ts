@@ -1,9 +1,9 @@
 import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import type { AccountHourRow, CarriedRow } from '../../clickhouse/hour-tables.ts';
+import type { AccountHourRow, CarriedRow, UnseenRow } from '../../clickhouse/hour-tables.ts';
 import type { LatestTable, StateRow } from '../../clickhouse/tables.ts';
 import { chunks } from '../../runtime/chunks.ts';
-import type { CarriedRecord, MarkerRecord, TimeRecord } from '../../schemas/records.ts';
+import type { CarriedRecord, MarkerRecord, TimeRecord, UnseenRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { createNewMarks } from './rows/high-water-marks.ts';
@@ -28,6 +28,8 @@ export interface States {
   times: readonly TimeRecord[];
   /** What is told of whether a stream brings accounts. */
   carried: readonly CarriedRecord[];
+  /** Accounts that the stream left something out of. */
+  unseen: readonly UnseenRecord[];
   /** None where the batch is read again beside the partition's owner. */
   markers: readonly MarkerRecord[];
   /** Where the partition stands. */
@@ -49,7 +51,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   const marks = createNewMarks();
   const places = createVenuePlaces();
   const unseen = createHighestUnseen(store);
-  return async ({ states, times, carried, markers, before, goesOn }, insert) => {
+  return async ({ states, times, carried, unseen: leftOut, markers, before, goesOn }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
     const { closings, waiting } = hourRows(latest.closings);
@@ -71,7 +73,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
     // hour that says less than they do lacks something.
     await Promise.all([
-      insert('unseen_changes', latest.unseen, NEWS),
+      insert('unseen_changes', [...latest.unseen, ...leftOut.map(leftOutRow)], NEWS),
       insert('brought_changes', brought, NEWS),
       insert(
         'carried_accounts',
@@ -105,6 +107,14 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
 /** One row for each hour: how many there were ever says whether something was written. */
 const hourWrites = (rows: readonly AccountHourRow[]): object[] =>
   [...new Set(rows.map(({ hour }) => hour))].map((hour) => ({ hour, written: 1 }));
+
+/** Of any state but one that is seen behind the slot, or was before it, nobody knows whether it was another at its end. */
+const leftOutRow = ({ address, slot }: UnseenRecord): UnseenRow => ({
+  address: encodeBase58(address),
+  after_slot: (slot - 1n).toString(),
+  to_slot: (slot + 1n).toString(),
+  state: null,
+});
 
 const carriedRow = ({ address, slot, carried }: CarriedRecord): CarriedRow => ({
   address: encodeBase58(address),

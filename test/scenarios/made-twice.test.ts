@@ -87,9 +87,17 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
   test('nor is anything missing where the stream lost transactions with what they wrote', async () => {
     harness.mayMiss();
     harness.geyser.faults.lose(SEED);
-    await live(40);
+    await live(20);
+    // Of the hours, too, that end before any of it is read.
+    harness.rpc.faults.down('busy');
+    for (let hours = 0; hours < 8; hours += 1) {
+      await live(3);
+      chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
+    }
+    await live(5);
     await harness.settle();
     harness.geyser.faults.lose(null);
+    harness.rpc.faults.down(null);
     await compared();
     await harness.expectExact();
   });

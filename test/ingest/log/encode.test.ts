@@ -128,8 +128,10 @@ const carried = fc.record({
   blockTime: time,
   carried: fc.boolean(),
 });
+const unseen = fc.record({ kind: kind('unseen'), address: bytes(32), slot: u64 });
 const record = fc.oneof(
   carried,
+  unseen,
   laterTime,
   profit,
   part,
@@ -143,11 +145,15 @@ const record = fc.oneof(
   deadLetter,
 ) as fc.Arbitrary<LogRecord>;
 
-/** What a marker or a transaction was before there was more to say of it. */
+/** What a record of some kinds was before there was more to say in it. */
 function older(record: LogRecord): LogRecord | null {
   if (record.kind === 'marker') {
     const { followed: _, missed: __, ...marker } = record;
     return marker;
+  }
+  if (record.kind === 'gap') {
+    const { before: _, obstacle: __, ...gap } = record;
+    return gap;
   }
   if (record.kind !== 'transaction') return null;
   const { standing: _, ...transaction } = record;

@@ -77,6 +77,7 @@ const WRITTEN: [record: LogRecord, hex: string][] = [
     { kind: 'carried', address: key(9), slot: 5n, blockTime: null, carried: true },
     '010c04000000090909090500000000000000' + '0001',
   ],
+  [{ kind: 'unseen', address: key(9), slot: 5n }, '010d04000000090909090500000000000000'],
   [
     {
       ...{ kind: 'verified', slot: 6n },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCover } from '../../../api/history/cover.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
@@ -308,4 +309,23 @@ test(`however a log is cut, and whatever is handed in again, the rows are the sa
   const again = await fresh();
   await materialise(again, records, [19, 8], 2);
   expect(await tables(again)).toEqual(expected);
+});
+
+test('where the stream left something out of a slot, an account is not known at the end of its hour, and from its next state on', async () => {
+  const of = await fresh();
+  const leftOut: LogRecord = { kind: 'unseen', address: rawKey('left'), slot: 8n };
+  const states = [state('left', 5n, 5n), state('left', 14n, 14n)];
+  for (const order of [
+    [states[0], leftOut, states[1]],
+    [...states, leftOut],
+  ])
+    await materialise(of, order as LogRecord[], [1], 2);
+  const changes = (await unseen(of, 'left')) as { after_slot: string; to_slot: string }[];
+  expect(changes).toEqual([{ after_slot: '7', to_slot: '9' }]);
+  const hours = [0, 12, 24].map((slot, at) => ({ hour: 497_300 + at, slot: String(slot) }));
+  const row = { address: key('left'), streamed: [], brought: [] };
+  const cover = createCover({ hours, holes: [] }, [{ ...row, ...(changes[0] as (typeof changes)[0]) }], []);
+  const lost = (seen: string, hour: number) =>
+    cover.lost({ address: key('left'), hour: 497_300 + hour - 1, seen }, 497_300 + hour) !== null;
+  expect([lost('5', 1), lost('14', 2)]).toEqual([true, false]);
 });

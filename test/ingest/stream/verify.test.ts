@@ -12,7 +12,8 @@ import type { PlacedTransaction } from '../../../ingest/history/verify-window.ts
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { decodeBase58, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { key, rawKey } from '../materialise/support/records.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
 let stage: StreamStage;
@@ -69,12 +70,14 @@ const placeOf = (slot: bigint, signature: Uint8Array) =>
 const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 
+const accountOf = (signature: Uint8Array) => encodeBase58(signature.subarray(0, 32));
+
 /** What accounts are to be read again for it. */
 async function readAgain(stored: readonly PlacedTransaction[]) {
   const read: string[] = [];
   await verify(stored, {
     accounts: {
-      writtenBy: (record) => [encodeBase58(record.signature)],
+      writtenBy: (record) => [accountOf(record.signature)],
       read: (addresses, notBefore) => read.push(`${addresses} at ${notBefore}`),
       readAll: (slot) => read.push(`all behind ${slot}`),
     },
@@ -155,9 +158,20 @@ describe('what is stored, beside what is final on the chain', () => {
     const slot = stage.chain.tip().slot - 64n;
     const others = listed.filter((one) => one !== lost && one !== late);
     expect(await readAgain([...others, { ...late, unwritten: true, undated: true }])).toEqual([
-      `${lost.signature} at ${slot}`,
+      `${accountOf(decodeBase58(lost.signature) as Uint8Array)} at ${slot}`,
     ]);
     expect(await readAgain(listed)).toEqual([]);
+    // That nobody saw how it left them is told before it is: by then nobody would find it any more.
+    const accounts = { writtenBy: () => [key('one')], read: () => {}, readAll: () => {} };
+    const { records } = await verify(others, { accounts });
+    expect(records.map(({ kind }) => kind)).toEqual([
+      'unseen',
+      'transaction',
+      'unseen',
+      'transaction',
+      'verified',
+    ]);
+    expect(records).toContainEqual({ kind: 'unseen', address: rawKey('one'), slot: lost.slot });
   });
 
   test('has all accounts read again where the stream told what the chain does not have', async () => {
