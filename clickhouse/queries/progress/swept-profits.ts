@@ -50,6 +50,9 @@ export async function unsettledSweeps(
   return rows.map((row) => ({ ...row, slot: BigInt(row.slot) }));
 }
 
+/** Slots that were made twice: a mark that was seen first in one of them may be of the version that died. */
+const MADE_TWICE = 'SELECT after_slot + 1 FROM stream_holes WHERE to_slot = after_slot + 2';
+
 /** The marks of a policy around a slot: the last that was seen before it, and the first at it or behind; with those beside them. */
 export async function marksAround(
   store: Store,
@@ -58,7 +61,8 @@ export async function marksAround(
 ): Promise<{ before: PolicyMark[]; after: PolicyMark[] }> {
   const marks = async (where: string) => {
     const rows = await store.query<{ slot: string; hwm: string; profit_swept: string }>(
-      `SELECT slot, hwm, profit_swept FROM policy_marks FINAL WHERE policy = {policy:String} AND ${where} LIMIT 2`,
+      `SELECT slot, hwm, profit_swept FROM policy_marks FINAL
+       WHERE policy = {policy:String} AND slot NOT IN (${MADE_TWICE}) AND ${where} LIMIT 2`,
       { policy, slot },
     );
     return rows.map((row) => ({

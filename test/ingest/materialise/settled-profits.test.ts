@@ -149,3 +149,26 @@ test('where another sweep of the time between may be missing, nothing is told', 
   await index.take('transactions', [gap, ...transactions]);
   expect(await index.settled()).toEqual([]);
 });
+
+test('a mark that was seen in a slot that was made twice decides nothing', async () => {
+  const index = await indexOf();
+  const policy = 'a policy';
+  const mark = (slot: bigint) => ({
+    ...{ policy, hwm: slot.toString(), profit_swept: '0', slot: slot.toString() },
+    before: (2n ** 64n - 1n - slot).toString(),
+  });
+  await index.store.insert('policy_marks', [10n, 12n, 20n, 22n].map(mark));
+  const around = async () => {
+    const marks = await storedState(index.store).sweeps?.marksAround(policy, 15n);
+    return [marks?.before, marks?.after].map((some) => some?.map(({ slot }) => slot));
+  };
+  expect(await around()).toEqual([
+    [12n, 10n],
+    [20n, 22n],
+  ]);
+  const struck = [12n, 20n].map((slot) => ({
+    ...{ signature: `of ${slot}`, slot, policies: [policy], events: [] },
+  }));
+  await index.take('transactions', [{ kind: 'verified', slot: 30n, struck }]);
+  expect(await around()).toEqual([[10n], [22n]]);
+});
