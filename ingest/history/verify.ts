@@ -57,7 +57,7 @@ export interface VerifyOptions {
 
 export interface Verified {
   slot: bigint;
-  /** Transactions that were missing and are read now. */
+  /** Transactions that were missing, or disputed, and are read now. */
   read: number;
   /** Transactions that the chain does not have, or that failed there. */
   struck: number;

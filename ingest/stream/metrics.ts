@@ -48,7 +48,7 @@ export function streamMetrics(registry: Registry): {
   });
   const mended = new Counter({
     name: 'stream_mended_transactions_total',
-    help: 'Transactions that the stream left out and were read, or that the chain does not have and were struck out.',
+    help: 'Transactions that the stream left out or told in two ways and were read, or that the chain does not have and were struck out.',
     labelNames: ['how'],
     registers,
   });
