@@ -7,6 +7,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction, TransactionRecord, UnseenRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
+import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
 import { decideDispute } from './decide-disputes.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
 import { createLateSlots, type LateSlots } from './late-slots.ts';
@@ -26,16 +27,6 @@ export interface VerificationStore {
   tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
   /** Slots of transactions that the stream told two things of, and nobody has decided; the lowest, so many at most. */
   disputedSlots(most: number): Promise<bigint[]>;
-}
-
-/** Has accounts read again that the stream may have left otherwise than the chain has them. */
-export interface AccountsAgain {
-  /** Followed accounts that a transaction may have written, which the stream never brought; base58. */
-  writtenBy(record: TransactionRecord): string[];
-  /** Reads these at that slot or later. */
-  read(addresses: readonly string[], notBefore: bigint): void;
-  /** All of them: what wrote them up to that slot is not known, or not of the chain. */
-  readAll(slot: bigint): void;
 }
 
 export interface VerifyOptions {
@@ -128,9 +119,22 @@ export async function recall(store: VerificationStore, late: LateSlots): Promise
 
 /** Verifies the next window; null where there is none yet. @throws RpcError, HistoryUnavailableError */
 export async function verifyNext(options: VerifyOptions, told: bigint | null): Promise<Verified | null> {
-  const { rpc, log, programId, store, signal } = options;
   const window = await nextWindow(options, told);
-  if (window === null || signal.aborted) return null;
+  if (window === null || options.signal.aborted) return null;
+  const again = createFoundAgain(options.accounts);
+  try {
+    return await verifyWindow(options, window, again);
+  } finally {
+    // Also where it broke off: what was mended by then is found by nobody any more.
+    again.ask(window.toSlot);
+  }
+}
+
+/** Addresses of a request. */
+const MANY = 100;
+
+async function verifyWindow(options: VerifyOptions, window: Window, again: FoundAgain): Promise<Verified> {
+  const { rpc, log, programId, store, signal } = options;
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
@@ -141,34 +145,27 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   await mustBeGhosts(ghosts, listed.length, rpc);
   const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
   const program = decodeKey(programId) as Uint8Array;
-  const written = new Set<string>();
   for (const { info, unheard } of missing) {
     const record = await read(info);
-    const leftOut = unheard ? (options.accounts?.writtenBy(record) ?? []) : [];
+    const leftOut = unheard ? again.leftOut(record) : [];
     // Told first: once the transaction is there nobody finds any more that the stream had not brought it.
     if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
     await log.append([record]);
-    for (const address of leftOut) written.add(address);
+    again.ask(toSlot, MANY);
   }
   const settled = await settleDoubts(doubted, read);
+  if (settled.succeeded.length + disputed.length > 0) again.all();
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
   for (const one of disputed) await log.append([await decideDispute(one, program, read)]);
   const gone = [...ghosts, ...settled.failed];
   const struck = gone.length === 0 ? [] : await store.tracesOf(gone);
+  // One that failed wrote nothing, in whichever version of its slot.
+  if (gone.some(({ outcome }) => outcome !== 'failed')) again.all();
   // What was missing is acknowledged before anything says that it is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
-  // One that failed wrote nothing, in whichever version of its slot.
-  const others =
-    gone.some(({ outcome }) => outcome !== 'failed') || settled.succeeded.length + disputed.length > 0;
-  if (others) options.accounts?.readAll(toSlot);
-  else if (written.size > 0) options.accounts?.read([...written], toSlot);
-  return {
-    slot,
-    read: missing.length + settled.succeeded.length + disputed.length,
-    struck: gone.length,
-    more,
-  };
+  const mended = missing.length + settled.succeeded.length + disputed.length;
+  return { slot, read: mended, struck: gone.length, more };
 }
 
 const unseenRecord = (address: string, slot: bigint): UnseenRecord => ({

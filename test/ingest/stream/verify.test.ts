@@ -174,6 +174,30 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records).toContainEqual({ kind: 'unseen', address: rawKey('one'), slot: lost.slot });
   });
 
+  test('has them read also where it breaks off behind that, and does not wait for all where there are many', async () => {
+    const slot = stage.chain.tip().slot - 64n;
+    const read: string[] = [];
+    const accounts = {
+      writtenBy: ({ signature }: { signature: Uint8Array }) =>
+        Array.from({ length: 60 }, (_, at) => `${at} of ${encodeBase58(signature)}`).map(key),
+      read: (addresses: readonly string[], notBefore: bigint) =>
+        read.push(`${addresses.length} at ${notBefore}`),
+      readAll: () => {},
+    };
+    let asked = 0;
+    const dying: Rpc = {
+      ...rpc,
+      getTransaction: async (...args) => {
+        asked += 1;
+        return asked > 3 ? { meta: null } : rpc.getTransaction(...args);
+      },
+    };
+    await expect(verify(listed.slice(30), { accounts, rpc: dying }).then(() => {})).rejects.toThrow(
+      'cannot be read',
+    );
+    expect(read).toEqual([`120 at ${slot}`, `60 at ${slot}`]);
+  });
+
   test('has all accounts read again where the stream told what the chain does not have', async () => {
     const all = [`all behind ${stage.chain.tip().slot - 64n}`];
     expect(await readAgain([...listed, { ...GHOST, outcome: 'effects' }])).toEqual(all);
