@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
+import { differingMints } from '../../../clickhouse/queries/audit/event-tables.ts';
+import { unappliedOfMint } from '../../../clickhouse/queries/audit/unapplied.ts';
 import { disputedSlots } from '../../../clickhouse/queries/progress/disputed.ts';
 import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
 import type { LogEntry } from '../../../ingest/log/port.ts';
@@ -125,6 +127,9 @@ test('a reading that decides has the last word over what the stream told, before
   for (const record of CHAIN) await hand(record);
   expect(await served(store)).toEqual(expected);
   expect(await disputedSlots(store, 9)).toEqual([]);
+  // What was taken out is nothing that an audit misses, or waits for.
+  for (const mint of ['mint', 'other']) expect(await unappliedOfMint(store, key(mint)), mint).toBe(0);
+  expect((await differingMints(store, { first: '', last: '~' })).mints).toEqual([]);
   // How it left accounts nobody knows, but where it told what the chain has.
   const holes = await store.query<{ after_slot: string }>(
     'SELECT after_slot FROM stream_holes ORDER BY after_slot',
@@ -190,4 +195,23 @@ test('a writer that was paused brings nothing back of what was decided in one ba
   await late;
   const { policyTotals: _, quoteDays: __, ...facts } = expected;
   expect(await served(store)).toMatchObject(facts);
+});
+
+test('a reading that decides and tells no time keeps the one that the stream told', async () => {
+  const store = await emptyStore();
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  const told = [transaction('t', 10n, [routed(5n)]), transaction('t', 10n, [routed(6n)], disputed)];
+  for (const [at, record] of [
+    ...told,
+    transaction('t', 10n, [routed(5n)], { ...decides, blockTime: null }),
+  ].entries())
+    await apply(batchOf('transactions', logOf([record], BigInt(at))));
+  expect(
+    await store.query('SELECT block_time, amount_a FROM events FINAL WHERE signature = {signature:String}', {
+      signature: encodeBase58(rawSignature('t')),
+    }),
+  ).toEqual([{ block_time: String(EVENING), amount_a: '5' }]);
+  expect(await store.query('SELECT sum(event_count) AS count FROM quote_days FINAL')).toEqual([
+    { count: '1' },
+  ]);
 });
