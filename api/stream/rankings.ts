@@ -83,8 +83,14 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
         if (followed.clients.size === 0) questions.delete(question);
       });
       const { told } = followed;
+      const isKnown = lastId !== null && ID.test(lastId);
       // One that is none of ours is not repeated: it may hold lines of a stream.
-      client.write(beginText(lastId !== null && ID.test(lastId) ? lastId : null));
+      client.write(beginText(isKnown ? lastId : null));
+      if (lastId !== null && !isKnown)
+        client.send({
+          event: 'gap',
+          data: { reason: 'the position is not known here', read: `/rankings?${question}` },
+        });
       if (told !== null && told.id !== lastId)
         client.send({ event: 'ranking', id: told.id, data: told.data });
       ticker.wake();

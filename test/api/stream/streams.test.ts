@@ -261,6 +261,19 @@ describe('rankings', () => {
     await again.until(1);
     expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
   });
+
+  test('behind an id that is none begin with a gap that says what is to be read', async () => {
+    const listener = await listen('/stream/rankings?sort=profit&mode=Agent', 'nonsense');
+    await listener.until(2);
+    expect(listener.heard[0]).toMatchObject({
+      event: 'gap',
+      data: {
+        reason: 'the position is not known here',
+        read: '/rankings?sort=profit&mode=Agent&limit=50',
+      },
+    });
+    expect(listener.heard[1]).toMatchObject({ event: 'ranking', data: { sort: 'profit' } });
+  });
 });
 
 describe('refusals', () => {
@@ -280,8 +293,8 @@ describe('refusals', () => {
     await listener.until(1);
     expect(listener.heard).toMatchObject([{ event: 'gap' }]);
     const ranking = await listen(`/stream/rankings?after=${forged}`);
-    await ranking.until(1);
-    expect(ranking.heard).toMatchObject([{ event: 'ranking' }]);
+    await ranking.until(2);
+    expect(ranking.heard.map(({ event }) => event)).toEqual(['gap', 'ranking']);
   });
 
   test('who comes and goes asks the store nothing anew while nothing is applied', async () => {
