@@ -8,9 +8,10 @@ import { decideBy, hasFormerSessions, OlderReadingError } from './decided.ts';
 const MOST_READINGS = 3;
 
 /**
- * The policy as the chain has it now. Where the key is not its agent any more, the sessions of that key end with this
- * reading, also if it should come back.
+ * The policy as the chain has it now. Where the key is not its agent any more, the sessions of that key are over with this
+ * reading, also if it should come back: the next use of one is told so, and none is known from then on.
  * @param least slot of the newest reading that is known to have decided.
+ * @param isUse whether it is such a use: who asks for a challenge, or signs one, has used none.
  * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
  */
 export function policyOfAgent(
@@ -18,6 +19,7 @@ export function policyOfAgent(
   { mint, agent }: Key,
   least: bigint,
   asker: Asker,
+  isUse = false,
 ): Promise<LivePolicy> {
   return byNewest(least, async (slot) => {
     const policy = await parts.chain.policy(mint, slot, asker);
@@ -27,7 +29,7 @@ export function policyOfAgent(
       await parts.db.transaction(async (tx) => {
         await takeTurn(tx, mint);
         await decideBy(tx, policy);
-        if (!trusted) await endRotatedOut(tx, { mint, agent });
+        if (!trusted && isUse) await endRotatedOut(tx, { mint, agent });
       });
     if (!trusted) throw notTheAgent(mint, agent);
     return policy;
@@ -45,7 +47,7 @@ export async function policyOfSession(
   least: bigint,
 ): Promise<LivePolicy> {
   const [policy, changedAt] = await Promise.all([
-    policyOfAgent(parts, session, least, 'session'),
+    policyOfAgent(parts, session, least, 'session', true),
     parts.chain.agentChanged(session.mint, session.slot),
   ]);
   if (changedAt === null) return policy;

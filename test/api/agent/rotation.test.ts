@@ -34,6 +34,26 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).posts).toBe(posts);
   });
 
+  test('the old key’s sessions are told of it by their first use, whatever that key was refused before', async () => {
+    const { mint, agent } = stage.policy();
+    const [token, other] = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)];
+    const { nonce, message } = (await stage.api.challenge(mint, agent.address)).body;
+    const signed = {
+      mint,
+      agent: agent.address,
+      nonce,
+      signature: agent.sign(String(message)).toString('base64'),
+    };
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    expect((await stage.api.challenge(mint, agent.address)).body.code).toBe('not_the_agent');
+    expect((await stage.api.call('POST', 'session', signed)).body.code).toBe('not_the_agent');
+    const first = await stage.api.call('POST', 'posts', POST, token);
+    expect([first.status, first.body.code]).toEqual([403, 'not_the_agent']);
+    for (const one of [token, other])
+      expect((await stage.api.call('POST', 'posts', POST, one)).body.code).toBe('invalid_session');
+  });
+
   test('every session of the old key ends with its first use, none counts, and the new key’s stays', async () => {
     const { mint, agent } = stage.policy();
     const tokens = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
