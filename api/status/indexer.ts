@@ -11,8 +11,8 @@ export function indexer(view: View): StatusResponse['indexer'] {
   const letters = view.one('deadLetters');
   const state = view.state();
   const { applied } = state;
-  const started = applied.partitions > 0;
-  const updatedAt = started ? timeOfMillis(applied.applied_at) : null;
+  // Partitions are declared before anything of them is applied.
+  const updatedAt = applied.applied_at === '0' ? null : timeOfMillis(applied.applied_at);
   return {
     lastProcessedSignature: applied.last_signature,
     lastProcessedSlot: applied.slot === '0' ? null : applied.slot,

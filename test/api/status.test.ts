@@ -46,6 +46,19 @@ describe('status', () => {
     expect(body.venues.perp_x).toMatchObject({ absent: true, source: 'venue poller' });
   });
 
+  test('before a slot is applied nothing says when one was: not the hour that times begin at', async () => {
+    const none = { slot: '0', block_time: null, last_signature: null, applied_at: 0 };
+    await held.api.insert('applied', [appliedRow('accounts', 0, none)]);
+    const { cursorUpdatedAt, lastProcessedSlot, incompleteTransactions, deadLetters } = (await status())
+      .indexer;
+    expect({ cursorUpdatedAt, lastProcessedSlot }).toEqual({
+      cursorUpdatedAt: null,
+      lastProcessedSlot: null,
+    });
+    for (const { value, asOf } of [incompleteTransactions, deadLetters])
+      expect({ value, asOf }).toEqual({ value: 0, asOf: null });
+  });
+
   test('the pause of the protocol comes from its config', async () => {
     await held.api.insert('protocol_config', [configRow({ paused: 1 })]);
     expect((await status()).protocol).toEqual({
