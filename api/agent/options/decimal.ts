@@ -1,6 +1,11 @@
 import { type Decimal, parseDecimal } from '../../../schemas/units.ts';
 
+/** A size may have more digits than anything that a venue says. */
+const PLAIN = /^(\d+)(?:\.(\d+))?$/;
+
 function decimal(text: string): Decimal {
+  const [, whole, fraction = ''] = PLAIN.exec(text) ?? [];
+  if (whole !== undefined) return { digits: BigInt(whole + fraction), scale: fraction.length };
   const value = parseDecimal(text);
   if (value === null) throw new RangeError('no decimal');
   return value;

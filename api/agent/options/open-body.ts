@@ -16,7 +16,8 @@ export interface OpenBody {
   strike: string | null;
 }
 
-const PLAIN_DECIMAL = /^\d{1,60}(\.\d{1,60})?$/;
+/** Of any length: a body is bounded, and a size that no contract has is refused for that. */
+const PLAIN_DECIMAL = /^\d+(\.\d+)?$/;
 const TYPES = { C: 'C', P: 'P', call: 'C', put: 'P' } as const;
 const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
 const NAME_MAX = 100;
