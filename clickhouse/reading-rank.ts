@@ -15,8 +15,8 @@ export const READING = {
 
 /** Above both places: an amount that the states of the accounts told, which the transaction's own words do not undo. */
 const SETTLED = 3;
-/** Above all of those: read of the chain to decide what the stream told two things of. */
-const DECIDED = 2 * SETTLED;
+/** Above all of those, and from it on: read of the chain to decide what the stream told two things of. */
+export const DECIDED = 2 * SETTLED;
 
 /** @param index of the transaction in its block, null where the reading does not tell */
 export function rankOf(index: number | null, { settled = false, decides = false } = {}): number {

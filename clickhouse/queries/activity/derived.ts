@@ -1,10 +1,17 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
+import { DECIDED } from '../../reading-rank.ts';
 import type { DerivedRow } from '../../tables.ts';
+import { STANDING } from '../progress/disputed.ts';
 
-/** For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain. */
-export const NOT_TAKEN_BACK =
-  '(slot, signature, position) NOT IN (SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)';
+/**
+ * For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain, and all that was
+ * told of a transaction before the chain decided what it did.
+ */
+export const NOT_TAKEN_BACK = `(slot, signature, position) NOT IN (
+    SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)
+  AND (has_index >= ${DECIDED} OR (slot, signature) NOT IN (
+    SELECT slot, signature FROM disputed_transactions WHERE standing = ${STANDING.decided}))`;
 
 /** Derived events of some slots, those that were taken back too. */
 export async function derivedBetween(store: Store, from: bigint, to: bigint): Promise<DerivedRow[]> {

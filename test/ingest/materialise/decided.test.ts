@@ -4,6 +4,7 @@ import { differingMints } from '../../../clickhouse/queries/audit/event-tables.t
 import { unappliedOfMint } from '../../../clickhouse/queries/audit/unapplied.ts';
 import { disputedSlots } from '../../../clickhouse/queries/progress/disputed.ts';
 import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
+import { keeperOfDay } from '../../../clickhouse/queries/status/events-between.ts';
 import type { LogEntry } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
@@ -40,13 +41,15 @@ async function emptyStore(): Promise<Store> {
   return store;
 }
 
+const CLAIM = event('FeesClaimed', { quoteAmount: 3n, baseAmount: 0n });
 const failed = toGeyser(run([ours({ emit: routed(1n) })], true), false);
 const disputed = { standing: 'disputed' } as const;
 const decides = { standing: 'decides', source: 'rpc' } as const;
 
-/** What the chain has: other amounts, one event less, one more, an event of another policy, one that failed. */
+/** What the chain has: other amounts, another kind, one event less, one more, an event of another policy, one that failed. */
 const CHAIN: TransactionRecord[] = [
   transaction('amounts', 10n, [routed(5n)], { ...decides, index: 3 }),
+  transaction('kind', 11n, [routed(2n)], decides),
   transaction('less', 11n, [routed(7n)], { ...decides, index: 3 }),
   transaction('more', 11n, [routed(7n), event('CreditNoted', { amount: 4n })], decides),
   transaction('policy', 12n, [routed(7n, 'other')], decides),
@@ -56,6 +59,7 @@ const CHAIN: TransactionRecord[] = [
 /** What the stream told of the same at first, and then. */
 const TOLD: TransactionRecord[][] = [
   [transaction('amounts', 10n, [routed(6n)], disputed), transaction('amounts', 10n, [routed(5n)], disputed)],
+  [transaction('kind', 11n, [CLAIM], disputed)],
   [transaction('less', 11n, [routed(7n)]), transaction('less', 11n, [routed(8n), routed(9n)], disputed)],
   [transaction('more', 11n, [routed(7n)], disputed)],
   [transaction('policy', 12n, [routed(7n), routed(8n)]), transaction('policy', 12n, [routed(7n)], disputed)],
@@ -64,13 +68,15 @@ const TOLD: TransactionRecord[][] = [
 ];
 const OTHERS = [
   transaction('beside', 9n, [routed(100n)]),
+  transaction('claimed', 8n, [CLAIM]),
+  transaction('later', 15n, [routed(100n), CLAIM], { blockTime: EVENING + 60 }),
   transaction('behind', 600n, [routed(100n)], { blockTime: EVENING + 300 }),
 ];
 
 const isStanding = (row: unknown) => (row as { kind: string }).kind !== '';
 
 /** What readers have of a store, but which reading it is of. */
-type Served = Tables & { last: unknown };
+type Served = Tables & { last: unknown[]; keeper: unknown[] };
 async function served(store: Store): Promise<Served> {
   const tables = await readTables(store);
   const plain = (rows: unknown[] = []) => rows.map((row) => ({ ...(row as object), has_index: 0 }));
@@ -94,6 +100,8 @@ async function served(store: Store): Promise<Served> {
     policyTotals: sums(tables.policyTotals),
     quoteDays: sums(tables.quoteDays),
     last: last.sort(),
+    // In a window that cuts the run of slots, of which events are counted one by one.
+    keeper: (await keeperOfDay(store, EVENING + 10)).row,
   };
 }
 
