@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -160,6 +162,24 @@ test('the example of a real chain sets what is read, and brings secrets of its o
     expect(made).toContain(secret.replace(/^(\w+)-password$/, '$1'));
     expect(existsSync(path.join(ROOT, compose.secrets[secret]?.file ?? '')), secret).toBe(true);
   }
+});
+
+test('the secrets of a deployment are in a directory of its owner alone, also in one that was open before', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'made-'));
+  const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
+  const open = path.join(directory, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o755);
+  for (const made of [open, path.join(directory, 'fresh')]) {
+    const env = { ...process.env, SECRETS_DIR: made };
+    const input = 'https://node.example\ntoken\n';
+    execFileSync('sh', [path.join(ROOT, 'deploy/make-secrets.sh')], { env, input, stdio: 'pipe' });
+    expect(modeOf(made), made).toBe('700');
+    expect(new Set(readdirSync(made))).toEqual(
+      new Set([...Object.keys(compose.secrets), 'clickhouse-reader-password']),
+    );
+  }
+  rmSync(directory, { recursive: true });
 });
 
 describe('the image', () => {

@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDocument } from '../../../ingest/poll/venues/document.ts';
 import { shownImage } from '../../../ingest/poll/venues/image.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
@@ -29,6 +30,11 @@ const server = http.createServer((request, response) => {
     '/null': () => response.end('null'),
     '/drip': () => response.writeHead(200).write('{"image":'),
     '/hang': () => {},
+    // Each answer within the time, all of them not.
+    '/slow-loop': () =>
+      AbortSignal.timeout(ENDLESS_MS * 0.6).addEventListener('abort', () =>
+        response.writeHead(302, { location: '/slow-loop' }).end(),
+      ),
     '/cut': () =>
       response.writeHead(200, { 'content-length': '100' }).write('{', () => request.socket.destroy()),
     '/switch': () =>
@@ -54,7 +60,7 @@ afterAll(() => {
 
 /** Of those that never come to an end; all others are waited for as long as they take. */
 const ENDLESS_MS = 500;
-const ENDLESS = ['/drip', '/hang'];
+const ENDLESS = ['/drip', '/hang', '/slow-loop'];
 
 const read = async (uri: string, allowPrivate = true) => {
   const timeoutMs = ENDLESS.some((path) => uri.endsWith(path)) ? ENDLESS_MS : PATIENCE_MS;
@@ -86,6 +92,7 @@ describe('a metadata document', () => {
     ['/named', /over 262144 bytes/],
     ['/drip', /^timed out$/],
     ['/hang', /^timed out$/],
+    ['/slow-loop', /^timed out$/],
     ['/cut', /^connection lost$/],
     ['/to-file', /scheme file:/],
   ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
@@ -163,15 +170,46 @@ test('what a name comes to is looked at each time that it is asked for, address 
 });
 
 test('names of the machine and of clouds have no public address, and nobody is asked for them', async () => {
-  const lookup = nameLookup({ publicOnly: true, signal, nameServers: ['127.0.0.1:9'] });
-  for (const name of ['localhost', 'a.localhost', 'metadata.google.internal', 'metadata', 'printer.local'])
+  let asked = 0;
+  const names = await nameServer(() => {
+    asked += 1;
+    return ['8.8.8.8'];
+  });
+  const lookup = nameLookup({ publicOnly: true, signal, nameServers: [names.address] });
+  for (const name of [
+    ...['localhost', 'a.localhost', 'metadata.google.internal', 'metadata', 'metadata.', 'instance-data'],
+    ...['printer.local', 'router.home.arpa'],
+  ])
     for (const options of [{}, { all: true }])
       expect(await new Promise((resolve) => lookup(name, options, (error) => resolve(error?.message)))).toBe(
         `${name} has no public address`,
       );
+  expect(asked).toBe(0);
+  names.close();
 });
 
-test('a lookup ends with its signal', async () => {
+test('a name server that is silent is asked once, and is waited for no longer than the lookup’s own time', async () => {
+  let asked = 0;
+  const silent = createSocket('udp4', () => {
+    asked += 1;
+  });
+  await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+  // Long behind it: which of the two ends the lookup is no race.
+  const late = AbortSignal.timeout(30_000);
+  const nameServers = [`127.0.0.1:${silent.address().port}`];
+  const lookup = nameLookup({ publicOnly: true, signal: late, nameServers });
+  const error = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+    lookup('x.example', {}, resolve),
+  );
+  expect(error?.code).toBe('ENOTFOUND');
+  expect(late.aborted).toBe(false);
+  // For IPv4 and for IPv6.
+  expect(asked).toBe(2);
+  silent.close();
+});
+
+test('a lookup ends with its signal, and what it asked is cancelled', async () => {
+  const cancelled = vi.spyOn(Resolver.prototype, 'cancel');
   const stop = new AbortController();
   const silent = createSocket('udp4');
   await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
@@ -180,6 +218,8 @@ test('a lookup ends with its signal', async () => {
   const ended = new Promise((resolve) => lookup('x.example', {}, (error) => resolve(error?.code)));
   silent.once('message', () => stop.abort());
   expect(await ended).toBe('ENOTFOUND');
+  expect(cancelled).toHaveBeenCalledOnce();
+  cancelled.mockRestore();
   silent.close();
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readRemoteAccounts, remoteAccountsRound } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader, WEIGHT_BURST, WEIGHT_PER_SECOND } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
@@ -133,6 +133,24 @@ test('the venue is as old as its newest reading, not as its round', async () => 
   const types = log.readings().map(({ type }) => type);
   expect(types.indexOf('venue_status')).toBeLessThan(10);
   expect(types.filter((type) => type === 'venue_account')).toHaveLength(30);
+});
+
+test('a round that takes long tells of the venue again and again', async () => {
+  let now = 1_000;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const reader = {
+    read: async () => {
+      now += 1_000;
+      return { records: [], failure: null, asked: true };
+    },
+  };
+  const log = captureLog();
+  const accounts = Array.from({ length: 40 }, (_, n) => account(n));
+  const { signal } = new AbortController();
+  await readRemoteAccounts('perp', reader, accounts, (records) => log.append(records), signal);
+  clock.mockRestore();
+  // Four are asked at once.
+  expect(log.readings().filter(({ type }) => type === 'venue_status').length).toBeGreaterThanOrEqual(10);
 });
 
 test('a venue that is down is not asked once for every account, and every account says so', async () => {

@@ -17,6 +17,7 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configRow, key, LAUNCHPAD, mintRow, policyRow, venueAccountRow } from '../../api/support/rows.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
+import { PATIENCE_MS } from '../../support/awaited.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { captureLog, pollOptions } from './support/capture.ts';
 
@@ -284,6 +285,18 @@ describe('documents', () => {
     const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
     await documentsRound(options, 60_000)((records) => log.append(records));
     expect(log.readings()).toMatchObject([{ imageUrl: image_url, error: 'metadata document: answered 404' }]);
+  });
+
+  test('that are not read by the end of their round wait for the next', async () => {
+    await store.insert('policies', [policyRow('one', 'usd')]);
+    await store.insert('mints', [mintRow('one', 6, { uri: uri('/one.json') })]);
+    const log = captureLog();
+    const options = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, { store, log });
+    const round = (roundMs: number) => documentsRound(options, 60_000, Date.now, { roundMs });
+    await round(-1)((records) => log.append(records));
+    expect(documentHits).toBe(0);
+    await round(PATIENCE_MS)((records) => log.append(records));
+    expect(log.readings()).toMatchObject([{ uri: uri('/one.json'), error: null }]);
   });
 
   test('whose names are never answered hold up no other, nor a lookup of anybody else; never read ones come first', async () => {
