@@ -11,10 +11,10 @@ import { doneWithin, runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
 import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/process/metrics.ts';
 import { createReadiness, type Probe } from '../runtime/process/readiness.ts';
-import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import type { Counters } from './counters.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
+import { onDevnet } from './on-devnet.ts';
 import { showProgress } from './screen.ts';
 import { startSystem } from './system.ts';
 
@@ -106,24 +106,6 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
     given('seed', '1'),
     given('provider', ''),
   ];
-}
-
-/** What the devnet serves stands in for everything that is not set. */
-function onDevnet(config: Config, devnet: DevnetChild['addresses']): Config {
-  return {
-    ...config,
-    yellowstoneEndpoint: devnet.geyser,
-    solanaRpcUrl: config.solanaRpcUrl ?? [devnet.rpc],
-    programId: isSet('PROGRAM_ID') ? config.programId : devnet.programId,
-    ...perVenue(urlSetting, (venue) => config[urlSetting(venue)] ?? devnet[venue]),
-    launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,
-    priceUrl: config.priceUrl ?? devnet.price,
-    metadataAllowPrivate: isSet('METADATA_ALLOW_PRIVATE') ? config.metadataAllowPrivate : true,
-  };
-}
-
-function isSet(name: string): boolean {
-  return (process.env[name] ?? '') !== '' || (process.env[`${name}_FILE`] ?? '') !== '';
 }
 
 function followed(config: Config): Config {

@@ -164,7 +164,7 @@ describe('the whole system amid broken upstreams', () => {
       'start/main.ts',
       everySecret({
         ...{ PORT: '0', METRICS_PORT: String(metricsPort), METADATA_ALLOW_PRIVATE: 'true' },
-        ...{ PROGRAM_ID: encodeBase58(PROGRAM), KAFKA_BROKERS: '' },
+        ...{ PROGRAM_ID: encodeBase58(PROGRAM), KAFKA_BROKERS: '', PUBLIC_URL: 'https://api.example' },
         CLICKHOUSE_URL: clickhouseUrl.replace('http://', `http://${MARKED_LOGIN}`),
         POSTGRES_URL: postgresUrl.replace(/\/\/.*@/, `//marked:${MARK}@`),
       }),
@@ -226,6 +226,10 @@ describe('the whole system amid broken upstreams', () => {
     expect(shown.join('\n')).toContain('chain_unreachable');
     expect(shown.join('\n')).toMatch(/"reachable": false/);
     for (const text of shown) mustHoldNoMark(text);
+  });
+
+  test('says at start that behind its proxy all clients are one', () => {
+    expect(system.said()).toMatch(/PUBLIC_URL is https.*TRUST_PROXY is 0/);
   });
 
   test('what it prints, logs and stores holds none either', async () => {

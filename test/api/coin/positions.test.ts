@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readSettings } from '../../../api/settings.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
 import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
 import type { PositionsResponse } from '../../../schemas/responses/coin/positions.ts';
 import { isoMillis, isoTime } from '../../../schemas/units.ts';
@@ -148,6 +150,15 @@ describe('positions', () => {
     await held.api.insert('protocol_config', [configRow({ max_remote_staleness: 0 })]);
     await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp', { remote_asof: asof(9999) })]);
     expect(await positions()).toMatchObject([{ onChainAttestation: { ageSeconds: 9999, stale: null } }]);
+  });
+
+  test.each([
+    ['100', 60_000],
+    ['15000', 60_000],
+    ['15001', 60_004],
+    ['60000', 240_000],
+  ])('polled every %s ms, a reading holds for %i ms', (POLL_INTERVAL_MS, held) => {
+    expect(readSettings(readConfig({ POLL_INTERVAL_MS })).readingMaxAgeMs).toBe(held);
   });
 
   test('what the venue itself says stands beside the attestation', async () => {
