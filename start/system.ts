@@ -1,15 +1,12 @@
-import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { openAgentSide } from '../api/agent/side.ts';
 import type { Bound, Listening } from '../api/http/listen.ts';
 import { createHandOver } from '../api/latest/feed.ts';
 import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
-import { asideOf, openEmbedded, type Store } from '../clickhouse/client.ts';
-import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
+import { asideOf, type Store } from '../clickhouse/client.ts';
 import { ofIndexedChain } from '../clickhouse/queries/progress/indexed-chain.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
-import { openServing } from '../clickhouse/serving/serving.ts';
 import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
 import { materialiseMetrics } from '../ingest/materialise/metrics.ts';
@@ -21,12 +18,12 @@ import { storedState } from '../ingest/stream/stored-state.ts';
 import { runStream } from '../ingest/stream/stream.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
 import type { Logger } from '../runtime/process/log.ts';
-import { notReached } from '../runtime/process/not-reached.ts';
 import type { Service } from '../runtime/process/service.ts';
 import { createRpc } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
+import { openStores } from './stores.ts';
 
 export interface System {
   store: Store;
@@ -48,9 +45,6 @@ export interface SystemOptions {
   needs: Service['needs'];
 }
 
-/** What readers ask is answered beside ingestion, not before it. */
-const READ_CONNECTIONS = 4;
-
 /**
  * Nobody has asked for so long: what comes is written together then, so much later at most, since to write a few rows of
  * two slots costs as much as those of one. Who asks hurries it.
@@ -68,15 +62,9 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const store =
-    config.clickhouseUrl === null
-      ? await withLowPriorityThreads(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
-      : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(
-          notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
-        );
+  const { store, reads } = await openStores(config);
   await migrate(store, config.clickhouseCluster);
 
-  const reads = store.aside?.(READ_CONNECTIONS) ?? store;
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
   needs('ClickHouse', () => reads.query('SELECT 1'));

@@ -151,6 +151,27 @@ test('the stores have no way out and are published nowhere', () => {
   expect(compose.services.api?.environment).not.toHaveProperty('KAFKA_BROKERS');
 });
 
+test('the API has the account of ClickHouse that only reads, and no other', () => {
+  const { environment, secrets = [] } = compose.services.api ?? {};
+  expect(environment?.CLICKHOUSE_URL_FILE).toBe('/run/secrets/clickhouse-reader-url');
+  expect(secrets.filter((secret) => /^(clickhouse|kafka)/.test(secret))).toEqual(['clickhouse-reader-url']);
+});
+
+test('Kafka asks everybody for a login who is not in its own container', () => {
+  const of = (name: string) =>
+    new Map(
+      String(compose.services.kafka?.environment?.[name])
+        .split(',')
+        .map((part) => {
+          const [, listener = '', rest = ''] = /^(\w+):(.*)$/.exec(part) ?? [];
+          return [listener, rest] as const;
+        }),
+    );
+  const outside = [...of('KAFKA_LISTENERS')].filter(([, at]) => !at.startsWith('//127.0.0.1:'));
+  expect(outside.map(([listener]) => listener)).toEqual(['CLIENTS']);
+  expect(of('KAFKA_LISTENER_SECURITY_PROTOCOL_MAP').get('CLIENTS')).toBe('SASL_PLAINTEXT');
+});
+
 test('the example of a real chain sets what is read, and brings secrets of its own', () => {
   const { CHAIN_ENV, SECRETS_DIR, ...example } = readEnvFile('deploy/chain.env.example');
   expect(CHAIN_ENV).toBe('.env');

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { openAgentSide } from '../../../api/agent/side.ts';
+import type { OwnRoute } from '../../../api/http/route.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { deadUrl } from '../../support/answering.ts';
+import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { key } from '../support/rows.ts';
+
+test('what agents ask of the store waits behind nobody: their connections are their own', async () => {
+  const asked: string[] = [];
+  const store = {
+    // Readers and ingestion have all of these.
+    query: () => {
+      asked.push('of all');
+      return new Promise<never>(() => {});
+    },
+    aside: () => ({
+      query: async () => {
+        asked.push('of agents');
+        return [];
+      },
+    }),
+  } as unknown as Store;
+  const postgresUrl = await freshPostgresUrl();
+  const db = openPool(postgresUrl);
+  await migratePostgres(db);
+  await db.close();
+  const side = await openAgentSide({
+    ...{ config: readConfig({ POSTGRES_URL: postgresUrl }), publicUrl: 'http://api.example' },
+    ...{ rpcUrls: [await deadUrl()], currentStore: () => store, logger: createLogger('silent', 'test') },
+  });
+  const route = side.routes.find(({ path }) => path === '/api/agent/challenge') as OwnRoute;
+  const { status, body } = await route.handler({
+    ...{ params: {}, query: new URLSearchParams(), headers: {}, clientAddress: '192.0.2.1', now: Date.now() },
+    body: { mint: key('coin'), agent: key('agent') },
+  });
+  expect([status, body]).toMatchObject([503, { code: 'chain_unreachable' }]);
+  expect(new Set(asked)).toEqual(new Set(['of agents']));
+  await side.close();
+});
