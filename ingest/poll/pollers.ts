@@ -10,24 +10,39 @@ import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
 /** The catalogue and documents change slowly. */
 const SLOW_FACTOR = 20;
 
+/** One kind of reading and how often it is begun anew. */
+export interface Poller {
+  name: string;
+  intervalMs: number;
+  round: Round;
+}
+
+/** All of them, each at its own pace: none waits for another. */
+export function pollersOf(options: PollOptions): Poller[] {
+  const fast = options.config.pollIntervalMs;
+  const slow = fast * SLOW_FACTOR;
+  const poller = (name: string, intervalMs: number, round: Round): Poller => ({ name, intervalMs, round });
+  return [
+    ...namesOf(ACCOUNT_READERS).map((venue) =>
+      poller(`accounts at ${venue}`, fast, remoteAccountsRound(venue, options)),
+    ),
+    ...namesOf(VENUE_READERS).map((venue) => poller(venue, fast, venueRound(venue, options))),
+    poller('prices in use', fast, usedPricesRound(options)),
+    poller('prices of the second source', fast, secondPricesRound(options)),
+    poller('launchpad and amm', fast, programsRound(options)),
+    poller('catalogue', slow, catalogueRound(options)),
+    poller('prices that are listed', slow, listedPricesRound(options)),
+    // New mints are looked for often; a document is read again slowly.
+    poller('documents', fast, documentsRound(options, slow)),
+  ];
+}
+
 /** Polls everything that is configured until the signal is given; what fails is a reading or a line of the log. */
 export async function runPollers(given: PollOptions): Promise<void> {
   const options = { ...given, log: withBoundedLetters(given.log) };
-  const fast = options.config.pollIntervalMs;
-  const slow = fast * SLOW_FACTOR;
-  await Promise.all([
-    ...namesOf(ACCOUNT_READERS).map((venue) =>
-      repeatRounds(`accounts at ${venue}`, fast, options, remoteAccountsRound(venue, options)),
-    ),
-    ...namesOf(VENUE_READERS).map((venue) => repeatRounds(venue, fast, options, venueRound(venue, options))),
-    repeatRounds('prices in use', fast, options, usedPricesRound(options)),
-    repeatRounds('prices of the second source', fast, options, secondPricesRound(options)),
-    repeatRounds('launchpad and amm', fast, options, programsRound(options)),
-    repeatRounds('catalogue', slow, options, catalogueRound(options)),
-    repeatRounds('prices that are listed', slow, options, listedPricesRound(options)),
-    // New mints are looked for often; a document is read again slowly.
-    repeatRounds('documents', fast, options, documentsRound(options, slow)),
-  ]);
+  await Promise.all(
+    pollersOf(options).map(({ name, intervalMs, round }) => repeatRounds(name, intervalMs, options, round)),
+  );
 }
 
 const namesOf = <Name extends string>(adapters: Record<Name, unknown>) => Object.keys(adapters) as Name[];

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { runPollers } from '../../../ingest/poll/pollers.ts';
+import { pollersOf, runPollers } from '../../../ingest/poll/pollers.ts';
 import { countFailures, repeatRounds } from '../../../ingest/poll/round.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
@@ -66,4 +66,12 @@ test('one poller whose store fails does not stop the others, and all stop by the
   const env = { OPTIONS_VENUE_URL: server.url, PERP_VENUE_URL: server.url, POLL_INTERVAL_MS: '100' };
   await runPollers(pollOptions(env, { log, signal: stop.signal }));
   expect(log.readings().map(({ type }) => type)).toContain('currencies');
+});
+
+test('the catalogue and the prices that it lists have rounds of their own, twenty intervals apart', () => {
+  const intervals = new Map(
+    pollersOf(pollOptions({ POLL_INTERVAL_MS: '100' }, {})).map(({ name, intervalMs }) => [name, intervalMs]),
+  );
+  expect([intervals.get('catalogue'), intervals.get('prices that are listed')]).toEqual([2_000, 2_000]);
+  expect(intervals.get('prices in use')).toBe(100);
 });
