@@ -7,6 +7,7 @@ import { secretIn } from '../../../../api/client/secrets.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { serveAnswers } from '../../../support/answering.ts';
 import { freshDatabase } from '../../../support/database.ts';
 import { key, policyRow } from '../../support/rows.ts';
 import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from '../support/agent-api.ts';
@@ -70,6 +71,21 @@ describe('the command-line agent', () => {
     expect(JSON.parse(closed.out).position).toMatchObject({ status: 'released', releaseReason: 'over' });
     const feed = await run('feed', '--mint', MINT, '--url', api.url);
     expect(JSON.parse(feed.out)).toMatchObject({ total: 1, posts: [post] });
+  });
+
+  test('prints nothing of a service that a terminal would obey, in its answers as in its refusals', async () => {
+    const hostile = 'gone \u009b2J\u202e\u2028';
+    const answers = [
+      { body: { mint: MINT, total: 1, posts: [{ kind: 'idle', text: hostile }] } },
+      { status: 400, body: { error: hostile, code: 'invalid_request' } },
+    ];
+    const service = await serveAnswers(() => answers.shift() ?? null);
+    const feed = () => run('feed', '--mint', MINT, '--url', service.url);
+    const [answered, refused] = [await feed(), await feed()];
+    await service.close();
+    expect(JSON.parse(answered.out).posts[0].text).toBe(hostile);
+    expect(refused.err).toBe('gone \\u009b2J\\u202e\\u2028 (invalid_request)\n');
+    for (const { out, err } of [answered, refused]) expect(out + err).toMatch(/^[\x20-\x7e\n]*$/);
   });
 
   test('refuses a key file that others can read, without saying what it holds', async () => {
