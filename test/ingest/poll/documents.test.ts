@@ -8,6 +8,8 @@ import { shownImage } from '../../../ingest/poll/venues/image.ts';
 import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
 import { siteOf } from '../../../ingest/poll/venues/site.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { keepSecrets } from '../../../runtime/config/secrets.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 import { nameServer } from './support/name-server.ts';
@@ -153,6 +155,17 @@ test.each(['http://192.168.0.1/x', 'http://[::ffff:c0a8:1]/x', 'https://0x7f.1/x
     expect(shown(true)).toEqual({ url: new URL(image).href });
   },
 );
+
+test('an image on ipfs is told without the gateway’s login, and not at all behind a key of it', () => {
+  const at = (ipfsGateway: string) => shownImage('ipfs://bafy/a.png', { ipfsGateway, allowPrivate: false });
+  expect(at('https://user:mark@gateway.example')).toEqual({
+    url: 'https://gateway.example/ipfs/bafy/a.png',
+  });
+  const gateway = 'https://gateway.example/a-key-of-some-length';
+  keepSecrets(readConfig({ IPFS_GATEWAY: gateway }));
+  expect(at(gateway)).toEqual({ reason: 'the image stands behind a key of IPFS_GATEWAY' });
+  keepSecrets(readConfig({}));
+});
 
 test('what a name comes to is looked at each time that it is asked for, address by address', async () => {
   const answers = [['8.8.8.8'], ['127.0.0.1'], ['10.0.0.1', '8.8.4.4', '169.254.169.254'], []];

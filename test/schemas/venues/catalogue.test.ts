@@ -90,6 +90,16 @@ test('a pair that has no symbol or name yet is a pair all the same', () => {
   ]);
 });
 
+test('a logo is told without a login, its own or that of the catalogue', () => {
+  const logos = ['https://user:mark@images.example/a.png', '/a.png'];
+  const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
+  const { rows } = readPairs({ data: { pairs } }, 'https://user:mark@pairs.example/v1');
+  expect(rows.map(({ logoUrl }) => logoUrl)).toEqual([
+    'https://images.example/a.png',
+    'https://pairs.example/a.png',
+  ]);
+});
+
 test('a missing readiness is no readiness, and a logo that is no address of the web is none', () => {
   const logos = ['javascript:alert(1)', 'data:text/html,x', 5, `/${'x'.repeat(3_000)}`];
   const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
