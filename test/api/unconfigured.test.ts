@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import type { PositionsResponse } from '../../schemas/responses/coin/positions.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { QuotesResponse } from '../../schemas/responses/registries.ts';
-import { SETTINGS } from './support/api.ts';
-import { key, mintRow, policyRow } from './support/rows.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { NOW, SETTINGS } from './support/api.ts';
+import { key, mintRow, policyRow, venueAccountRow } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
 
 const held = useApi(
@@ -25,4 +27,21 @@ test('what no source is configured for is absent, and the reason names the varia
   expect(coin.quote).toMatchObject({ priceUsd: null, priceAbsentReason: prices });
   const { body: rankings } = await held.api.get<RankingsResponse>('/rankings');
   expect(rankings.items[0]?.usd.profit.reason).toBe(`no USD price of the quote asset: ${prices}`);
+});
+
+test('what a venue said while it was configured is told no more, in no place', async () => {
+  const read_at = String(NOW - 1_000);
+  await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
+  await held.api.insert('venue_readings', [
+    {
+      ...{ token_account: key('perp'), read_at, venue: 'perp', reachable: 1, error: null },
+      ...{ equity: '123', notional: '456', reason: null, venue_time: read_at },
+    },
+  ]);
+  await held.api.insert('venue_status', [{ venue: 'perp', ok: 1, read_at, error: null }]);
+  const { body } = await held.api.get<PositionsResponse>(`/coins/${key('coin')}/positions`);
+  const absent = { absent: true, reason: 'PERP_VENUE_URL is not set' };
+  expect(body.positions).toMatchObject([{ livePollerReading: absent }]);
+  const { body: status } = await held.api.get<StatusResponse>('/status');
+  expect(status.venues.perp_x).toMatchObject(absent);
 });
