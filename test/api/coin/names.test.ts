@@ -126,6 +126,18 @@ describe('the quote asset', () => {
     expect((await coin()).quote).toMatchObject({ symbol: 'USDX', name: null });
   });
 
+  test('its own document tells its icon where the catalogue lists none', async () => {
+    const uri = 'https://m/usd';
+    await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri })]);
+    await held.api.insert('metadata_documents', [
+      { mint: key('usd'), read_at: '1', uri, image_url: 'https://m/usd.png', error: null },
+    ]);
+    const own = { iconUrl: 'https://m/usd.png', iconSource: 'chain:quote mint Token-2022 metadata' };
+    expect((await coin()).quote).toMatchObject(own);
+    await held.api.insert('catalogue', [{ read_at: '1', rows: [pair({ logo_url: null })] }]);
+    expect((await coin()).quote).toMatchObject({ symbol: 'USDX', ...own });
+  });
+
   test('its fields stand in the order in which they are listed', async () => {
     await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri: '' })]);
     expect(Object.keys((await coin()).quote).slice(0, 8)).toEqual([
