@@ -51,7 +51,8 @@ test('a store aside answers while all connections of the first are busy, and clo
     }),
   );
   expect(await aside.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  expect(done).toBeLessThan(12);
+  // Behind them on the same four it would be answered when nine are done.
+  expect(done).toBeLessThan(9);
   await Promise.all(busy);
   await store.close();
   await expect(aside.query('SELECT 1')).rejects.toThrow('the database was closed');

@@ -15,7 +15,8 @@ test('readers are answered while all connections of ingestion are busy', async (
     }),
   );
   expect(await reads.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  expect(done).toBeLessThan(12);
+  // Behind them on the same four it would be answered when nine are done.
+  expect(done).toBeLessThan(9);
   await Promise.all(busy);
   await store.close();
   rmSync(directory, { recursive: true });
