@@ -136,3 +136,18 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
     }
   });
 });
+
+test('a store aside of a server answers while all connections of the first are busy', async () => {
+  const store = await freshDatabase();
+  let done = 0;
+  const busy = Array.from({ length: 32 }, () =>
+    store.query('SELECT sleepEachRow(3)').then(() => {
+      done += 1;
+    }),
+  );
+  expect(await store.aside?.(1).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  // Behind them on the same sixteen it would be answered when seventeen are done.
+  expect(done).toBeLessThan(17);
+  await Promise.all(busy);
+  await store.close();
+});
