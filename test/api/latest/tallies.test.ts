@@ -263,3 +263,13 @@ test('a policy whose escrow could not be read is added up with it once it can', 
   });
   await own.close();
 });
+
+test('where the engine makes the sums, what is revoked is no attestation either', async () => {
+  const own = await embeddedDatabase();
+  await insertWritten(own, 'venue_accounts', [
+    venueAccountRow('a', 'kept', { remote_asof: TIME + 400 }),
+    venueAccountRow('a', 'revoked', { remote_asof: TIME + 480, revoked: 1 }),
+  ]);
+  expect(await newestAttestations(own)).toEqual([{ asset_class: 16, remote_asof: String(TIME + 400) }]);
+  await own.close();
+});
