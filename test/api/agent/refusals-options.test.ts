@@ -169,6 +169,9 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     const { body } = await open(token);
     const release = { positionId: body.positionId, reason: 'x' };
     await refused(503, 'venue_unreachable', () => api.call('POST', 'options/close', release, token));
+    const unknown = { ...release, positionId: '999999999' };
+    await refused(404, 'unknown_position', () => api.call('POST', 'options/close', unknown, token));
+    await refused(409, 'already_held', () => api.call('POST', 'options/open', OPEN, token));
     await api.close();
   });
 
