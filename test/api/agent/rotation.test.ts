@@ -134,6 +134,22 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).exposures).toBe(exposures);
   });
 
+  test('… also where the old key is back by then: its session of before has ended', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const { exposures } = await rowCounts(stage.db);
+    stage.venue.beforeTicker = async () => {
+      stage.rpc.slot += 10;
+      stage.rpc.policy({ mint, agent: next.address });
+      await stage.api.login(mint, next);
+      stage.rpc.slot += 10;
+      stage.rpc.policy({ mint, agent: agent.address });
+    };
+    const reply = await stage.api.call('POST', 'options/open', OPEN, token);
+    expect([reply.status, reply.body.code]).toEqual([401, 'invalid_session']);
+    expect((await rowCounts(stage.db)).exposures).toBe(exposures);
+  });
+
   test('a write whose reading another process has overtaken is decided by a new reading', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
