@@ -1,7 +1,7 @@
-import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { READING } from '../../reading-rank.ts';
 import type { EventRow } from '../../tables.ts';
+import { byTransaction, type InSlot } from './by-transaction.ts';
 
 /** Of a transaction that the stream told two things of in one slot. The highest that was told holds. */
 export const STANDING = {
@@ -12,12 +12,6 @@ export const STANDING = {
   /** A reading of the chain decided. */
   decided: 2,
 } as const;
-
-/** A transaction by its place in the chain. */
-export interface InSlot {
-  slot: string;
-  signature: string;
-}
 
 export interface DisputedRow extends InSlot {
   standing: (typeof STANDING)[keyof typeof STANDING];
@@ -52,9 +46,6 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
   return rows.map(({ slot }) => BigInt(slot));
 }
 
-/** The lists travel as bound parameters, in the address of the request. */
-const PER_QUESTION = 500;
-
 /** What is stored of an event, but what says when and by whom it was written. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
@@ -63,7 +54,7 @@ export async function eventsOfDecided(
   store: Store,
   transactions: readonly InSlot[],
 ): Promise<StoredReading[]> {
-  return inParts(transactions, (of) =>
+  return byTransaction(transactions, (of) =>
     store.query<StoredReading>(
       `SELECT policy, mint, quote_mint, slot, signature, position, has_index, kind, actor, summary,
          toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
@@ -80,7 +71,7 @@ export async function policiesOfDecided(
   store: Store,
   transactions: readonly InSlot[],
 ): Promise<(InSlot & { policy: string; has_index: number })[]> {
-  return inParts(transactions, (of) =>
+  return byTransaction(transactions, (of) =>
     store.query(
       `SELECT policy, slot, signature, has_index FROM policy_transactions FINAL
        WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
@@ -88,16 +79,4 @@ export async function policiesOfDecided(
       of,
     ),
   );
-}
-
-async function inParts<T>(
-  transactions: readonly InSlot[],
-  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,
-): Promise<T[]> {
-  const answers: T[] = [];
-  for (const some of chunks(transactions, PER_QUESTION)) {
-    const slots = [...new Set(some.map(({ slot }) => slot))].map(BigInt);
-    answers.push(...(await ask({ slots, signatures: some.map(({ signature }) => signature) })));
-  }
-  return answers;
 }

@@ -1,18 +1,10 @@
-import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace } from '../../reading-rank.ts';
+import { byTransaction, type InSlot } from './by-transaction.ts';
 
-export interface EventPlace {
-  slot: string;
-  signature: string;
+export interface EventPlace extends InSlot {
   position: number;
 }
-
-/** A transaction by its place in the chain. */
-type InSlot = Omit<EventPlace, 'position'>;
-
-/** The lists travel as bound parameters, in the address of the request. */
-const PER_QUESTION = 500;
 
 /** The last slot of which an event ever came without a time; null where none did. */
 export async function lastUndatedSlot(store: Store): Promise<bigint | null> {
@@ -24,7 +16,7 @@ export async function lastUndatedSlot(store: Store): Promise<bigint | null> {
 
 /** Events of some transactions that came without a time, and of which no day was told since that it has them by theirs. */
 export function undatedOf(store: Store, transactions: readonly InSlot[]): Promise<EventPlace[]> {
-  return inParts(transactions, (of) => {
+  return byTransaction(transactions, (of) => {
     return store.query<EventPlace>(
       `SELECT DISTINCT slot, signature, position FROM undated_events
        WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
@@ -45,7 +37,7 @@ export interface ToldPlace extends InSlot {
 }
 
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
-  const rows = await inParts(transactions, (of) => {
+  const rows = await byTransaction(transactions, (of) => {
     return store.query<InSlot & { time: string | null; tx_index: number; rank: number }>(
       `SELECT slot, signature, max(block_time) AS time, argMax(tx_index, has_index) AS tx_index, max(has_index) AS rank
        FROM (
@@ -61,16 +53,4 @@ export async function toldPlaces(store: Store, transactions: readonly InSlot[]):
     ...{ slot, signature, time: time === null ? null : Number(time) },
     index: knowsPlace(rank) ? tx_index : null,
   }));
-}
-
-async function inParts<T>(
-  transactions: readonly InSlot[],
-  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,
-): Promise<T[]> {
-  const answers: T[] = [];
-  for (const some of chunks(transactions, PER_QUESTION)) {
-    const slots = [...new Set(some.map(({ slot }) => slot))].map(BigInt);
-    answers.push(...(await ask({ slots, signatures: some.map(({ signature }) => signature) })));
-  }
-  return answers;
 }

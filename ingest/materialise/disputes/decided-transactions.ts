@@ -1,10 +1,10 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import type { InSlot } from '../../../clickhouse/queries/progress/by-transaction.ts';
 import {
   type DisputedRow,
   decidedBetween,
   decidedSlots,
   eventsOfDecided,
-  type InSlot,
   policiesOfDecided,
   STANDING,
 } from '../../../clickhouse/queries/progress/disputed.ts';

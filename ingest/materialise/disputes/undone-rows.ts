@@ -1,4 +1,5 @@
-import type { InSlot, StoredReading } from '../../../clickhouse/queries/progress/disputed.ts';
+import type { InSlot } from '../../../clickhouse/queries/progress/by-transaction.ts';
+import type { StoredReading } from '../../../clickhouse/queries/progress/disputed.ts';
 import { isDecided, READING } from '../../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../../clickhouse/tables.ts';
 import { goneEvent } from '../derived-events.ts';

@@ -1,0 +1,23 @@
+import { chunks } from '../../../runtime/chunks.ts';
+
+/** A transaction by its place in the chain. */
+export interface InSlot {
+  slot: string;
+  signature: string;
+}
+
+/** The lists travel as bound parameters, in the address of the request. */
+const PER_QUESTION = 500;
+
+/** What is asked of transactions by the lists of their slots and signatures, in several questions where they are many. */
+export async function byTransaction<T>(
+  transactions: readonly InSlot[],
+  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,
+): Promise<T[]> {
+  const answers: T[] = [];
+  for (const some of chunks(transactions, PER_QUESTION)) {
+    const slots = [...new Set(some.map(({ slot }) => slot))].map(BigInt);
+    answers.push(...(await ask({ slots, signatures: some.map(({ signature }) => signature) })));
+  }
+  return answers;
+}
