@@ -1,10 +1,10 @@
 import type { Logger } from '../../runtime/process/log.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { LateSlots } from '../history/late-slots.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
 import { tellTimesForever } from '../history/tell-times.ts';
-import { type VerifyOptions, verifyForever } from '../history/verify.ts';
 import type { LogWriter } from '../log/port.ts';
+import type { LateSlots } from '../verify/late-slots.ts';
+import { type VerifyOptions, verifyForever } from '../verify/verify.ts';
 import type { StreamStore } from './stored-state.ts';
 
 export interface ChainChecksOptions {

@@ -1,5 +1,5 @@
 import type { Gap } from '../history/gap.ts';
-import type { Verified } from '../history/verify.ts';
+import type { Verified } from '../verify/verify.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
 import type { ListStatus } from './following/list-proof.ts';
 

@@ -1,6 +1,6 @@
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
-import type { LateSlots } from '../history/late-slots.ts';
+import type { LateSlots } from '../verify/late-slots.ts';
 import type { StreamEvent } from './event.ts';
 import { type FollowedStates, lateOutput } from './followed-stream/followed.ts';
 import type { FollowedAddresses } from './following/addresses.ts';

@@ -30,8 +30,8 @@ import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.t
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';
 import type { UndatedStore } from '../history/tell-times.ts';
-import type { VerificationStore } from '../history/verify.ts';
 import type { LogPosition } from '../log/port.ts';
+import type { VerificationStore } from '../verify/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';
 import type { LostBefore } from './followed-stream/carried.ts';
 

@@ -2,7 +2,7 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction/transaction.ts';
-import { HistoryUnavailableError } from './gap.ts';
+import { HistoryUnavailableError } from '../history/gap.ts';
 import type { Difference, PlacedTransaction } from './verify-window.ts';
 
 /** What became of transactions that a list marks otherwise than they are stored. */

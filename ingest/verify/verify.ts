@@ -6,12 +6,12 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction, TransactionRecord, UnseenRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
+import { type Gap, HistoryUnavailableError } from '../history/gap.ts';
+import { readListed } from '../history/read-transaction.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
 import { decideDispute } from './decide-disputes.ts';
-import { type Gap, HistoryUnavailableError } from './gap.ts';
 import { createLateSlots, type LateSlots } from './late-slots.ts';
-import { readListed } from './read-transaction.ts';
 import { settleDoubts } from './settle-doubts.ts';
 import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
 

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
-import { createLateSlots } from '../../../ingest/history/late-slots.ts';
+import { createLateSlots } from '../../../ingest/verify/late-slots.ts';
 import {
   recall,
   type VerificationStore,
   type VerifyOptions,
   verifyForever,
   verifyNext,
-} from '../../../ingest/history/verify.ts';
-import type { PlacedTransaction } from '../../../ingest/history/verify-window.ts';
+} from '../../../ingest/verify/verify.ts';
+import type { PlacedTransaction } from '../../../ingest/verify/verify-window.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';

@@ -1,7 +1,7 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { HistoryUnavailableError, PlaceUnknownError } from './gap.ts';
-import { signaturePages } from './signature-pages.ts';
+import { HistoryUnavailableError, PlaceUnknownError } from '../history/gap.ts';
+import { signaturePages } from '../history/signature-pages.ts';
 
 /** A transaction by what the chain and the index both know of it. */
 export interface PlacedTransaction {
