@@ -189,9 +189,10 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       stuck = worked && !ended.cancelled && slots.reached() === begunAt ? stuck + 1 : 0;
       if (stuck === MOST_STUCK_ENDS) requests.withoutReplay();
       failures = (worked && stuck === 0) || cap !== before.cap ? 0 : failures + 1;
+      const isLeaving = cap === 0 || (!worked && outage.isDue());
       if (isRefused) status.down(null);
-      else if (failures >= DOWN_AFTER || cap === 0) status.down(endWords(ended));
-      if (cap === 0 || (!worked && outage.isDue())) leave();
+      else if (failures >= DOWN_AFTER || isLeaving) status.down(endWords(ended));
+      if (isLeaving) leave();
       if (cap === 0) requests.anew();
       if (slots.overflowing()) {
         // Lost here: it is read over RPC.

@@ -100,6 +100,21 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
     await stage.liveUntil('none is lost', () => lost() === 0);
   });
 
+  test('where it is away with its first failure, it is told why with that', async () => {
+    stage = await openStreamStage({ seed: SEED, policies: 10 });
+    await stage.live(30);
+    const { events } = stage.start({ awayAfterMs: 0 });
+    await stage.settled();
+    const before = events.length;
+    stage.geyser.become({ beside: 'unavailable' });
+    await stage.liveUntil('it is away', () => isAway(events));
+    const told = events.slice(before).flatMap((event) => (event.type === 'followed' ? [event] : []));
+    expect(told.find(({ overRpc, addresses }) => overRpc === addresses)?.down).toBe(
+      'the provider is not reachable',
+    );
+    await expectKnown();
+  });
+
   test('from the first address on', async () => {
     stage = await openStreamStage({ seed: SEED, policies: 10, modes: { beside: 'unavailable' } });
     await stage.live(30);
