@@ -10,7 +10,28 @@ const LONGEST = [
   'scenarios/kill',
   'chaos/chaos',
   'scenarios/made-twice',
+  'project/readme-agent',
+  'audit/command',
+  'project/secrets',
 ];
+
+/**
+ * Whole systems that are cut, killed, replayed and compared, and what takes as long: `npm run test:long`. One of them
+ * is in `npm test` too, of a chain that is a tenth as long.
+ */
+const LONG = [
+  'test/scenarios/*.test.ts',
+  'test/chaos/{chaos,flaws,hostile}.test.ts',
+  'test/explorer/{browser,ranking-page}.test.ts',
+  'test/ingest/kafka/{frozen,stream}.test.ts',
+  'test/ingest/audit/{live,found,not-comparable}.test.ts',
+  'test/ingest/materialise/{event-times,decided,interrupted}.test.ts',
+  'test/ingest/replay/full.test.ts',
+  'test/ingest/stream/stream-providers.test.ts',
+  'test/api/latest/change-feed.test.ts',
+  'test/project/services.test.ts',
+];
+const SHORT = 'test/scenarios/exact.test.ts';
 
 /**
  * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
@@ -22,11 +43,11 @@ const TOGETHER = [
   'test/api/agent/{asked,flow,limits,refusals,refusals-identity,refusals-options,rotation,shared-readings,signature,suspects,token-forms}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
-  'test/api/latest/{ahead,change-feed,changed-rows,folded,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
+  'test/api/latest/{ahead,changed-rows,folded,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
   'test/api/stream/{client,missed,position,ranking-questions}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{coalesce,places,shared-reads}.test.ts',
-  'test/explorer/!(browser).test.ts',
+  'test/explorer/!(browser|ranking-page).test.ts',
   'test/ingest/history/{gap-rows,swept-profit}.test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
   'test/ingest/stream/{behind-stream,followed-addresses,newcomers,slot-times,slots,stream-state,turned,turns}.test.ts',
@@ -46,8 +67,13 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: TOGETHER } },
-      { extends: true, test: { name: 'together', include: TOGETHER, isolate: false } },
+      { extends: true, test: { name: 'short', include: [SHORT], env: { SCENARIO: 'short' } } },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [...TOGETHER, ...LONG] },
+      },
+      { extends: true, test: { name: 'together', include: TOGETHER, exclude: LONG, isolate: false } },
+      { extends: true, test: { name: 'long', include: LONG } },
     ],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',

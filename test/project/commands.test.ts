@@ -9,7 +9,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
   scripts: Record<string, string>;
 };
 /** Scripts that are tools of the repository, not commands of the product. */
-const TOOLS = ['test', 'check', 'prepack'];
+const TOOLS = ['test', 'test:long', 'check', 'prepack'];
 const COMMANDS = Object.keys(scripts).filter((name) => !TOOLS.includes(name));
 
 /** None of them comes as far as to keep anything. */
