@@ -10,9 +10,14 @@ const LONGEST = [
   'scenarios/kill',
   'chaos/chaos',
   'scenarios/made-twice',
-  'project/readme-agent',
   'audit/command',
   'project/secrets',
+  'agent/rotation',
+  'agent/refusals-identity',
+  'agent/refusals-options',
+  'agent/refusals',
+  'project/readme-agent',
+  'ingest/stream/outage',
 ];
 
 /**
@@ -40,7 +45,7 @@ const SHORT = 'test/scenarios/exact.test.ts';
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
-  'test/api/agent/{asked,flow,limits,refusals,refusals-identity,refusals-options,rotation,shared-readings,signature,suspects,token-forms}.test.ts',
+  'test/api/agent/{asked,flow,limits,shared-readings,signature,suspects,token-forms}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
   'test/api/latest/{ahead,changed-rows,folded,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
@@ -81,7 +86,7 @@ export default defineConfig({
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     // More than there are cores: many tests wait for a broker or for a process. With three, two cores rest two fifths of
     // the time that files of streams take; a fifth gains nothing more.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.

@@ -82,6 +82,9 @@ test('a list is asked for at the slot that the stream has come to', async () => 
   await stage.live(60);
   const before = chain.tip().slot;
   await stage.restUntil('it is marked', () => (model.markers.accounts.at(-1) ?? 0n) >= before);
+  // A sweep that is under way asks for what the stream had brought when it began.
+  const asked = listsOf(running).length;
+  await stage.restUntil('it is refused again', () => listsOf(running).length > asked);
   const known = new Set(model.accounts.keys());
   stage.rpc.faults.behave({ scans: 'any', pool: [40] });
   await stage.restUntil('it is listed', () => listsOf(running).includes('unproved'));
