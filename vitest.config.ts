@@ -10,15 +10,23 @@ const LONGEST = [
   'scenarios/kill',
   'chaos/chaos',
   'scenarios/made-twice',
-  'audit/command',
-  'project/secrets',
-  'agent/rotation',
-  'agent/refusals-identity',
-  'agent/refusals-options',
-  'agent/refusals',
-  'project/readme-agent',
-  'ingest/stream/outage',
 ];
+
+/** These wait for most of their time: one after every few others, so that the cores have something to do meanwhile. */
+const WAITING = [
+  'agent/rotation',
+  'audit/command',
+  'agent/refusals-identity',
+  'project/secrets',
+  'history/history',
+  'agent/refusals-options',
+  'clickhouse/embedded',
+  'agent/refusals',
+  'stream/outage',
+  'clickhouse/migrate',
+  'latest/lost-store',
+];
+const BETWEEN = 3;
 
 /**
  * Whole systems that are cut, killed, replayed and compared, and what takes as long: `npm run test:long`. One of them
@@ -59,13 +67,24 @@ const TOGETHER = [
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',
 ];
 
-class LongestFirst extends BaseSequencer {
+const placeIn = (names: readonly string[], { moduleId }: TestSpecification): number =>
+  names.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
+
+class Packed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
+    const rank = (file: TestSpecification) => {
+      const at = placeIn(LONGEST, file);
       return at === -1 ? LONGEST.length : at;
     };
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const sorted = (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const waiting = sorted
+      .filter((file) => placeIn(WAITING, file) !== -1)
+      .toSorted((a, b) => placeIn(WAITING, a) - placeIn(WAITING, b));
+    const others = sorted.filter((file) => !waiting.includes(file));
+    const packed = others.flatMap((file, at) =>
+      at % BETWEEN === 0 ? [file, ...waiting.splice(0, 1)] : [file],
+    );
+    return [...packed, ...waiting];
   }
 }
 
@@ -84,10 +103,9 @@ export default defineConfig({
     pool: 'forks',
     // kafkajs sets timers to times past; processes of the product are started the same way.
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
-    // More than there are cores: many tests wait for a broker or for a process. With three, two cores rest two fifths of
-    // the time that files of streams take; a fifth gains nothing more.
+    // More than there are cores: many tests wait for a broker or for a process, two of five at any time.
     maxWorkers: 5,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Packed },
     env: {
       // The embedded engine answers on the thread pool; the default of four starves it.
       UV_THREADPOOL_SIZE: '16',
