@@ -2,6 +2,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { TypedEvent } from '../program/state/events.ts';
 import type { Key } from '../program/state/state.ts';
 import type { Block } from './ledger.ts';
+import { writableKeys } from './transactions.ts';
 
 /** What an oracle needs of a transaction; signature and keys base58. */
 export interface ChainTransactionFacts {
@@ -15,6 +16,8 @@ export interface ChainTransactionFacts {
   /** In execution order; the position of an event is its place in this list. */
   events: TypedEvent[];
   writablePolicies: Key[];
+  /** Accounts that another program's names writable: their states are sent again, under its signature. */
+  mentioned: Key[];
 }
 
 export interface HistoryBlock {
@@ -48,5 +51,6 @@ const factsOf = ({ slot, blockTime, transactions }: Block): HistoryBlock => ({
     ours: tx.ours,
     events: tx.events,
     writablePolicies: tx.writablePolicies,
+    mentioned: tx.ours || tx.failed !== null ? [] : writableKeys(tx),
   })),
 });

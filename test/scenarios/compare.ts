@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Policy } from '../../devnet/program/state/state.ts';
+import { decodeBase58 } from '../../schemas/solana/base58.ts';
 import { activityItems } from './oracle/activity.ts';
 import { coin } from './oracle/coin.ts';
 import { days } from './oracle/days.ts';
@@ -71,11 +72,26 @@ async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
+/** For whoever reads that an answer names another transaction than was expected. */
+function whereIs({ chain }: View, signature: unknown): string {
+  const bytes = typeof signature === 'string' ? decodeBase58(signature) : null;
+  const found = bytes === null ? null : chain.transaction(bytes);
+  if (found === null) return `it names ${signature}, which is not on the chain`;
+  const { block, tx } = found;
+  const whose = tx.ours ? 'of the program' : "another program's";
+  return `it names transaction ${tx.index} of slot ${block.slot}, ${whose}${tx.failed === null ? '' : ', which failed'}`;
+}
+
 async function comparePolicy(get: Get, view: View, policy: Policy, isPaged: boolean): Promise<void> {
   const base = `/coins/${policy.mint}`;
   const { imageReason, ...served } = await get(base);
   if (served.imageUrl === null) expect(typeof imageReason, `why ${base} has no image`).toBe('string');
-  expect(served, base).toStrictEqual(coin(view, policy));
+  try {
+    expect(served, base).toStrictEqual(coin(view, policy));
+  } catch (error) {
+    if (error instanceof Error) error.message += `\n${whereIs(view, served.lastIndexedSignature)}`;
+    throw error;
+  }
   await same(get, `${base}/positions`, positions(view, policy));
   await same(get, `${base}/fees`, fees(view, policy));
   await same(get, `${base}/loop`, loop(view, policy));

@@ -39,13 +39,13 @@ function venueAccount(view: View, venue: VenueAccount): object {
 
 /**
  * That of the newest transaction of ours. Another program's that names the account writable sends its state again
- * under its own signature: whoever streams sees it, whoever reads over RPC does not.
+ * under its own signature: whoever streams sees it, whoever reads over RPC does not, and of several some may have come
+ * in a gap of the stream.
  */
 function lastSignature(view: View, policy: Policy): Matching {
   const own = view.lastTransaction(policy);
-  const sent = view.state.lastWrite(policy.address);
-  const isNewer = own === undefined || (sent !== null && sent.slot > own.slot);
-  const accepted = [own?.signature, isNewer ? sent?.signature : undefined];
+  const sent = own === undefined ? view.state.lastWrite(policy.address) : null;
+  const accepted = [own?.signature ?? sent?.signature, ...view.mentionedSince(policy)];
   return new Matching(`one of ${accepted}`, (value) => typeof value === 'string' && accepted.includes(value));
 }
 

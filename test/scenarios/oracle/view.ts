@@ -24,6 +24,8 @@ export interface View {
   eventsOf(mint: string): readonly PlacedEvent[];
   /** The newest transaction with an event of the policy, or in which a call of the program may write to it. */
   lastTransaction(policy: Policy): { signature: string; slot: bigint } | undefined;
+  /** The signatures of others' transactions behind it that name the policy writable. */
+  mentionedSince(policy: Policy): readonly string[];
   /** Unix seconds of the tip, which is the product's clock. */
   now: number;
   /** Whether pollers ran beside the index: what they read is not the oracle's to say. */
@@ -36,17 +38,18 @@ export function viewOf(chain: Chain, polled: boolean, watchedSince: View['watche
   const state = chain.state();
   const events: PlacedEvent[] = [];
   const byMint = new Map<string, PlacedEvent[]>();
-  const newest = new Map<string, { signature: string; slot: bigint }>();
+  const newest = new Map<string, { signature: string; slot: bigint; mentioned: string[] }>();
   for (const { slot, blockTime, transactions } of chain.history()) {
-    for (const { signature, index, failed, events: own, writablePolicies } of transactions) {
+    for (const { signature, index, failed, events: own, writablePolicies, mentioned } of transactions) {
       if (failed !== null) continue;
-      for (const policy of writablePolicies) newest.set(policy, { signature, slot });
+      for (const policy of writablePolicies) newest.set(policy, { signature, slot, mentioned: [] });
+      for (const address of mentioned) newest.get(address)?.mentioned.push(signature);
       own.forEach(({ kind, fields }, position) => {
         const placed = { kind, fields: fields as never, slot, index, position, signature, blockTime };
         events.push(placed);
         const mint = 'mint' in fields ? fields.mint : null;
         if (mint === null) return;
-        newest.set((placed.fields as { policy: string }).policy, { signature, slot });
+        newest.set((placed.fields as { policy: string }).policy, { signature, slot, mentioned: [] });
         const known = byMint.get(mint);
         if (known === undefined) byMint.set(mint, [placed]);
         else known.push(placed);
@@ -57,9 +60,11 @@ export function viewOf(chain: Chain, polled: boolean, watchedSince: View['watche
   if (config === undefined) throw new Error('the chain has no configuration yet');
   const eventsOf = (mint: string) => byMint.get(mint) ?? [];
   const lastTransaction = (policy: Policy) => newest.get(policy.address);
+  const mentionedSince = (policy: Policy) => newest.get(policy.address)?.mentioned ?? [];
   const now = chain.timeOf(chain.tip().slot);
   const policies = [...state.policies.values()];
-  return { chain, state, config, policies, events, eventsOf, lastTransaction, now, polled, watchedSince };
+  const lasts = { lastTransaction, mentionedSince };
+  return { chain, state, config, policies, events, eventsOf, ...lasts, now, polled, watchedSince };
 }
 
 /** Those in (now − 24 h, now]. */
