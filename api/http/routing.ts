@@ -5,8 +5,9 @@ import type { Route } from './route.ts';
 const WILDCARD = '/{*path}';
 
 /**
- * Hands a request to its route. A router tries each of its routes, so there is one for each first part of a path. A path
- * with a broken escape is known to none but the one that takes every path of its first part.
+ * Hands a request to its route. A router tries each of its routes, so there is one for each first and third part of a
+ * path, or for each first part where its routes have no third part that is always the same. A path with a broken escape
+ * is known to none but the one that takes every path of its first part.
  */
 export function routing(
   routes: readonly Route[],
@@ -16,23 +17,32 @@ export function routing(
   const wildcards = new Map(
     routes.filter(({ path }) => path.endsWith(WILDCARD)).map((route) => [firstPart(route.path), route]),
   );
-  for (const [first, own] of Map.groupBy(routes, ({ path }) => firstPart(path))) {
+  const firstAlone = new Set(routes.filter(isOpen).map(({ path }) => firstPart(path)));
+  const placeOf = (path: string): string => {
+    const [, first = '', , third = ''] = path.split('/', 4);
+    return firstAlone.has(first) ? first : `${first}/${third}`;
+  };
+  for (const [place, own] of Map.groupBy(routes, ({ path }) => placeOf(path))) {
     const router = new Router({ sensitive: true, strict: true });
     for (const route of own) {
       if (route.method === 'GET') router.get(route.path, handlerOf(route));
       else router.post(route.path, handlerOf(route));
     }
-    routers.set(first, router.routes() as unknown as Middleware);
+    routers.set(place, router.routes() as unknown as Middleware);
   }
   return (ctx, next) => {
+    if (isDecodable(ctx.path)) return routers.get(placeOf(ctx.path))?.(ctx, next) ?? next();
     const first = firstPart(ctx.path);
-    if (isDecodable(ctx.path)) return routers.get(first)?.(ctx, next) ?? next();
     const route = wildcards.get(first);
     if (route?.method !== ctx.method) return next();
     ctx.params = { path: ctx.path.slice(`/${first}/`.length) };
     return handlerOf(route)(ctx);
   };
 }
+
+/** Whether more than the second part of its path may be any. */
+const isOpen = ({ path }: Route): boolean =>
+  path.includes('{') || path.split('/')[3]?.startsWith(':') === true;
 
 function isDecodable(path: string): boolean {
   try {
