@@ -29,8 +29,8 @@ const WAITING = [
 const BETWEEN = 3;
 
 /**
- * Whole systems that are cut, killed, replayed and compared, and what takes as long: `npm run test:long`. One of them
- * is in `npm test` too, of a chain that is a tenth as long.
+ * Whole systems that are cut, killed, replayed and compared, logs that are cut in every way, and what takes as long:
+ * `npm run test:long`. The scenario of every route is in `npm test` too, with a chain that is a tenth as long.
  */
 const LONG = [
   'test/scenarios/*.test.ts',
@@ -38,11 +38,12 @@ const LONG = [
   'test/explorer/{browser,ranking-page}.test.ts',
   'test/ingest/kafka/{frozen,stream}.test.ts',
   'test/ingest/audit/{live,found,not-comparable}.test.ts',
-  'test/ingest/materialise/{event-times,decided,interrupted}.test.ts',
+  'test/ingest/materialise/{decided,event-times,hours,interrupted,named,settled-profits}.test.ts',
   'test/ingest/replay/full.test.ts',
   'test/ingest/stream/stream-providers.test.ts',
-  'test/api/latest/change-feed.test.ts',
-  'test/project/services.test.ts',
+  'test/api/latest/{change-feed,tallies}.test.ts',
+  'test/api/rankings/ranking-order.test.ts',
+  'test/project/{secrets,services}.test.ts',
 ];
 const SHORT = 'test/scenarios/exact.test.ts';
 
