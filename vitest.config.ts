@@ -30,7 +30,8 @@ const BETWEEN = 3;
 
 /**
  * Whole systems that are cut, killed, replayed and compared, logs that are cut in every way, and what takes as long:
- * `npm run test:long`. The scenario of every route is in `npm test` too, with a chain that is a tenth as long.
+ * `npm run test:long`, and `npm test` where it is told what to run. The scenario of every route is in `npm test` alone
+ * too, with a chain that is a tenth as long.
  */
 const LONG = [
   'test/scenarios/*.test.ts',
@@ -46,6 +47,7 @@ const LONG = [
   'test/project/{secrets,services}.test.ts',
 ];
 const SHORT = 'test/scenarios/exact.test.ts';
+const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.startsWith('-'));
 
 /**
  * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
@@ -92,13 +94,14 @@ class Packed extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'short', include: [SHORT], env: { SCENARIO: 'short' } } },
+      isTold
+        ? { extends: true, test: { name: 'long', include: LONG } }
+        : { extends: true, test: { name: 'short', include: [SHORT], env: { SCENARIO: 'short' } } },
       {
         extends: true,
         test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [...TOGETHER, ...LONG] },
       },
       { extends: true, test: { name: 'together', include: TOGETHER, exclude: LONG, isolate: false } },
-      { extends: true, test: { name: 'long', include: LONG } },
     ],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
