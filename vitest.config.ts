@@ -47,6 +47,7 @@ const LONG = [
   'test/project/{secrets,services}.test.ts',
 ];
 const SHORT = 'test/scenarios/exact.test.ts';
+/** Which files, or by name: whoever names a test gets it, however long it takes. */
 const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.startsWith('-'));
 
 /**
@@ -107,7 +108,7 @@ export default defineConfig({
     pool: 'forks',
     // kafkajs sets timers to times past; processes of the product are started the same way.
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
-    // More than there are cores: many tests wait for a broker or for a process, two of five at any time.
+    // More than there are cores: many tests wait for a broker, a process or a time limit.
     maxWorkers: 5,
     sequence: { sequencer: Packed },
     env: {
