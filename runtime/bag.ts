@@ -1,6 +1,6 @@
 /** What is there for a short time, in no order. */
 export interface Bag<T> {
-  readonly size: number;
+  size(): number;
   /** @returns takes it out again */
   add(one: T): () => void;
   /** Those that are there now. */
@@ -15,9 +15,7 @@ export function createBag<T>(): Bag<T> {
   const places: { one: T; at: number }[] = [];
 
   return {
-    get size() {
-      return places.length;
-    },
+    size: () => places.length,
     add: (one) => {
       const place = { one, at: places.length };
       places.push(place);

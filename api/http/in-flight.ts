@@ -16,7 +16,7 @@ export function createInFlight(): InFlight {
       work.then(ended, ended);
     },
     done: async () => {
-      while (works.size > 0) await Promise.allSettled(works.all());
+      while (works.size() > 0) await Promise.allSettled(works.all());
     },
   };
 }

@@ -9,42 +9,60 @@ export interface StateCells {
 }
 
 /** The state, each part of it noted as used where it is looked at. */
-export function tracked({ progress, missing }: StateCells, use: (source: Source) => void): IndexState {
-  const state = missing.value as IndexState;
-  const newest = progress.value as IndexState;
-  let usesMissing = false;
-  let usesProgress = false;
-  const still = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
-    if (!usesMissing) use(missing);
-    usesMissing = true;
-    return state[field];
-  };
-  const moving = <Field extends keyof IndexState>(field: Field): IndexState[Field] => {
-    if (!usesProgress) use(progress);
-    usesProgress = true;
-    return newest[field];
-  };
-  return {
-    get applied() {
-      return moving('applied');
-    },
-    get markerTime() {
-      return moving('markerTime');
-    },
-    get followedTime() {
-      return moving('followedTime');
-    },
-    get gaps() {
-      return still('gaps');
-    },
-    get openGaps() {
-      return still('openGaps');
-    },
-    get incomplete() {
-      return still('incomplete');
-    },
-    get historyReason() {
-      return still('historyReason');
-    },
-  };
+export const tracked = (cells: StateCells, use: (source: Source) => void): IndexState =>
+  new TrackedState(cells, use);
+
+/**
+ * A class, as few things here are: V8 puts the getters of a literal among the old objects, and with them all that they see,
+ * here the whole of an answer, stays until it looks through the whole heap.
+ */
+class TrackedState implements IndexState {
+  readonly #cells: StateCells;
+  readonly #use: (source: Source) => void;
+  /** As they are when it is made: one answer, one state. */
+  readonly #newest: IndexState;
+  readonly #state: IndexState;
+  #usesProgress = false;
+  #usesMissing = false;
+
+  constructor(cells: StateCells, use: (source: Source) => void) {
+    this.#cells = cells;
+    this.#use = use;
+    this.#newest = cells.progress.value as IndexState;
+    this.#state = cells.missing.value as IndexState;
+  }
+
+  get applied(): IndexState['applied'] {
+    return this.#moving().applied;
+  }
+  get markerTime(): IndexState['markerTime'] {
+    return this.#moving().markerTime;
+  }
+  get followedTime(): IndexState['followedTime'] {
+    return this.#moving().followedTime;
+  }
+  get gaps(): IndexState['gaps'] {
+    return this.#still().gaps;
+  }
+  get openGaps(): IndexState['openGaps'] {
+    return this.#still().openGaps;
+  }
+  get incomplete(): IndexState['incomplete'] {
+    return this.#still().incomplete;
+  }
+  get historyReason(): IndexState['historyReason'] {
+    return this.#still().historyReason;
+  }
+
+  #moving(): IndexState {
+    if (!this.#usesProgress) this.#use(this.#cells.progress);
+    this.#usesProgress = true;
+    return this.#newest;
+  }
+
+  #still(): IndexState {
+    if (!this.#usesMissing) this.#use(this.#cells.missing);
+    this.#usesMissing = true;
+    return this.#state;
+  }
 }

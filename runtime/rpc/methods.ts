@@ -131,7 +131,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
           throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
         });
       } catch (error) {
-        if (lacking.size > 0 && pool.nodes.every((node) => lacking.has(node))) return null;
+        if (lacking.size > 0 && pool.nodes().every((node) => lacking.has(node))) return null;
         throw error;
       }
     },

@@ -10,7 +10,7 @@ export interface RpcPool {
    * @throws RpcError the last failure
    */
   ask<T>(question: (node: RpcNode) => Promise<T>): Promise<T>;
-  nodes: readonly RpcNode[];
+  nodes(): readonly RpcNode[];
 }
 
 /** Of one question, to nodes that are behind or answer nonsense. */
@@ -53,7 +53,7 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
   };
 
   return {
-    nodes,
+    nodes: () => nodes,
     ask: async (question) => {
       const until = performance.now() + limitMs;
       const asked: RpcNode[] = [];

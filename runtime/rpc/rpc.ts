@@ -29,9 +29,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
 function passing(pool: RpcPool, check: (node: RpcNode) => Promise<void>): RpcPool {
   const unfit = new Set<RpcNode>();
   return {
-    get nodes() {
-      return pool.nodes.filter((node) => !unfit.has(node));
-    },
+    nodes: () => pool.nodes().filter((node) => !unfit.has(node)),
     ask: (question) =>
       pool.ask(async (node) => {
         try {

@@ -71,7 +71,7 @@ export function createSendBacklog(most: number): SendBacklog {
           if (!waits) return;
           waits = false;
           takeOut();
-          if (own.size === 0) clients.delete(address);
+          if (own.size() === 0) clients.delete(address);
           release(one);
         },
       };

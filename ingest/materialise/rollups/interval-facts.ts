@@ -31,7 +31,7 @@ export type Keys = Record<By, Set<string>>;
 export const noKeys = (): Keys => ({ mint: new Set(), quote: new Set(), kind: new Set() });
 
 export interface IntervalFacts {
-  readonly size: number;
+  size(): number;
   /**
    * Puts facts beside those that are there, each in the place of what was read of it before.
    * @returns the keys whose sums may be others now.
@@ -62,9 +62,7 @@ export function createIntervalFacts(): IntervalFacts {
     }
   };
   return {
-    get size() {
-      return known.size;
-    },
+    size: () => known.size,
     put: (facts) => {
       const [touched, replaced] = [noKeys(), noKeys()];
       for (const fact of facts) {

@@ -133,7 +133,7 @@ export function createSums(
     add(place.unwritten, keys);
     place.offset = offset;
     places.set(partition, place);
-    if (place.facts.size > MOST_FACTS) return false;
+    if (place.facts.size() > MOST_FACTS) return false;
     const at = { partition, offset };
     const rows = { ...totalRows(place, keys, at), ...spanRows(place, { mint: new Set(), quote }, at) };
     await Promise.all(Object.entries(rows).map(([table, all]) => insert(table, all)));
