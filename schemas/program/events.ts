@@ -15,7 +15,8 @@ import { type FieldValue, type Struct, structReader } from './struct.ts';
 
 const PAUSED_BY: readonly PausedBy[] = ['authority', 'guardian', 'attestation'];
 
-const EVENT_HEAD: ReadonlySet<string> = new Set(['policy', 'mint', 'quoteMint']);
+const HEAD_FIELDS = ['policy', 'mint', 'quote_mint'];
+const EVENT_HEAD: ReadonlySet<string> = new Set(HEAD_FIELDS.map(camelCase));
 
 interface Reader {
   name: EventKind;
@@ -29,7 +30,7 @@ const readers = new Map<string, Reader>(
     discriminator,
     {
       name: knownKind(name),
-      of: name === 'ProtocolPaused' ? null : structReader(name, {}, (key) => EVENT_HEAD.has(key)),
+      of: name === 'ProtocolPaused' ? null : headReader(name),
       fields: structReader(name, {}, (key) => !EVENT_HEAD.has(key)),
     },
   ]),
@@ -40,6 +41,14 @@ function knownKind(name: string): EventKind {
   if (!(name in EVENT_KINDS))
     throw new Error(`the IDL's event ${name} has no line among the kinds of events`);
   return name as EventKind;
+}
+
+/** @throws Error where an IDL has an event that does not say of which policy it is. */
+function headReader(name: string): (bytes: Uint8Array) => Struct {
+  const begins = fieldsOf(name).slice(0, HEAD_FIELDS.length);
+  if (begins.some((field, at) => field.name !== HEAD_FIELDS[at]))
+    throw new Error(`the IDL's event ${name} does not begin with ${HEAD_FIELDS.join(', ')}`);
+  return structReader(name, {}, (key) => EVENT_HEAD.has(key));
 }
 
 /** The name of the event that these bytes claim to be, or null for an unknown discriminator. */

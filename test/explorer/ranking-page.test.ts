@@ -4,7 +4,7 @@ import { createApp } from '../../api/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import type { Figure } from '../../schemas/figure.ts';
-import type { RankingRow, RankingsResponse } from '../../schemas/responses/rankings.ts';
+import { ofShown, type RankingRow, type RankingsResponse } from '../../schemas/responses/rankings.ts';
 import { SETTINGS } from '../api/support/api.ts';
 import { awaited } from '../support/awaited.ts';
 import { isApi } from './support/hostile-answers.ts';
@@ -40,19 +40,22 @@ const EXTREMES: Look[] = [
 const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2026-11-23T00:00:00.000Z' });
 
 function rowOf(at: number, { amount, decimals, usd, name, symbol }: Look): RankingRow {
-  const money = { profit: figureOf(amount), fees: figureOf(amount), bankroll: figureOf(amount) };
-  const dollars = { profit: figureOf(usd), fees: figureOf(usd), bankroll: figureOf(usd) };
+  const money = (value: string) => ({
+    ...ofShown(() => figureOf(value)),
+    ...{ fees: figureOf(value), bankroll: figureOf(value) },
+  });
   return {
     ...{ rank: at + 1, mint: `mint${at}`, mintName: name, mintSymbol: symbol, mintImageUrl: null },
     ...{ quoteMint: `quote${at}`, quoteSymbol: symbol, quoteSymbolSource: null, quoteDecimals: decimals },
-    ...{ mode: 'Agent', origin: { id: 1, name: null }, model: { id: 1, name: null }, risk: 1 },
+    ...{ mode: 'Agent', origin: { id: 1, name: null }, risk: 1 },
+    model: { id: 1, name: null, provider: null, enabled: null },
     ...{ locked: true, paused: true, createdAt: '2026-11-23T00:00:00.000Z' },
-    ...money,
+    ...money(amount),
     marketCap: { usd: figureOf(usd), quote: figureOf(amount) } as RankingRow['marketCap'],
     burned: figureOf(amount),
-    usd: dollars,
+    usd: money(usd),
     eventsLast24h: figureOf('123456'),
-  } as RankingRow;
+  };
 }
 
 describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => {

@@ -3,7 +3,7 @@ import type { AnalyticsResponse, RevenueDay } from '../../../schemas/responses/a
 import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../schemas/responses/coin/loop.ts';
 import type { PositionsResponse } from '../../../schemas/responses/coin/positions.ts';
-import type { RankingsResponse } from '../../../schemas/responses/rankings.ts';
+import type { RankingsResponse, ShownSort } from '../../../schemas/responses/rankings.ts';
 import type { OriginsResponse, QuotesResponse } from '../../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../../schemas/responses/status.ts';
 import type { Answers } from './drawn-figures.ts';
@@ -23,6 +23,9 @@ const answerOf = <T>(answers: Answers, path: RegExp): T =>
 
 const bare = (value: unknown, source: string): Expected['figure'] => ({ value, source });
 
+/** What the column of a sort is called. */
+const SHOWN: Record<ShownSort, string> = { profit: 'Profit swept' };
+
 export function ofRankings(answers: Answers): ExpectedFigures {
   const { items } = answerOf<RankingsResponse>(answers, /^\/rankings\?/);
   const decimals: Record<string, number | null> = {};
@@ -37,8 +40,10 @@ export function ofRankings(answers: Answers): ExpectedFigures {
           ? []
           : [[at('Market cap'), marketCap.usd, 'usd'] as const]),
         [at('Market cap, in the quote asset'), marketCap.quote, quote],
-        [at('Profit swept'), row.profit, quote],
-        [at('Profit swept, in US dollars'), usd.profit, 'usd'],
+        ...(Object.entries(SHOWN) as [ShownSort, string][]).flatMap(([sort, name]): Line[] => [
+          [at(name), row[sort], quote],
+          [at(`${name}, in US dollars`), usd[sort], 'usd'],
+        ]),
         [at('Fees routed'), row.fees, quote],
         [at('Fees routed, in US dollars'), usd.fees, 'usd'],
         [at('Tokens burned'), row.burned, decimals[row.mint] ?? null],
