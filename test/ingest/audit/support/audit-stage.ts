@@ -125,7 +125,11 @@ export async function openAuditStage(
         const tip = chain.tip().slot.toString();
         if (slot !== tip || followed !== tip)
           throw new Error(`applied up to ${slot}, followed up to ${followed}, of ${tip}`);
-        if ((await openGaps(store)).length > 0) throw new Error('a gap is open');
+        if ((await openGaps(store)).length > 0) {
+          // History is read up to what can change no more: where the stream came late, that is some slots later.
+          await chain.produce([]);
+          throw new Error('a gap is open');
+        }
         const [older] = await olderBalances(store, chain);
         if (older === undefined) return;
         // What came up a moment ago is read once its filter is at work, some slots later.
