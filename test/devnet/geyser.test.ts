@@ -239,8 +239,10 @@ describe('a provider with limits', () => {
     expect(await replayed({ replay: 'unavailable' })).toMatchObject({ code: UNAVAILABLE });
     expect(await replayed({ replay: 'silent' })).toEqual({ code: OK, details: '' });
     geyser.become({ replay: 'empty' });
-    const call = await live({ fromSlot: String(chain.tip().slot - 5n) });
-    expect(call.words().filter((word) => word.startsWith('meta'))).toHaveLength(1);
+    const tip = chain.tip().slot;
+    const call = await live({ fromSlot: String(tip - 5n) });
+    const metas = call.words().filter((word) => word.startsWith('meta'));
+    expect(metas.filter((word) => BigInt(word.slice('meta '.length)) <= tip)).toEqual([]);
   });
 
   test('refuses filters over its caps, with the cap in words or without', async () => {
