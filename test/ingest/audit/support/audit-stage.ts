@@ -42,6 +42,8 @@ export interface AuditStage {
 }
 
 const AMOUNT_AT = 64;
+/** Slots, on the local chain. */
+const FINAL_AFTER = 32;
 
 /** Token accounts that were read over RPC, and have another amount by now. */
 async function olderBalances(store: Store, chain: Chain): Promise<string[]> {
@@ -127,7 +129,7 @@ export async function openAuditStage(
           throw new Error(`applied up to ${slot}, followed up to ${followed}, of ${tip}`);
         if ((await openGaps(store)).length > 0) {
           // History is read up to what can change no more: where the stream came late, that is some slots later.
-          await chain.produce([]);
+          for (let made = 0; made < FINAL_AFTER; made += 1) await chain.produce([]);
           throw new Error('a gap is open');
         }
         const [older] = await olderBalances(store, chain);
