@@ -5,6 +5,7 @@ import { type Chain, createChain } from '../../../../devnet/chain/chain.ts';
 import { serveGeyser } from '../../../../devnet/geyser/server.ts';
 import { createLife } from '../../../../devnet/life/life.ts';
 import { serveRpc } from '../../../../devnet/rpc/server.ts';
+import { SETTLED_AFTER } from '../../../../ingest/history/prove-top.ts';
 import { createMemoryLog } from '../../../../ingest/log/in-process.ts';
 import { createMaterialiser } from '../../../../ingest/materialise/materialiser.ts';
 import { createReport } from '../../../../ingest/operate/audit/report.ts';
@@ -42,8 +43,6 @@ export interface AuditStage {
 }
 
 const AMOUNT_AT = 64;
-/** Slots, on the local chain. */
-const FINAL_AFTER = 32;
 
 /** Token accounts that were read over RPC, and have another amount by now. */
 async function olderBalances(store: Store, chain: Chain): Promise<string[]> {
@@ -128,8 +127,8 @@ export async function openAuditStage(
         if (slot !== tip || followed !== tip)
           throw new Error(`applied up to ${slot}, followed up to ${followed}, of ${tip}`);
         if ((await openGaps(store)).length > 0) {
-          // History is read up to what can change no more: where the stream came late, that is some slots later.
-          for (let made = 0; made < FINAL_AFTER; made += 1) await chain.produce([]);
+          // Where the stream came late the chain has to go on before history is read.
+          for (let made = 0; made < SETTLED_AFTER; made += 1) await chain.produce([]);
           throw new Error('a gap is open');
         }
         const [older] = await olderBalances(store, chain);
