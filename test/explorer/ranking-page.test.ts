@@ -4,7 +4,7 @@ import { createApp } from '../../api/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
 import { createLatest } from '../../api/latest/latest.ts';
 import type { Figure } from '../../schemas/figure.ts';
-import { ofShown, type RankingRow, type RankingsResponse } from '../../schemas/responses/rankings.ts';
+import { ofShown, type RankingRow, type RankingsResponse, SORTS } from '../../schemas/responses/rankings.ts';
 import { SETTINGS } from '../api/support/api.ts';
 import { awaited } from '../support/awaited.ts';
 import { isApi } from './support/hostile-answers.ts';
@@ -24,6 +24,10 @@ const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 const ROWS = 40;
 /** Between a phone and what has room for every column. */
 const TABLET = { width: 1010, height: 800 };
+/** Below each of these columns give way. */
+const MOST_COLUMNS = [1181, 1061, 901, 721];
+/** Of a policy's name with its picture. */
+const NAME_WIDTH = 100;
 /** A window of 1280 by 900 at four times its size. */
 const MAGNIFIED = { width: 320, height: 225 };
 
@@ -133,6 +137,21 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
       }
     }
     expect(found).toEqual([]);
+  });
+
+  test('leaves the names of policies their room where it has as many columns as it can', async () => {
+    const page = await tabOf(EXTREMES);
+    const room: Record<string, number> = {};
+    for (const sort of SORTS) {
+      await opened(page, `/explorer/?sort=${sort}`);
+      for (const width of MOST_COLUMNS) {
+        await page.setViewportSize({ ...TABLET, width });
+        room[`${sort} at ${width}`] = await page.evaluate<number>(
+          "document.querySelector('table.ranking tbody th').getBoundingClientRect().width",
+        );
+      }
+    }
+    expect(Object.entries(room).filter(([, width]) => width < NAME_WIDTH)).toEqual([]);
   });
 
   test('leads back to where it was scrolled to', async () => {

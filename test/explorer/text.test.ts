@@ -18,7 +18,7 @@ import {
   readable,
   symbolOf,
 } from '../../api/explorer/browser/text/words.ts';
-import type { EventKind } from '../../schemas/program/event-kinds.ts';
+import type { EventKind, PolicyEventKind } from '../../schemas/program/event-kinds.ts';
 import { summaryOf } from '../../schemas/program/events.ts';
 import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
 import type { FieldValue } from '../../schemas/program/struct.ts';
@@ -171,6 +171,26 @@ describe('text of strangers', () => {
   });
 });
 
+/** Of an event whose keys and names are the names of its fields, and whose amounts are the places of theirs. */
+const TOLD: Record<PolicyEventKind, string> = {
+  PolicyInitialised: 'Policy created: in mode mode',
+  VenueRegistered: 'Venue registered: kind account tokenAccount',
+  VenueRevoked: 'Venue revoked: account tokenAccount',
+  FeesClaimed: 'Fees claimed: 4 Q and 5 B',
+  Routed: 'Fees routed: 7 Q to the bankroll, 6 Q to liquidity',
+  PassiveDeployed: 'Deployed: 5 Q to a venue account',
+  AgentFundedVenue: 'Agent funded a venue: 5 Q to tokenAccount',
+  ProfitSwept: 'Profit swept: 5 Q: 7 Q to holders, 6 Q to liquidity',
+  BuybackBurned: 'Bought back and burned: 5 B for 4 Q',
+  BaseLegBurned: 'Base leg burned: 4 B',
+  RemoteEquityReported: 'Equity attested: 5 Q at tokenAccount; too far from the last: paused',
+  CreditNoted: 'Inference paid: 4 Q',
+  AgentSet: 'Agent changed: oldAgent to newAgent',
+  PolicyUpdated: 'Terms changed: by the authority',
+  PolicyLocked: 'Terms locked: for good',
+  PolicyPaused: 'Pause: paused by by',
+};
+
 describe('words', () => {
   test('every kind of event of a policy has a sentence of its own', () => {
     const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
@@ -181,6 +201,16 @@ describe('words', () => {
     expect(told('Unheard', { some: 1 }, units)).toEqual({ title: 'Unheard', tone: 'terms', text: 'some 1' });
     for (const kind of ['constructor', '__proto__', 'toString'])
       expect(told(kind, { some: 1 }, units)).toMatchObject({ tone: 'terms', text: 'some 1' });
+  });
+
+  test.each(Object.entries(TOLD))('%s is told with each field in its place', (kind, sentence) => {
+    const fields = fieldsOf(kind).map(({ name, type }, at): [string, string | boolean] => {
+      if (type === 'u64') return [camelCase(name), `${at + 1}000000`];
+      return [camelCase(name), type === 'bool' || camelCase(name)];
+    });
+    const units = { quote: { decimals: 6, symbol: 'Q' }, base: { decimals: 6, symbol: 'B' } };
+    const { title, text } = told(kind, Object.fromEntries(fields), units);
+    expect(`${title}: ${partsOf(text).join('')}`).toBe(sentence);
   });
 
   test('an event is told by fields that its summary has', () => {

@@ -10,8 +10,8 @@ import { Burned } from './burned.ts';
 interface Column {
   name: string;
   head: string;
-  /** Where there is little room columns are left out but that of the ranking shown: the `first`, the `next`, the `last`. */
-  gives: 'first' | 'next' | 'last';
+  /** In which turn it is left out where there is little room, but for that of the ranking shown. */
+  gives: 'first' | 'second' | 'third' | 'last';
   cell(row: RankingRow): unknown;
 }
 
@@ -42,13 +42,13 @@ const BY_SORT: Record<Sort, Column> = {
   profit: {
     name: 'Profit',
     head: 'Profit swept',
-    gives: 'last',
+    gives: 'third',
     cell: (row) => money(row, 'profit', 'Profit swept'),
   },
   fees: {
     name: 'Fees',
     head: 'Fees routed',
-    gives: 'next',
+    gives: 'second',
     cell: (row) => money(row, 'fees', 'Fees routed'),
   },
   burned: {
@@ -60,13 +60,13 @@ const BY_SORT: Record<Sort, Column> = {
   bankroll: {
     name: 'Bankroll',
     head: 'Bankroll',
-    gives: 'last',
+    gives: 'third',
     cell: (row) => money(row, 'bankroll', 'Bankroll'),
   },
   activity: {
     name: 'Activity',
     head: 'Events 24 h',
-    gives: 'next',
+    gives: 'second',
     cell: (row) =>
       html`<${Fig} figure=${row.eventsLast24h} reading=${{ kind: 'count' }} name="Events in 24 hours" />`,
   },
