@@ -28,12 +28,12 @@ function evmAddress(label: string): string {
 
 function registerVenue(world: World, subject: Subject): Choice {
   const { policy, venues, profile } = subject;
-  if (venues.length >= MAX_VENUES) return deploy(world, subject);
+  const own = isCast(profile.number) ? CAST_CLASSES.find((bit) => !holds(venues, bit)) : undefined;
+  if (own === undefined && venues.length >= MAX_VENUES) return deploy(world, subject);
   const { random, state } = world;
   const mask = state.origins.get(policy.origin)?.assetClassMask ?? 0;
   const allowed = CLASSES.filter((bit) => random.chance(0.04) || (mask & bit) !== 0);
   const favourite = allowed.filter(isRemoteClass);
-  const own = isCast(profile.number) ? CAST_CLASSES.find((bit) => !holds(venues, bit)) : undefined;
   const assetClass =
     own !== undefined
       ? own
@@ -72,8 +72,10 @@ function revokeVenue(world: World, subject: Subject): Choice {
 }
 
 function setPolicy(world: World, subject: Subject): Choice {
-  const { policy } = subject;
-  const terms = { ...drawTerms(world.random), targetAsset: policy.targetAsset };
+  const { policy, profile } = subject;
+  const drawn = { ...drawTerms(world.random), targetAsset: policy.targetAsset };
+  // Of the cast a lower risk, locked, would refuse an account that it has yet to register.
+  const terms = isCast(profile.number) ? { ...drawn, risk: policy.risk } : drawn;
   return [{ kind: 'set_policy', mint: policy.mint, by: policy.authority, terms }];
 }
 

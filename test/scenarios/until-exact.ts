@@ -12,6 +12,8 @@ export interface UntilExactOptions {
 }
 
 const LOOKS = 5;
+/** Most differences are gone by then: whoever broke something reads of it, and need not wait for the limit. */
+const TOLD_AFTER_MS = 30_000;
 
 /**
  * Compares until there is no difference: an account is read over RPC a moment after the index is at the tip.
@@ -23,6 +25,7 @@ export async function untilExact(options: UntilExactOptions): Promise<void> {
   await settle();
   await nextSlot();
   let differsSince: number | null = null;
+  let isTold = false;
   for (let look = 1; ; look += 1) {
     await settle();
     try {
@@ -30,7 +33,12 @@ export async function untilExact(options: UntilExactOptions): Promise<void> {
     } catch (error) {
       differsSince ??= performance.now();
       const isDifference = error instanceof Error && error.name === 'AssertionError';
-      if (!isDifference || (look >= looks && performance.now() - differsSince > limitMs)) throw error;
+      const lastsMs = performance.now() - differsSince;
+      if (!isDifference || (look >= looks && lastsMs > limitMs)) throw error;
+      if (!isTold && look >= looks && lastsMs > TOLD_AFTER_MS) {
+        isTold = true;
+        console.warn(`differs for ${TOLD_AFTER_MS / 1000} s, ends after ${limitMs / 1000}: ${error.message}`);
+      }
       await nextSlot();
     }
   }
