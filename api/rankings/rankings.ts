@@ -11,22 +11,22 @@ import { quotesAt } from '../figures/quotes.ts';
 import { lastDay } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
-import { printedAnswer } from '../http/answers/printed.ts';
+import { type PrintedItems, printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import type { RankedSelection } from '../latest/ranked/ranking.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
-import { type PlacedPolicy, printedRows, type RankingView, rankingRows } from './rows.ts';
+import { addPrintedRows, type PlacedPolicy, type RankingView, rankingRows } from './rows.ts';
 
 /** `GET /rankings` */
 export function rankings(view: View, settings: ReadSettings, context: SharedContext): RouteReply {
   const request = readRankingParameters(context.query);
   if ('error' in request) return { status: 400, body: request };
   const { head, ranking, places } = pageOf(view, settings, request);
-  const items = printedRows(ranking, places, request.offset + 1);
-  return { status: 200, body: printedAnswer(head, 'items', items) };
+  const add = (items: PrintedItems) => addPrintedRows(ranking, places, request.offset + 1, items);
+  return { status: 200, body: printedAnswer(head, 'items', add) };
 }
 
 /** The same page as a value. @throws RangeError where the query says nothing that is valid */

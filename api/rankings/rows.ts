@@ -10,7 +10,7 @@ import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
-import type { PrintedParts } from '../http/answers/printed.ts';
+import type { PrintedItems } from '../http/answers/printed.ts';
 import { tagOf } from '../http/answers/tagged-bytes.ts';
 import type { RankedRow } from '../latest/ranked/row.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
@@ -56,11 +56,12 @@ const templates = createRowTemplates();
 const MOST_WHOLE = 16_000;
 
 /** The same as they are printed inside of a page, whose head says the first rank. */
-export function printedRows(
+export function addPrintedRows(
   ranking: RankingView,
   places: readonly PlacedPolicy[],
   firstRank: number,
-): PrintedParts[] {
+  items: PrintedItems,
+): void {
   const { view, settings } = ranking;
   const contextOf = rowContexts(view, settings);
   const template = ranking.rows <= MOST_WHOLE ? templates.whole : templates.fold;
@@ -69,24 +70,23 @@ export function printedRows(
     marker ??= view.state().markerTime;
     return marker;
   };
-  const told = (place: RankedPlace) => {
-    const text = printedRow(rowAt(place, ranking, contextOf, markerTime));
-    return { text, tag: tagOf(text) };
-  };
   // A row that stands with the orders is printed once, and kept.
   const make = (place: RankedRow): KeptRow => {
     const text = printedRow(rowAt(place, ranking, contextOf, () => MARK));
     return { ...template(text), tag: tagOf(text) };
   };
-  const known = (place: RankedRow) => {
+  for (let at = 0; at < places.length; at += 1) {
+    const place = places[at] as PlacedPolicy;
+    const begin = `    {\n      "rank": ${firstRank + at},`;
+    if (isTold(place)) {
+      const text = printedRow(rowAt(place, ranking, contextOf, markerTime));
+      items.add(begin, text, tagOf(text));
+      continue;
+    }
     const kept = view.rowPart(place, contextOf(place.quote), () => make(place));
     const mark = kept.marked ? markerTime() : null;
-    return { text: fillIn(kept, mark), tag: kept.marked ? `${kept.tag} ${mark}` : kept.tag };
-  };
-  return places.map((place, at) => {
-    const { text, tag } = isTold(place) ? told(place) : known(place);
-    return { texts: [`    {\n      "rank": ${firstRank + at},`, text], tag };
-  });
+    items.add(begin, fillIn(kept, mark), kept.marked ? `${kept.tag} ${mark}` : kept.tag);
+  }
 }
 
 interface KeptRow extends TemplatedRow {

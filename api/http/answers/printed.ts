@@ -27,22 +27,29 @@ export function printedParts(body: unknown): PrintedParts | null {
   return isPrinted ? (body as Printed)[PARTS] : null;
 }
 
+/** Items of a list, one after the other: many of them are put together for each answer. */
+export interface PrintedItems {
+  /** Its text in two parts, of which the first is short. @param tag a line, the same only where its text is */
+  add(begin: string, rest: string, tag: string): void;
+}
+
 /**
- * An answer whose last field is a list that is printed already. @param head its other fields, at least one; they say
- * of an item what its tag does not. @param items as by `printedItem`
+ * An answer whose last field is a list that is printed already, each item as by `printedItem`. @param head its other
+ * fields, at least one; they say of an item what its tag does not
  */
-export function printedAnswer(head: object, list: string, items: readonly PrintedParts[]): Printed {
+export function printedAnswer(head: object, list: string, addTo: (items: PrintedItems) => void): Printed {
   const before = printedHead(head, list);
-  const tag = tagOf(JSON.stringify([before, ...items.map((item) => item.tag)]));
-  if (items.length === 0) return { [PARTS]: { texts: [before, printedList('')], tag } };
   const texts = [before];
-  for (const [at, { texts: own }] of items.entries()) {
-    // With the first of them, since to write a text costs more than its few characters.
-    texts.push((at === 0 ? '[\n' : ',\n') + own[0]);
-    for (let next = 1; next < own.length; next += 1) texts.push(own[next] as string);
-  }
-  texts.push(LIST_END);
-  return { [PARTS]: { texts, tag } };
+  let tags = '';
+  addTo({
+    add: (begin, rest, tag) => {
+      // In one piece, since to write a text costs more than its few characters.
+      texts.push((texts.length === 1 ? '[\n' : ',\n') + begin, rest);
+      tags += `\n${tag}`;
+    },
+  });
+  texts.push(texts.length === 1 ? printedList('') : LIST_END);
+  return { [PARTS]: { texts, tag: tagOf(before + tags) } };
 }
 
 /** Such an answer up to its list. */

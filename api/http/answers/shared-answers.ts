@@ -87,9 +87,9 @@ export function createSharedAnswers(
       const answer = answerOf(made.value);
       if (clock() - begun >= QUICK_MS || answer.bytes.length < LARGE_BYTES)
         return keep(key, made, answer).answer;
-      ready.delete(key);
+      if (known !== undefined) ready.delete(key);
       if (isAskedAgain(key)) return keep(key, made, answer, again).answer;
-      again.delete(key);
+      if (known !== undefined) again.delete(key);
       return answer;
     },
     wait: async (key, make, inTurn) => {

@@ -66,8 +66,10 @@ test('whoever reads slowly gets his own pages, whatever was printed meanwhile', 
         cached: true,
         answer: ({ params }) => {
           const { page: n, items } = page(Number(params.n));
-          const printed = items.map((item) => ({ texts: [`    "${item}"`], tag: item.slice(0, 9) }));
-          return { status: 200, body: printedAnswer({ page: n }, 'items', printed) };
+          const body = printedAnswer({ page: n }, 'items', ({ add }) => {
+            for (const item of items) add('    "', `${item}"`, item.slice(0, 9));
+          });
+          return { status: 200, body };
         },
       },
     ],
