@@ -1,4 +1,5 @@
 import { coinFinder, noCoin } from '../coin/find.ts';
+import { nextSecond } from '../figures/times.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import type { ReadDeps } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
@@ -26,5 +27,6 @@ export const protocolHistoryAnswer =
 
 function inRange({ query }: SharedContext, view: View, answer: (range: Range) => RouteReply): RouteReply {
   const range = readRange(query, view.now);
-  return 'error' in range ? { status: 400, body: range } : answer(range);
+  if (range.isOfNow) view.until(nextSecond(view.now));
+  return 'error' in range ? { status: 400, body: { error: range.error } } : answer(range);
 }

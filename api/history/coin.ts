@@ -11,7 +11,6 @@ import { poolOf } from '../figures/market-cap.ts';
 import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
-import { nextSecond } from '../figures/times.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { coinNow } from './coin-now.ts';
 import { type Counter, countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT, TOKENS_BURNED } from './counters.ts';
@@ -25,7 +24,6 @@ import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';
 /** `GET /coins/:mint/history` */
 export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const { mint, policy, view, settings } = coin;
-  if (range.unfinished) view.until(nextSecond(view.now));
   const quote = quotesAt(view, settings, [policy.quote_mint]).get(policy.quote_mint) as Quote;
   const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
   const pool = poolOf(launchpad, mint, policy.quote_mint);

@@ -12,6 +12,13 @@ export interface Range {
   ends: number[];
   /** Whether the step that is not over belongs to it: it ends at `to`. */
   unfinished: boolean;
+  /** Whether the same query may be read otherwise a second later. */
+  isOfNow: boolean;
+}
+
+/** A sentence of a 400. */
+export interface NoRange extends Pick<Range, 'isOfNow'> {
+  error: string;
 }
 
 export const STEP_S: Record<Step, number> = { hour: 3_600, day: 86_400 };
@@ -24,25 +31,27 @@ const LAST_S = 253_402_300_799;
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Reads the query of a history: its range, or the sentence of a 400. */
-export function readRange(query: URLSearchParams, nowMs: number): Range | { error: string } {
+/** Reads the query of a history. */
+export function readRange(query: URLSearchParams, nowMs: number): Range | NoRange {
   const now = Math.floor(nowMs / 1000);
+  let isOfNow = false;
   try {
     const until = Math.min(time(query, 'to') ?? now, now);
     const since = time(query, 'from') ?? until - DEFAULT_S;
+    isOfNow = until === now || since > now;
     if (since > now) throw new RangeError(`from is in the future. Valid: from up to ${isoTime(now)}`);
     if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);
     // The hour that is not over does not count: whoever asks from 14 days ago until now is answered a moment later.
     const over = until === now ? Math.floor(now / STEP_S.hour) * STEP_S.hour : until;
     const step = stepOf(query.get('step')) ?? (over - since > MOST_HOURLY_S ? 'day' : 'hour');
-    return rangeOf(step, since, until, now);
+    return { ...rangeOf(step, since, until, now), isOfNow };
   } catch (error) {
-    if (error instanceof RangeError) return { error: error.message };
+    if (error instanceof RangeError) return { error: error.message, isOfNow };
     throw error;
   }
 }
 
-function rangeOf(step: Step, since: number, until: number, now: number): Range {
+function rangeOf(step: Step, since: number, until: number, now: number): Omit<Range, 'isOfNow'> {
   const length = STEP_S[step];
   const from = Math.floor(since / length) * length;
   const last = Math.floor(until / length) * length;

@@ -24,15 +24,19 @@ export function readBody(request: IncomingMessage, max: number): Promise<Buffer 
       resolve(null);
       return;
     }
-    request.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= max) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        request.pause();
-        resolve(null);
+      if (size <= max) {
+        chunks.push(chunk);
+        return;
       }
-    });
+      chunks.length = 0;
+      // Whoever drops the rest is not to be stopped with every chunk of it.
+      request.off('data', take);
+      request.pause();
+      resolve(null);
+    };
+    request.on('data', take);
     request.on('end', () => resolve(Buffer.concat(chunks)));
     const gone = () => reject(new ClientGoneError('the client went away before the end of its body'));
     request.on('error', gone);

@@ -103,7 +103,7 @@ export function createMemory(options: MemoryOptions): Memory {
   const publish = (loads: LoadedKeys, drop: Keys) => {
     const again = carried === null ? new Map() : dropSlow(carried, cells, memory.clock);
     if (carried === null) cells.clear();
-    else forgetTouched(carried, cells);
+    else forgetTouched(carried, cells, loads);
     for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
     for (const [kind, { keys, values, error }] of loads) {
       if (error === undefined) failures.delete(kind);

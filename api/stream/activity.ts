@@ -10,7 +10,7 @@ import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
-import { createEventWindow, type EventWindow, identityOf, recentOf } from './event-window.ts';
+import { createEventWindow, type EventWindow, type Fresh, identityOf, recentOf } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
 
 /** An event, where a client is that has it, and whose it is. */
@@ -77,26 +77,28 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
         return NOTHING;
       }
       if (at.store === store && latest.held(at.made)) return NOTHING;
-      const { window } = at;
       const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
-      const tip = window.tip();
+      const tip = at.window.tip();
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
         return { events: [], gap: 'another database serves by now, and it is not as far' };
       }
       if (slot < tip.slot) return NOTHING;
-      const identities = await eventIdentities(store, window.readFrom(), slot, MOST_RECENT);
+      const identities = await eventIdentities(store, at.window.readFrom(), slot, MOST_RECENT);
       if (identities.length === MOST_RECENT) {
         await begin(store);
         return { events: [], gap: 'too much happened at once' };
       }
-      const fresh = window.moveTo(slot, closedGaps, identities);
+      const { window, fresh } = at.window.movedTo(slot, closedGaps, identities);
+      const isTooMuch = fresh.length > MOST_AT_ONCE;
+      const events = isTooMuch ? [] : await read(store, fresh, identities);
+      // Not before they are read: where that fails they are news the next time.
       at = { store, window, made };
+      if (isTooMuch) return { events, gap: 'too much happened at once' };
       const gap =
         closedGaps === tip.closedGaps ? null : 'a gap of history was closed: its events are in the list';
-      if (fresh.length > MOST_AT_ONCE) return { events: [], gap: 'too much happened at once' };
-      return { events: await read(store, fresh, identities), gap };
+      return { events, gap };
     },
     missed: async (since, until, mint) => {
       const store = missedStore();
@@ -115,7 +117,7 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
         return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
       if (recentOf(identities)(since.slot) !== since.recent)
         return { events: [], gap: 'events came late, in slots that were told already' };
-      const all = createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).moveTo(
+      const { fresh: all } = createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).movedTo(
         until.slot,
         until.closedGaps,
         identities,
@@ -149,14 +151,16 @@ function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosi
   });
 }
 
-type Fresh = ReturnType<EventWindow['moveTo']>;
-
-function mineOf(fresh: Fresh, identities: readonly EventIdentity[], mint: string): Fresh {
+function mineOf(fresh: readonly Fresh[], identities: readonly EventIdentity[], mint: string): Fresh[] {
   const mine = new Set(identities.filter((row) => row.mint === mint).map(identityOf));
   return fresh.filter(({ identity }) => mine.has(identity));
 }
 
-async function read(store: Store, fresh: Fresh, identities: readonly EventIdentity[]): Promise<ChainEvent[]> {
+async function read(
+  store: Store,
+  fresh: readonly Fresh[],
+  identities: readonly EventIdentity[],
+): Promise<ChainEvent[]> {
   if (fresh.length === 0) return [];
   const wanted = new Set(fresh.map(({ identity }) => identity));
   const rows = identities.filter((row) => wanted.has(identityOf(row)));

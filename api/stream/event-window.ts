@@ -18,11 +18,16 @@ export interface EventWindow {
   /** From which slot on identities are to be read to move to another. */
   readFrom(): bigint;
   /**
-   * Moves on to `slot`: the events that are new, in the order of the chain. One that came late, into a slot that was
-   * told already, is told too, and leaves the position at the tip.
+   * The window up to `slot`, and the events that are new in it, in the order of the chain. One that came late, into a slot
+   * that was told already, is told too, and leaves the position at the tip. This window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
-  moveTo(slot: bigint, closedGaps: number, identities: readonly EventIdentity[]): Fresh[];
+  movedTo(slot: bigint, closedGaps: number, identities: readonly EventIdentity[]): MovedWindow;
+}
+
+export interface MovedWindow {
+  window: EventWindow;
+  fresh: Fresh[];
 }
 
 export function createEventWindow(
@@ -30,18 +35,15 @@ export function createEventWindow(
   closedGaps: number,
   identities: readonly EventIdentity[],
 ): EventWindow {
-  let rows = [...identities];
-  let tip = positionsIn(rows)(slot, countIn(rows, slot), closedGaps);
-  const told = () => new Set(rows.map(identityOf));
+  const before = positionsIn(identities)(slot, countIn(identities, slot), closedGaps);
   return {
-    tip: () => tip,
-    readFrom: () => (tip.slot > WINDOW_SLOTS ? tip.slot - WINDOW_SLOTS : 0n),
-    moveTo: (to, gaps, all) => {
-      const known = told();
-      const before = tip;
-      rows = [...all];
+    tip: () => before,
+    readFrom: () => (slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n),
+    movedTo: (to, gaps, rows) => {
+      const known = new Set(identities.map(identityOf));
       const positionAt = positionsIn(rows);
-      tip = positionAt(to, countIn(rows, to), gaps);
+      const window = createEventWindow(to, gaps, rows);
+      const tip = window.tip();
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
       const late: Fresh[] = [];
@@ -57,7 +59,7 @@ export function createEventWindow(
         else fresh.push({ identity, position: positionAt(slot, ordinal, gaps) });
       }
       // Who has a late one has all the others.
-      return [...fresh, ...late];
+      return { window, fresh: [...fresh, ...late] };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
-import { nextSecond } from '../../figures/times.ts';
 import { printedHead, printedItem, printedList } from '../../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../../http/answers/printed-steps.ts';
 import { type TaggedBytes, taggedBytes, tagOf } from '../../http/answers/tagged-bytes.ts';
@@ -18,7 +17,6 @@ const STEPS_A_PIECE = 24;
 
 /** `GET /analytics/history`, as it is printed. */
 export function protocolHistory(view: View, settings: ReadSettings, range: Range): RouteReply {
-  if (range.unfinished) view.until(nextSecond(view.now));
   const { from, to, step } = range;
   const head = printedHead({ from: isoTime(from), to: isoTime(to), step }, 'items');
   const last = range.unfinished ? printedItem(itemOfNow(view, settings, to)) : '';

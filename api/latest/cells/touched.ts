@@ -33,12 +33,22 @@ export function planOf(
   return { load, drop };
 }
 
-/** What is kept folded of a kind of which anything may have changed is forgotten. */
-export function forgetTouched(changes: Changes, cells: Cells): void {
+/**
+ * What is kept of a kind of which anything may have changed is forgotten, folded or not: a reader may have unfolded it
+ * when it had been planned what to read again. @param loaded what was read again
+ */
+export function forgetTouched(
+  changes: Changes,
+  cells: Cells,
+  loaded: ReadonlyMap<KindName, { keys: ReadonlySet<string> }>,
+): void {
   for (const kind of NAMES)
     for (const [table, how] of Object.entries(KINDS[kind].touchedBy)) {
       const keys = changes.get(table as ChangedTable);
-      if (keys !== undefined && (how === 'any' || keys.has(ANY))) cells.folded(kind)?.forget();
+      if (keys === undefined || (how !== 'any' && !keys.has(ANY))) continue;
+      cells.folded(kind)?.forget();
+      for (const key of [...cells.keys(kind)])
+        if (loaded.get(kind)?.keys.has(key) !== true) cells.drop(kind, key);
     }
 }
 

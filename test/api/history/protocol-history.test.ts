@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { protocolHistoryAnswer } from '../../../api/history/answers.ts';
 import { STEPS_A_BLOCK } from '../../../api/history/blocks.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
+import { SETTINGS } from '../support/api.ts';
 import { eventRow, key, policyRow, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { at, balance, H, HOUR, ofPolicy, START, seed, venue } from './support/stage.ts';
@@ -46,6 +48,22 @@ test('the sums of a moment are those of the policies that had begun, per quote a
       ...{ attestedEquity: { value: '900' }, feesClaimed: { value: '22' } },
     },
   ]);
+});
+
+test('what is kept of an answer that the second decides ends with it', async () => {
+  const answer = protocolHistoryAnswer({ latest: held.api.latest, settings: SETTINGS, readPosts: null });
+  const asked = START + 6 * HOUR;
+  const until = async (now: number, query: string) => {
+    held.api.at(now * 1000);
+    const made = await held.api.latest.read((view) =>
+      answer({ params: {}, query: new URLSearchParams(query) }, view),
+    );
+    return [made.value.status, made.until / 1000];
+  };
+  expect(await until(asked - 10, `from=${asked}`)).toEqual([400, asked - 9]);
+  expect(await until(asked, `from=${asked}`)).toEqual([200, asked + 1]);
+  expect(await until(asked, `from=${asked}&to=${asked}`)).toEqual([200, asked + 1]);
+  expect(await until(asked + 1, `from=${asked}&to=${asked}`)).toEqual([200, Number.POSITIVE_INFINITY]);
 });
 
 test('a sum is absent where one of its parts is not known, and a counter is what the events say', async () => {

@@ -39,6 +39,7 @@ test('times are ISO 8601 in any zone, UTC where there is none, or unix seconds; 
     to: seconds('2026-11-20T13:00:00Z'),
     ends: ['11', '12', '13'].map((hour) => seconds(`2026-11-20T${hour}:00:00Z`)),
     unfinished: false,
+    isOfNow: false,
   };
   expect(read('from=2026-11-20T10:20:00Z&to=2026-11-20T13:59:59.999Z')).toEqual(whole);
   expect(read('from=2026-11-20T11:20%2B01:00&to=2026-11-20T13:30')).toEqual(whole);
@@ -56,11 +57,25 @@ test('what is to come is not told, and a moment that ends a step is told once', 
   expect(none).toMatchObject({ ends: [], unfinished: false });
 });
 
+test.each([
+  ['', true],
+  ['from=2026-11-20', true],
+  ['to=2026-11-22T10:20:30Z', true],
+  ['to=2030-01-01', true],
+  ['from=2026-11-22T10:20:31Z', true],
+  ['from=2026-11-22T10:20:31Z&to=2026-11-21', true],
+  ['from=2000-01-01&step=hour', true],
+  ['from=2026-11-20&to=2026-11-22T10:20:29Z', false],
+  ['from=2026-11-20&to=2026-11-19', false],
+])('%j may be read otherwise a second later: %s', (query, isOfNow) => {
+  expect(read(query)).toMatchObject({ isOfNow });
+});
+
 test('a thousand items are told and not one more', () => {
   const at = (items: number) => read(`from=${NOW / 1000 - 1230 - (items - 1) * 3600}&step=hour`);
   const most = at(1000);
   expect('error' in most ? most : most.ends).toHaveLength(999);
-  expect(at(1001)).toEqual({ error: expect.stringContaining('at most 1000') });
+  expect(at(1001)).toEqual({ error: expect.stringContaining('at most 1000'), isOfNow: true });
 });
 
 test.each([
@@ -74,13 +89,13 @@ test.each([
     `from is in the future. Valid: from up to ${new Date(NOW).toISOString()}`,
   ],
 ])('%s is refused with what is valid', (query, error) => {
-  expect(read(query)).toEqual({ error });
+  expect(read(query)).toMatchObject({ error });
 });
 
 test.each(['2026-02-30', '2026-04-31T10:00', '2026-02-29T00:00:00Z', '2026-13-01', '2026-11-21T24:30'])(
   '%s is no day or hour that there is, and not the one that comes after it',
   (text) => {
-    expect(read(`from=${text}`)).toEqual({
+    expect(read(`from=${text}`)).toMatchObject({
       error: `unknown from "${text}". Valid: an ISO 8601 time or unix seconds`,
     });
   },

@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { clientAddress } from '../../../api/http/client-address.ts';
 import type { Route } from '../../../api/http/route.ts';
+import { awaited } from '../../support/awaited.ts';
 import { useApi } from '../support/use-api.ts';
 
 const echo: Route = {
@@ -57,6 +59,30 @@ describe('bodies', () => {
       duplex: 'half',
     } as RequestInit);
     expect(streamed.status).toBe(413);
+  });
+
+  test('behind a body in pieces that was too large the next request of the connection is answered', async () => {
+    const { hostname, port } = new URL(held.api.url);
+    const piece = `4e20\r\n${'x'.repeat(20_000)}\r\n`;
+    const heard = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      const socket = connect(Number(port), hostname, async () => {
+        socket.write('POST /api/agent/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+        for (let n = 0; n < 7; n += 1) {
+          socket.write(piece);
+          // One by one: the first of them is answered, the others are dropped.
+          if (n === 0) await awaited(() => expect(text).toContain('413'));
+          await othersTurn();
+        }
+        socket.write('0\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      });
+      socket.on('data', (answer) => {
+        text += answer.toString();
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(text));
+    });
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
 import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { View } from '../../../api/latest/view.ts';
-import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
+import { ANY, type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -176,6 +176,29 @@ test('what changes behind the reading of all policies, and before it is in place
   await memory.read(read(0));
   await memory.turn();
   expect((await memory.read(read(5))).value?.paused).toBe(1);
+});
+
+test('whoever asks for one while a turn reads what may all be another is told of the change behind it', async () => {
+  let meanwhile = async () => {};
+  const { memory, handOver, pass } = watched(async (sql) => {
+    if (sql.includes('FROM policies')) await meanwhile();
+  });
+  await memory.read(read(0));
+  await memory.turn();
+  pass(30_000);
+  const changes: Changes = new Map([['policies', new Set([ANY])]]);
+  await store.insert('policies', [policyRow('coin 9', 'quote', { paused: 1, ...later(9_070n) })]);
+  handOver.note(changes);
+  let unfolded: number | undefined;
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    unfolded = memory.readNow(read(9))?.value?.paused;
+  };
+  // Somebody wants the first: that one is read again with the turn.
+  memory.readNow(read(0));
+  await memory.turn();
+  expect(unfolded).toBe(0);
+  expect((await memory.read(read(9))).value?.paused).toBe(1);
 });
 
 test('all that a new policy is made of is there with the turn that tells of it', async () => {

@@ -30,7 +30,7 @@ describe('a window over the last slots', () => {
     });
     fc.assert(
       fc.property(slots, (drawn) => {
-        const window = createEventWindow(0n, 0, []);
+        let window = createEventWindow(0n, 0, []);
         const all: EventIdentity[] = [];
         const told: string[] = [];
         let last: ChainPosition = window.tip();
@@ -38,7 +38,9 @@ describe('a window over the last slots', () => {
           for (let order = 0; order < events; order += 1) all.push(event(at + 1, order));
           if (!step) return;
           const read = all.filter((row) => BigInt(row.slot) > window.readFrom());
-          for (const { identity, position } of window.moveTo(BigInt(at + 1), 0, read)) {
+          const moved = window.movedTo(BigInt(at + 1), 0, read);
+          window = moved.window;
+          for (const { identity, position } of moved.fresh) {
             told.push(identity);
             expect(
               [position.slot, position.ordinal] > [last.slot, last.ordinal] || position.slot > last.slot,
@@ -56,9 +58,9 @@ describe('a window over the last slots', () => {
   });
 
   test('what comes late into a slot that was told is told after what is new, and leaves the position at the tip', () => {
-    const window = createEventWindow(10n, 0, [event(9, 1), event(10, 1)]);
+    const before = createEventWindow(10n, 0, [event(9, 1), event(10, 1)]);
     const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
-    const fresh = window.moveTo(11n, 0, rows);
+    const { window, fresh } = before.movedTo(11n, 0, rows);
     expect(fresh.map(({ identity }) => identity)).toEqual(['s11.0000.0', 's9.0002.0', 's10.0000.0']);
     expect(fresh.at(-1)?.position).toEqual(window.tip());
     expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 });
@@ -76,7 +78,7 @@ test('what was missed is put in order by looking at each event a few times, howe
       },
     });
   });
-  const told = createEventWindow(900n, 0, []).moveTo(1_200n, 0, rows);
+  const { fresh: told } = createEventWindow(900n, 0, []).movedTo(1_200n, 0, rows);
   expect(told).toHaveLength(2_000);
   expect(told.at(-1)?.position).toEqual({ slot: 1_199n, ordinal: 10, recent: 640, closedGaps: 0 });
   expect(looked).toBeLessThan(10 * rows.length);
