@@ -3,7 +3,7 @@ import type { Latest } from '../../latest/latest.ts';
 import type { Memo } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
-import { type Answer, answerOf, keptForm } from './answers.ts';
+import { type Answer, answerOf, keptForm, lengthOf } from './answers.ts';
 
 type Make = (view: View) => RouteReply;
 
@@ -34,6 +34,11 @@ const LARGE_BYTES = 32 * 1024;
 const AGAIN_MS = 25;
 const AGAIN_PART = 2 / 5;
 const MOST_ASKED = 2_000;
+/**
+ * Of those in pieces, which share them with each other and with what is kept of their parts: as much as that, for there may
+ * be as many answers as there are ranges, and each keeps its pieces from going.
+ */
+const PIECES_BYTES = 112 * 1024 * 1024;
 /** What one takes beside its bytes, of which the smallest have most: 2.4 kB of the process by measure. */
 const EACH_BYTES = 2_400;
 
@@ -42,16 +47,19 @@ export function createSharedAnswers(
   latest: Pick<Latest, 'read' | 'readNow' | 'held'>,
   maxBytes: number,
   clock = () => performance.now(),
+  mostInPieces = PIECES_BYTES,
 ): SharedAnswers {
   const inFlight = new Map<string, Promise<Kept>>();
   const room = (maxSize: number) =>
     new LRUCache<string, Kept>({
       maxSize,
       sizeCalculation: ({ answer, made }, key) =>
-        answer.bytes.length + key.length + made.cells.length * 16 + EACH_BYTES,
+        lengthOf(answer) + key.length + made.cells.length * 16 + EACH_BYTES,
     });
   const ready = room(maxBytes * (1 - AGAIN_PART));
   const again = room(maxBytes * AGAIN_PART);
+  const inPieces = room(mostInPieces);
+  const rooms = [ready, again, inPieces];
 
   /** When they were made, and not kept. */
   const asked = new LRUCache<string, number>({ max: MOST_ASKED });
@@ -62,16 +70,21 @@ export function createSharedAnswers(
     return now - before <= AGAIN_MS;
   };
 
-  const keptOf = (key: string) => ready.get(key) ?? again.get(key);
+  const keptOf = (key: string) => ready.get(key) ?? again.get(key) ?? inPieces.get(key);
+  const forget = (key: string, but?: (typeof rooms)[number]) => {
+    for (const one of rooms) if (one !== but) one.delete(key);
+  };
 
-  const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), among = ready): Kept => {
+  const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), whole = ready): Kept => {
     const before = keptOf(key);
     // Made of other states, and says the same: its bytes stay.
     const isSame = before?.answer.etag === now.etag && before.answer.status === now.status;
     const answer = isSame ? before.answer : keptForm(now);
     if (isSame) now.giveBack?.();
     const kept = { made: { ...made, value: null }, answer };
+    const among = answer.rest === undefined ? whole : inPieces;
     among.set(key, kept);
+    forget(key, among);
     return kept;
   };
   const produce = async (key: string, make: Make, inTurn: InTurn): Promise<Kept> =>
@@ -87,9 +100,8 @@ export function createSharedAnswers(
       const answer = answerOf(made.value);
       if (clock() - begun >= QUICK_MS || answer.bytes.length < LARGE_BYTES)
         return keep(key, made, answer).answer;
-      if (known !== undefined) ready.delete(key);
       if (isAskedAgain(key)) return keep(key, made, answer, again).answer;
-      if (known !== undefined) again.delete(key);
+      if (known !== undefined) forget(key);
       return answer;
     },
     wait: async (key, make, inTurn) => {

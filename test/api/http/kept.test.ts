@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { answerOf, keptForm } from '../../../api/http/answers/answers.ts';
 import { createSharedAnswers } from '../../../api/http/answers/shared-answers.ts';
+import type { TaggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../../../api/http/route.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 
@@ -8,7 +9,7 @@ const LARGE = 40_000;
 const SMALL = 1_000;
 
 /** Answers out of a memory that never changes, and how often each was made. */
-function answers(took: number) {
+function answers(took: number, mostInPieces?: number) {
   let now = 0;
   let made = 0;
   const latest: Pick<Latest, 'read' | 'readNow' | 'held'> = {
@@ -19,12 +20,12 @@ function answers(took: number) {
     },
     held: () => true,
   };
-  const shared = createSharedAnswers(latest, 1_000_000, () => now);
-  const ask = (at: number, bytes: number): number => {
+  const shared = createSharedAnswers(latest, 1_000_000, () => now, mostInPieces);
+  const ask = (at: number, bytes: number, rest?: TaggedBytes[]): number => {
     now = at;
     const reply = (): RouteReply => {
       made += 1;
-      return { status: 200, body: Buffer.alloc(bytes, ' ') };
+      return { status: 200, body: Buffer.alloc(bytes, ' '), ...(rest === undefined ? {} : { rest }) };
     };
     expect(shared.ready(String(bytes), reply)?.bytes.length).toBe(bytes);
     return made;
@@ -57,6 +58,19 @@ test('of answers that are next to nothing no more are kept than there is room fo
   // Three quarters of a million bytes.
   expect(kept).toBeGreaterThan(100);
   expect(kept).toBeLessThan(300);
+});
+
+test('answers in pieces are kept up to what their pieces are, and push out no other', () => {
+  const ask = answers(0.3, 10_000_000);
+  const piece = () => [{ bytes: Buffer.alloc(1_000_000), tag: 'x' }];
+  expect(ask(0, 500)).toBe(1);
+  const each = Array.from({ length: 100 }, (_, at) => 100 + at);
+  for (const bytes of each) ask(0, bytes, piece());
+  const before = ask(0, 500);
+  expect(before).toBe(101);
+  const kept = each.toReversed().findIndex((bytes) => ask(0, bytes, piece()) > before);
+  expect(kept).toBeGreaterThan(5);
+  expect(kept).toBeLessThan(11);
 });
 
 test('bytes that are kept are a piece of nothing that would be kept with them', () => {
