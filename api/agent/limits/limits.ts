@@ -65,6 +65,8 @@ export interface Attempts {
 
 /** Of attempts that do not authenticate. */
 export const failedOf = (address: string): string => `failed:${address}`;
+/** Of refused attempts of authenticated sessions. */
+export const refusedOf = (mint: string): string => `refused:${mint}`;
 
 const REMEMBERED = 100_000;
 
@@ -102,9 +104,4 @@ async function countOne(db: Db, subject: string, most: number): Promise<number |
     most,
   ]);
   return row?.wait ?? null;
-}
-
-/** Notes a refused attempt of an authenticated session. */
-export async function noteRefused(db: Queries, mint: string): Promise<void> {
-  await db.query('INSERT INTO attempts (subject, at) VALUES ($1, clock_timestamp())', [`refused:${mint}`]);
 }

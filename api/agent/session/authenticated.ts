@@ -2,7 +2,7 @@ import type { RouteContext, RouteReply } from '../../http/route.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { type LivePolicy, notTheAgent } from '../chain/chain.ts';
 import { policyOfSession } from '../chain/reading.ts';
-import { FAILED, failedOf, noteRefused, REFUSED } from '../limits/limits.ts';
+import { FAILED, failedOf, REFUSED, refusedOf } from '../limits/limits.ts';
 import { Refusal, rateLimited, replyOf } from '../refusal.ts';
 import { endRotatedOut, type LiveSession, sessionOf } from './sessions.ts';
 
@@ -19,6 +19,8 @@ type Handler = (context: RouteContext) => Promise<RouteReply>;
 
 /** Statuses that count as refused attempts of a policy; a key that is no longer its agent's counts against nobody. */
 const COUNTED = new Set([400, 403, 404, 409, 422, 429]);
+
+const MOST_REFUSED = `${REFUSED} refused attempts a minute are the most for a policy`;
 
 function counts(error: unknown): boolean {
   return error instanceof Refusal && COUNTED.has(error.status) && error.code !== 'not_the_agent';
@@ -51,15 +53,15 @@ export function authenticated(
       await endRotatedOut(parts.db, session);
       throw notTheAgent(session.mint, session.agent);
     }
-    if (session.wait !== null)
-      throw rateLimited(`${REFUSED} refused attempts a minute are the most for a policy`, session.wait);
+    if (session.wait !== null) throw rateLimited(MOST_REFUSED, session.wait);
     try {
       return await parts.budget(session.mint, async () => {
         const policy = await policyOfSession(parts, session, session.decidedSlot);
         return handle(parts, { context, session, policy, readAt: performance.now() });
       });
     } catch (error) {
-      if (counts(error)) await noteRefused(parts.db, session.mint);
+      // Of many at once each was let in before any of them was counted.
+      if (counts(error)) await parts.countAttempt(refusedOf(session.mint), REFUSED, MOST_REFUSED);
       throw error;
     }
   });

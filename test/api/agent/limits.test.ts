@@ -121,6 +121,16 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await post(token)).status).toBe(201);
   });
 
+  test('60 refused attempts of a policy a minute, also of those that come at once', async () => {
+    const { token } = await loggedIn();
+    const told = await Promise.all(
+      Array.from({ length: 90 }, () => stage.api.call('POST', 'posts', {}, token)),
+    );
+    const times = (status: number) => told.filter((one) => one.status === status).length;
+    expect([times(400), times(429)]).toEqual([60, 30]);
+    await refused(429, 'rate_limited', () => post(token));
+  });
+
   test('60 attempts a minute of an address that do not authenticate; one that does still passes', async () => {
     const { token } = await loggedIn();
     const from = '192.0.2.1';
