@@ -20,7 +20,7 @@ export function attestor(view: View, settings: ReadSettings): StatusResponse['at
       const found = newest.find((row) => row.asset_class === assetClass);
       const age =
         found === undefined
-          ? absent(SOURCE, `no account at ${id} was ever attested`)
+          ? absent(SOURCE, `no account at ${id} that is not revoked was ever attested`)
           : figure(secondsSince(found.remote_asof, view.now), SOURCE, timeOf(found.remote_asof));
       return { venue: id, ...age };
     }),

@@ -18,7 +18,8 @@ export interface RankingFeedParts {
 }
 
 interface Followed {
-  clients: Set<StreamClient>;
+  /** With the id of what each was told last, here or where it was connected before. */
+  clients: Map<StreamClient, string | null>;
   isFiltered: boolean;
   /** Who asked it first. */
   address: string;
@@ -38,14 +39,20 @@ const ID = /^r[\w-]{27}$/;
 export function createRankingFeed({ clients, latest, make, onError }: RankingFeedParts) {
   const questions = new Map<string, Followed>();
 
+  /** To who has it already it is not told. */
+  function tell(client: StreamClient, { clients: has, told }: Followed): void {
+    if (told === null || has.get(client) === told.id) return;
+    has.set(client, told.id);
+    client.send({ event: 'ranking', id: told.id, data: told.data });
+  }
+
   async function look(question: string, followed: Followed): Promise<void> {
     if (followed.told !== null && latest.held(followed.told.made)) return;
     const made = await latest.read((view) => make(view, question));
     const data = made.value;
     const id = `r${createHash('sha1').update(JSON.stringify(data)).digest('base64url')}`;
-    const before = followed.told?.id;
     followed.told = { id, data, made };
-    if (id !== before) for (const client of followed.clients) client.send({ event: 'ranking', id, data });
+    for (const client of followed.clients.keys()) tell(client, followed);
   }
 
   const ticker = createTicker({
@@ -75,15 +82,14 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
       if (refusal !== null) return refusal;
       const client = clients.open(address);
       if (typeof client === 'string') return client;
-      const followed = questions.get(question) ?? { clients: new Set(), isFiltered, address, told: null };
+      const followed = questions.get(question) ?? { clients: new Map(), isFiltered, address, told: null };
       questions.set(question, followed);
-      followed.clients.add(client);
       client.body.once('close', () => {
         followed.clients.delete(client);
         if (followed.clients.size === 0) questions.delete(question);
       });
-      const { told } = followed;
       const isKnown = lastId !== null && ID.test(lastId);
+      followed.clients.set(client, isKnown ? lastId : null);
       // One that is none of ours is not repeated: it may hold lines of a stream.
       client.write(beginText(isKnown ? lastId : null));
       if (lastId !== null && !isKnown)
@@ -91,8 +97,7 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
           event: 'gap',
           data: { reason: 'the position is not known here', read: `/rankings?${question}` },
         });
-      if (told !== null && told.id !== lastId)
-        client.send({ event: 'ranking', id: told.id, data: told.data });
+      tell(client, followed);
       ticker.wake();
       return client.body;
     },

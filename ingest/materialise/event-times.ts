@@ -23,18 +23,23 @@ export interface TimedTransactions {
 export function createEventTimes(
   store: Store,
 ): (records: readonly TransactionRecord[], alone: boolean) => Promise<TimedTransactions> {
-  /** Up to where there is anything to ask for: the tip is behind it, or soon. */
-  let known: { last: bigint | null } | null = null;
+  /** Up to where there is anything to ask for: the tip is behind it, or soon. What partitions side by side know is one. */
+  let known: bigint | null = null;
+  let isAsked = false;
+  const know = (slot: bigint | null) => {
+    if (slot !== null && (known === null || slot > known)) known = slot;
+  };
 
   return async (records, alone) => {
-    if (!alone) known = null;
+    if (!alone) isAsked = false;
     if (records.length === 0) return { transactions: records, dated: [] };
-    known ??= { last: await lastUndatedSlot(store) };
-    const { last } = known;
+    if (!isAsked) {
+      know(await lastUndatedSlot(store));
+      isAsked = true;
+    }
+    const last = known;
     const here = records.filter(({ blockTime }) => blockTime === null).map(({ slot }) => slot);
-    known = {
-      last: here.reduce((highest, slot) => (highest === null || slot > highest ? slot : highest), last),
-    };
+    for (const slot of here) know(slot);
     const had = last !== null && records.some(({ slot }) => slot <= last);
     if (!had && here.length === 0) return { transactions: records, dated: [] };
     const placed = records.map((record) => ({

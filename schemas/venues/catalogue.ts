@@ -94,7 +94,8 @@ function textOrNone(value: unknown, what: string): string {
  */
 function absoluteUrl(value: unknown, base: string): string | null {
   const { origin } = new URL(base);
-  if (typeof value !== 'string' || value.length > 2_000 || !URL.canParse(value, origin)) return null;
+  if (typeof value !== 'string' || value === '' || value.length > 2_000 || !URL.canParse(value, origin))
+    return null;
   const url = new URL(value, origin);
   url.username = '';
   url.password = '';

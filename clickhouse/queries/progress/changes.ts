@@ -11,18 +11,25 @@ export type ChangePlace = ReadonlyMap<string, bigint>;
 
 /**
  * Writes what was changed to the table of changes, one row after the other: of a writer's rows none is seen before
- * the one with the number below. A number whose insert has failed is used again.
+ * the one with the number below. Behind an insert that has failed goes on another writer: its row may be there all the
+ * same, and whoever has read its number would read no other with it.
  */
 export function createAnnouncer(store: Store): (changes: Changes) => Promise<void> {
-  const writer = randomUUID();
+  let writer = randomUUID();
   let last = 0n;
   return createBatcher<Changes, void>({
     work: async (all) => {
       const merged: Changes = new Map();
       for (const one of all) addChanges(merged, one);
       const keys = Object.fromEntries([...merged].map(([table, of]) => [table, [...of]]));
-      await store.insert('changes', [{ writer, seq: String(last + 1n), keys: JSON.stringify(keys) }]);
-      last += 1n;
+      try {
+        await store.insert('changes', [{ writer, seq: String(last + 1n), keys: JSON.stringify(keys) }]);
+        last += 1n;
+      } catch (error) {
+        writer = randomUUID();
+        last = 0n;
+        throw error;
+      }
     },
     sizeOf: (changes) => [...changes.values()].reduce((sum, keys) => sum + keys.size, 0),
     most: 20_000,

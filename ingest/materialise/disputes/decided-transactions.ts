@@ -37,11 +37,22 @@ interface Slots {
  * write it.
  */
 export function createDecided(store: Store): Decide {
-  /** Between which slots any was decided: at the tip hardly ever one, and nothing is asked. */
-  let range: Slots | null | undefined;
+  /**
+   * Between which slots any was decided: at the tip hardly ever one, and nothing is asked. What partitions side by side know
+   * is one.
+   */
+  let range: Slots | null = null;
+  let isAsked = false;
+  const know = (slots: Slots | null) => {
+    if (slots !== null)
+      range = range === null ? slots : rangeOf([slots.lowest, slots.highest, range.lowest, range.highest]);
+  };
 
   const decidedBefore = async (records: readonly TransactionRecord[]): Promise<InSlot[]> => {
-    if (range === undefined) range = await decidedSlots(store);
+    if (!isAsked) {
+      know(await decidedSlots(store));
+      isAsked = true;
+    }
     if (range === null || records.length === 0) return [];
     const here = rangeOf(records.map(({ slot }) => slot));
     if (here.highest < range.lowest || here.lowest > range.highest) return [];
@@ -50,15 +61,12 @@ export function createDecided(store: Store): Decide {
   };
 
   return async (facts, records, alone) => {
-    if (!alone) range = undefined;
+    if (!alone) isAsked = false;
     const before = await decidedBefore(records);
     const here = facts.transactions.filter(({ has_index }) => isDecided(has_index));
     const all = new Map<string, InSlot>([...before, ...here].map((one) => [nameOf(one), one]));
     if (all.size === 0) return { facts, undone: noStruckRows(), decided: [] };
-    if (here.length > 0) {
-      const slots = here.map(({ slot }) => BigInt(slot));
-      range = rangeOf(range == null ? slots : [...slots, range.lowest, range.highest]);
-    }
+    if (here.length > 0) know(rangeOf(here.map(({ slot }) => BigInt(slot))));
     const inSlots = [...all.values()];
     const [events, policies] = await Promise.all([
       eventsOfDecided(store, inSlots),

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { createClients } from '../../../api/stream/clients.ts';
@@ -62,4 +63,36 @@ test('between two of them the process looks at what else came', async () => {
   await awaited(() => expect(made).toHaveLength(3));
   expect(new Set(made).size).toBe(3);
   for (const one of opened) if (typeof one !== 'string') one.destroy();
+});
+
+test('who comes back with what was told last is not told it again, though nobody else had asked meanwhile', async () => {
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return { value: {}, cells: [] };
+  };
+  const { subscribe } = createRankingFeed({
+    ...{ clients: createClients(), latest: { held: () => true, read } as unknown as Latest },
+    make: () => ({}) as never,
+    onError: () => {},
+  });
+  const listen = (lastId: string | null) => {
+    const body = subscribe('192.0.2.1', 'sort=newest&limit=50', lastId);
+    if (typeof body === 'string') throw new Error(body);
+    let text = '';
+    body.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    return { body, heard: () => text };
+  };
+  const first = listen(null);
+  await awaited(() => expect(first.heard()).toContain('event: ranking'));
+  const id = /event: ranking\nid: (r\S+)/.exec(first.heard())?.[1];
+  await once(first.body.destroy(), 'close');
+  const back = listen(id as string);
+  await awaited(() => expect(reads).toBe(2));
+  const other = listen(null);
+  await awaited(() => expect(other.heard()).toContain('event: ranking'));
+  expect(back.heard()).not.toContain('event: ranking');
+  for (const { body } of [back, other]) body.destroy();
 });

@@ -262,6 +262,20 @@ describe('rankings', () => {
     expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
   });
 
+  test('are not told again to who comes back when nobody else had asked and nothing has changed', async () => {
+    const first = await listen('/stream/rankings?sort=newest');
+    await first.until(1);
+    first.close();
+    await first.ended;
+    const back = await listen('/stream/rankings?sort=newest', first.heard[0]?.id);
+    // Another that has none is told with the same look, and what changes then both are.
+    const other = await listen('/stream/rankings?sort=newest');
+    await other.until(1);
+    await held.api.insert('policies', [policyRow('four', 'usd')]);
+    await Promise.all([other.until(2), back.until(1)]);
+    expect(back.heard.map(({ id }) => id)).toEqual([other.heard[1]?.id]);
+  });
+
   test('behind an id that is none begin with a gap that says what is to be read', async () => {
     const listener = await listen('/stream/rankings?sort=profit&mode=Agent', 'nonsense');
     await listener.until(2);

@@ -101,7 +101,7 @@ test('a logo is told without a login, its own or that of the catalogue', () => {
 });
 
 test('a missing readiness is no readiness, and a logo that is no address of the web is none', () => {
-  const logos = ['javascript:alert(1)', 'data:text/html,x', 5, `/${'x'.repeat(3_000)}`];
+  const logos = ['javascript:alert(1)', 'data:text/html,x', '', 5, `/${'x'.repeat(3_000)}`];
   const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
   const { rows } = readPairs({ data: { pairs } }, BASE);
   expect(rows.map(({ logoUrl, launchpadReady }) => [logoUrl, launchpadReady])).toEqual(
