@@ -3,18 +3,21 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 /** Reads some accounts at that slot or later. */
 export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;
 
 const TRIES_TOGETHER = 3;
+/** Failures of one account in a row, the node answering behind each, until it is the account: a node may just be back. */
+const TRIES_ANSWERED = 3;
 /** The system program: a node that cannot tell of it tells of nothing. */
 const ALWAYS_THERE = '11111111111111111111111111111111';
 
 /**
  * A read that is tried until it works; null where the signal was given first. Where the node answers and these
  * addresses alone cannot be read they are read in halves, and one that cannot be read by itself is left out: none of
- * them keeps the others from being read.
+ * them keeps the others from being read. What it was left at may be old by then: see `leftOut`.
  */
 export function createPatientRead(
   read: ReadAccounts,
@@ -33,6 +36,7 @@ export function createPatientRead(
     notBefore: bigint,
     tries: number,
   ): Promise<AccountRecord[] | null> => {
+    let answered = 0;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
         return await read(addresses, notBefore);
@@ -40,8 +44,9 @@ export function createPatientRead(
         if (error instanceof ConfigError) throw error;
         const reason = messageOf(error);
         logger.warn({ accounts: addresses.length, attempt, error: reason }, 'accounts were not read');
-        if (attempt + 1 >= tries && (await answers(notBefore))) {
-          if (addresses.length > 1) return halves(addresses, notBefore);
+        answered = attempt + 1 >= tries && (await answers(notBefore)) ? answered + 1 : 0;
+        if (answered > 0 && addresses.length > 1) return halves(addresses, notBefore);
+        if (answered === TRIES_ANSWERED) {
           logger.error(
             { address: addresses[0], error: reason },
             'an account cannot be read, and is left out',
@@ -60,4 +65,10 @@ export function createPatientRead(
     return first === null || second === null ? null : [...first, ...second];
   };
   return (addresses, notBefore) => apart(addresses, notBefore, TRIES_TOGETHER);
+}
+
+/** Those of the addresses that were left out of what was read of them: a reading has each, one that is not there too. */
+export function leftOut(addresses: readonly string[], records: readonly AccountRecord[]): string[] {
+  const read = new Set(records.map(({ address }) => encodeBase58(address)));
+  return addresses.filter((address) => !read.has(address));
 }

@@ -8,7 +8,7 @@ import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { createAccountReader } from '../../history/accounts/account-reader.ts';
-import { createPatientRead, type ReadAccounts } from '../../history/accounts/patient-read.ts';
+import { createPatientRead, leftOut, type ReadAccounts } from '../../history/accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
 import { lacksOf } from '../../stream/following/list-lacks.ts';
@@ -37,6 +37,8 @@ export interface BackfilledAccounts {
   unlisted: string | null;
   /** What was listed lacks accounts that are there: of those the ones are read that something names. */
   isPart: boolean;
+  /** Accounts that could not be read, base58. */
+  leftOut: readonly string[];
 }
 
 /** Reads the program's accounts and everything they lead to into the log. @throws RpcError */
@@ -57,12 +59,14 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   };
   let unlisted: string | null = null;
   let isPart = false;
+  const left: string[] = [];
   const pageReader = (read: ReadAccounts) => {
     const patient = createPatientRead(read, options);
     return async (addresses: readonly string[]) => {
       const records = signal.aborted ? null : await patient(addresses, notBefore);
       if (records === null) return;
       isPart ||= unlisted === null && records.some(isOfProgram);
+      left.push(...leftOut(addresses, records));
       await keep(records);
     };
   };
@@ -87,18 +91,15 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     await keep(some);
   }
   // What was read leads to more: a pool to its global config; metadata lead nowhere.
-  const left = () => leftOf([...following.streamed(), ...following.namedBalances()], done);
-  for (let some = left(); some.length > 0 && !signal.aborted; some = left()) {
+  const unread = () => {
+    const out = new Set([...done, ...left]);
+    return [...following.streamed(), ...following.namedBalances()].filter((address) => !out.has(address));
+  };
+  for (let some = unread(); some.length > 0 && !signal.aborted; some = unread())
     await inParallel(pagesOf(some), READS_AT_ONCE, readPage);
-    // What cannot be read is left out.
-    for (const address of some) done.add(address);
-  }
   for (const addresses of pagesOf(following.mints())) await readMints(addresses);
   for (const addresses of pagesOf(following.metadata())) await readMetadata(addresses);
-  return { accounts: done.size, unlisted, isPart };
+  return { accounts: done.size, unlisted, isPart, leftOut: left };
 }
 
 const pagesOf = (addresses: readonly string[]) => chunks(addresses, ADDRESSES_PER_READ);
-
-const leftOf = (addresses: readonly string[], done: ReadonlySet<string>) =>
-  addresses.filter((address) => !done.has(address));

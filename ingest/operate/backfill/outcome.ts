@@ -18,7 +18,7 @@ const whyOpen = ({ fromSlot }: Gap, begin: bigint): string =>
     : 'it ends behind what was final as this began; ingest reads it, or run it again later';
 
 /** What was to be read and was not, with what is to be done, a line each; none where all was. */
-export function unreadLines({ unlisted, isPart, unread }: Backfilled): string[] {
+export function unreadLines({ unlisted, isPart, leftOut, unread }: Backfilled): string[] {
   return [
     ...(unlisted === null
       ? []
@@ -30,6 +30,10 @@ export function unreadLines({ unlisted, isPart, unread }: Backfilled): string[] 
           "the list of the program's accounts (getProgramAccounts) lacks some that are there: of those the ones are read that something names; name another node in SOLANA_RPC_URL, and run it again",
         ]
       : []),
+    ...leftOut.map(
+      (address) =>
+        `account ${address} cannot be read, and stands as it was known before; name a node in SOLANA_RPC_URL that reads it, and run it again`,
+    ),
     ...unread.map(
       ({ signature, fromSlot }) =>
         `transaction ${signature} cannot be read, and slot ${fromSlot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,

@@ -29,7 +29,10 @@ export interface RotaOptions {
 export interface Rota {
   /** The addresses that are read in turns from now on. */
   set(addresses: readonly string[]): void;
-  /** Tells once each of them was read at that slot or later; a further call takes the place of one that waits. */
+  /**
+   * Tells once each of them was read at that slot or later, or left out of such a turn: one that cannot be read holds up no
+   * others, and is lost until it is. A further call takes the place of one that waits.
+   */
   round(notBefore: bigint, allRead: () => void): void;
   /** Somebody else has told of a state: what is read next is compared with that. */
   told(record: AccountRecord): void;

@@ -9,6 +9,14 @@ export type ListStatus =
   /** It lacks none that the whole history names. */
   | 'proved';
 
+/** What came of reading accounts that a list has not. */
+export interface ReadBeside {
+  /** So many are there, and the program's. */
+  owned: number;
+  /** Those that could not be read: nobody knows. */
+  left: readonly string[];
+}
+
 export interface ListProofOptions {
   /** Accounts that history names and nobody has read yet. */
   named(): Promise<string[]>;
@@ -16,12 +24,15 @@ export interface ListProofOptions {
   isKnown(address: string): boolean;
   /** Whether everything of history is read. */
   isHistoryRead(): Promise<boolean>;
-  /** Reads these accounts and answers how many of them are there. */
-  read(addresses: readonly string[]): Promise<number>;
+  read(addresses: readonly string[]): Promise<ReadBeside>;
+  /** Whether the list may lack one that could not be read. */
+  isInDoubt(): boolean;
   /** Has the accounts listed again. */
   listAgain(): void;
   onProved(): void;
 }
+
+const NONE: ReadBeside = { owned: 0, left: [] };
 
 /**
  * Compares what was listed with what history names. A node's word is not enough that its list is whole: one that it
@@ -34,10 +45,10 @@ export function createListProof(options: ListProofOptions): (listed: ListStatus)
     // What is read meanwhile may name others.
     const isRead = await options.isHistoryRead();
     const strangers = (await options.named()).filter((one) => !options.isKnown(one) && !nothing.has(one));
-    const there = strangers.length === 0 ? 0 : await options.read(strangers);
-    if (there === 0) for (const one of strangers) nothing.add(one);
+    const { owned, left } = strangers.length === 0 ? NONE : await options.read(strangers);
+    if (owned === 0) for (const one of strangers) if (!left.includes(one)) nothing.add(one);
     if (listed !== 'unproved') return;
-    if (there > 0) options.listAgain();
-    else if (isRead) options.onProved();
+    if (owned > 0) options.listAgain();
+    else if (isRead && left.length === 0 && !options.isInDoubt()) options.onProved();
   };
 }

@@ -9,14 +9,15 @@ import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
-import { createPatientRead } from '../../history/accounts/patient-read.ts';
+import { createPatientRead, leftOut } from '../../history/accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
-import { lacksOf } from './list-lacks.ts';
-import { createListProof, type ListProofOptions, type ListStatus } from './list-proof.ts';
+import { createLeftOut } from './left-out.ts';
+import { type ListLacks, lacksOf } from './list-lacks.ts';
+import { createListProof, type ListProofOptions, type ListStatus, type ReadBeside } from './list-proof.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
-/** What was listed is compared so often, and a node that refuses to list the program's accounts asked again. */
+/** What was listed is compared so often, and who refuses to list the program's accounts or to read some asked again. */
 const COMPARE_MS = 60_000;
 /** A list that lacked some is asked for so many times as rarely: it is long. */
 const PART_RESTS = 10;
@@ -40,7 +41,10 @@ export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnow
 }
 
 export interface Sweeper {
-  /** Reads these at that slot or later and sends what stands there. Tries until done or the signal is given. */
+  /**
+   * Reads these at that slot or later and sends what stands there. Tries until done or the signal is given; what cannot be
+   * read by itself is asked for again later.
+   */
   read(addresses: readonly string[], notBefore: bigint): Promise<void>;
   /**
    * Has everything read at that slot or later: the program's accounts, then the followed addresses that are none of
@@ -63,24 +67,45 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let listed: ListStatus | null = null;
   /** It is to be compared once more. */
   let isDue = false;
+  /** Accounts that may be of the program, not in the last list and left out of what was read beside it. */
+  const inDoubt = new Set<string>();
 
   const sendBehind = async (records: readonly AccountRecord[]) => {
     await behindStream(newestSlot(records), options.brought, signal);
     await send(records);
   };
 
-  /** Answers how many of the program's accounts are among them. */
-  const readBy = async (by: typeof patientRead, addresses: readonly string[], notBefore: bigint) => {
+  const readBy = async (
+    by: typeof patientRead,
+    addresses: readonly string[],
+    notBefore: bigint,
+  ): Promise<ReadBeside> => {
     let owned = 0;
+    const left: string[] = [];
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
       const records = await by(some, notBefore);
-      if (records === null) return;
+      if (records === null) {
+        left.push(...some);
+        return;
+      }
       owned += records.filter(isOwned).length;
+      left.push(...leftOut(some, records));
       learn(records);
       await sendBehind(records);
     });
-    return owned;
+    return { owned, left };
   };
+  const read = async (addresses: readonly string[], notBefore: bigint): Promise<ReadBeside> => {
+    const found = await readBy(patientRead, addresses, notBefore);
+    again.asked(addresses, found.left, notBefore);
+    const settled = addresses.filter((one) => inDoubt.has(one) && !found.left.includes(one));
+    // The list did lack one: it stays in doubt until there is another.
+    if (settled.length > 0 && found.owned > 0) request(options.brought() ?? 0n);
+    else for (const address of settled) inDoubt.delete(address);
+    return found;
+  };
+  const everyMs = options.compareMs ?? COMPARE_MS;
+  const again = createLeftOut({ read, everyMs, signal });
   const isOwned = ({ owner, lamports }: AccountRecord) =>
     lamports > 0n && Buffer.compare(owner, programId) === 0;
 
@@ -119,18 +144,20 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     for (const some of chunks(owned ?? [], RECORDS_AT_ONCE)) await sendBehind(some);
     const found = new Set(owned?.map(({ address }) => encodeBase58(address)));
     const others = [...new Set([...known, ...lacks.named])].filter((one) => !found.has(one));
-    const left = await readBy(patientRead, others, notBefore);
-    if (owned !== null) judge(left, lacks.short);
+    inDoubt.clear();
+    const beside = await read(others, notBefore);
+    if (owned !== null) judge(beside, lacks);
     await readBy(readMints, options.mints(), notBefore);
   };
 
-  /** @param left accounts that are there and not in the list. @param short policies whose venue accounts are not. */
-  const judge = (left: number, short: number) => {
+  /** @param beside what was read that is not in the list. */
+  const judge = ({ owned, left }: ReadBeside, { named, short }: ListLacks) => {
     if (signal.aborted) return;
-    const isWhole = left === 0 && short === 0;
+    for (const address of left) if (named.has(address) || options.isKnown(address)) inDoubt.add(address);
+    const isWhole = owned === 0 && short === 0;
     if (!isWhole)
       logger.error(
-        { accounts: left, policies: short },
+        { accounts: owned, policies: short },
         "a list of the program's accounts lacks some that are there",
       );
     tell(isWhole ? 'unproved' : 'part');
@@ -138,7 +165,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const compare = createListProof({
     ...options,
-    read: (addresses) => readBy(patientRead, addresses, options.brought() ?? 0n),
+    read: (addresses) => read(addresses, options.brought() ?? 0n),
+    isInDoubt: () => inDoubt.size > 0,
     listAgain: () => request(options.brought() ?? 0n),
     onProved: () => tell('proved'),
   });
@@ -166,19 +194,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     start();
   };
 
-  const again = async () => {
+  const compareAgain = async () => {
     for (let rests = 1; !signal.aborted; rests += 1) {
-      await pause(options.compareMs ?? COMPARE_MS, signal);
+      await pause(everyMs, signal);
       isDue = listed !== null;
       if (listed === 'refused' || (listed === 'part' && rests % PART_RESTS === 0)) request(0n);
       else if (isDue) start();
     }
   };
-  void again();
+  void compareAgain();
 
   return {
     read: async (addresses, notBefore) => {
-      await readBy(patientRead, addresses, notBefore);
+      await read(addresses, notBefore);
     },
     request,
   };

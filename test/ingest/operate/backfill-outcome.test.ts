@@ -8,7 +8,8 @@ import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.t
 import { runBackfill } from '../../../ingest/operate/backfill/run.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createProgress } from '../../../runtime/process/progress.ts';
-import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
@@ -40,12 +41,18 @@ const show = (text: string) => {
 const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
 
 /** What an operator reads in the end, on standard output and on standard error. */
-async function backfilled(fromSlot: bigint, gaps: Gap[], manners: Partial<RpcManners> = {}) {
+async function backfilled(
+  fromSlot: bigint,
+  gaps: Gap[],
+  manners: Partial<RpcManners> = {},
+  changed: (node: Rpc) => Partial<Rpc> = () => ({}),
+) {
   rpc.faults.behave({ ...POLITE, ...manners });
+  const node = createRpc(rpc.url, { commitment: 'confirmed' });
   const records: LogRecord[] = [];
   const done = await runBackfill({
     ...{ fromSlot, programId: chain.programId, launchpadProgramId: chain.programId },
-    rpc: createRpc(rpc.url, { commitment: 'confirmed' }),
+    rpc: { ...node, ...changed(node) },
     log: { append: async (added) => void records.push(...added), close: async () => {} },
     store: { knownAccounts: async () => [], openGaps: async () => gaps },
     cursor: { read: () => null, write: () => {}, remove: () => {} },
@@ -95,6 +102,22 @@ test('a list of accounts that lacks some is told, with what to do', async () => 
   expect(Number(out[0]?.split(' ')[0])).toBeLessThan(whole);
   expect(err).toEqual([
     expect.stringMatching(/^the list of the program's accounts .* lacks .* run it again$/),
+  ]);
+});
+
+test('an account that cannot be read is named, and not counted among those that were', async () => {
+  const whole = Number((await backfilled(0n, [])).out[0]?.split(' ')[0]);
+  const [policy] = [...chain.state().policies.values()];
+  const { mint } = policy as { mint: string };
+  const { out, err } = await backfilled(0n, [], {}, (node) => ({
+    getMultipleAccounts: async (addresses, options) => {
+      if (addresses.includes(mint)) throw new RpcError('unreachable', 'timed out');
+      return node.getMultipleAccounts(addresses, options);
+    },
+  }));
+  expect(Number(out[0]?.split(' ')[0])).toBe(whole - 1);
+  expect(err).toEqual([
+    `account ${mint} cannot be read, and stands as it was known before; name a node in SOLANA_RPC_URL that reads it, and run it again`,
   ]);
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createPatientRead } from '../../../ingest/history/accounts/patient-read.ts';
+import { createPatientRead, leftOut } from '../../../ingest/history/accounts/patient-read.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { account } from '../materialise/support/records.ts';
+import { account, key, rawKey } from '../materialise/support/records.ts';
 
 const options = () => ({ signal: new AbortController().signal, logger: createLogger('silent', 'test') });
 const named = (address: string): AccountRecord => account(address, new Uint8Array(32), new Uint8Array(0));
@@ -33,4 +33,36 @@ test('a node that answers nothing at all is waited for, with all that was asked'
   }, options());
   expect(await read(['a', 'b'], 5n)).toHaveLength(2);
   expect(asked.filter((length) => length === 2)).toHaveLength(5);
+});
+
+const PROBE = '11111111111111111111111111111111';
+
+test('an account that is read a moment later is not left out, though the node answers behind its failures', async () => {
+  let failures = 0;
+  const read = createPatientRead(async (some) => {
+    if (!some.includes(PROBE) && failures++ < 3) throw new Error('timed out');
+    return some.map(named);
+  }, options());
+  expect(await read(['a'], 5n)).toHaveLength(1);
+});
+
+test('nor is one of a hundred that fails alone, and once', async () => {
+  const addresses = Array.from({ length: 100 }, (_, at) => `account ${at}`);
+  let hasFailed = false;
+  const read = createPatientRead(async (some) => {
+    if (some.includes('account 61')) {
+      if (some.length > 1) throw new Error('too large');
+      if (!hasFailed) {
+        hasFailed = true;
+        throw new Error('timed out');
+      }
+    }
+    return some.map(named);
+  }, options());
+  expect(await read(addresses, 5n)).toHaveLength(100);
+});
+
+test('what was left out of a reading are the addresses that it does not have', () => {
+  const records = ['a', 'c'].map((name) => ({ ...named(name), address: rawKey(name) }));
+  expect(leftOut(['a', 'b', 'c', 'd'].map(key), records)).toEqual(['b', 'd'].map(key));
 });

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'vitest';
+import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
+import { createSweeper, type Sweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { account, key, rawKey } from '../materialise/support/records.ts';
+import { until } from '../support/stream-stage.ts';
+
+const PROGRAM = rawKey('program');
+let stop: AbortController;
+afterEach(() => stop.abort());
+
+/** A sweeper before a node that lists no account and cannot read the one that is called `bad`, until it can. */
+function sweeping(isThere: boolean) {
+  stop = new AbortController();
+  const seen = { sent: [] as LogRecord[], listed: [] as ListStatus[], compared: 0, isBroken: true };
+  const stateOf = (address: string, slot: bigint): AccountRecord => ({
+    ...account('any', isThere ? PROGRAM : rawKey('system'), new Uint8Array(8)),
+    ...{ source: 'rpc', slot, address: decodeKey(address) as Uint8Array, lamports: isThere ? 1n : 0n },
+  });
+  const sweeper: Sweeper = createSweeper({
+    reader: {
+      read: async (addresses: readonly string[], notBefore: bigint) => {
+        if (seen.isBroken && addresses.includes(key('bad'))) throw new Error('timed out');
+        return addresses.map((address) => stateOf(address, notBefore));
+      },
+      readProgram: async () => [],
+    } as never,
+    ...{ programId: PROGRAM, addresses: () => [key('bad')], mints: () => [], brought: () => 9n },
+    ...{ named: async () => [], isKnown: () => true, compareMs: 10, learn: () => {} },
+    isHistoryRead: async () => {
+      seen.compared += 1;
+      return true;
+    },
+    onListed: (listed) => seen.listed.push(listed),
+    send: async (records) => void seen.sent.push(...records),
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  return { sweeper, seen };
+}
+
+const slotsOf = (sent: readonly LogRecord[]) =>
+  sent.flatMap((one) =>
+    one.kind === 'account' && encodeBase58(one.address) === key('bad') ? [one.slot] : [],
+  );
+
+test('what a sweep had to leave out is read once it can be, at the slot that the sweep was asked for', async () => {
+  const { sweeper, seen } = sweeping(false);
+  sweeper.request(9n);
+  await until('the sweep is done', () => seen.listed.length > 0);
+  expect(seen.sent).toEqual([]);
+  seen.isBroken = false;
+  await until('it is read', () => seen.sent.length > 0);
+  expect(slotsOf(seen.sent)).toEqual([9n]);
+});
+
+test('so is a newcomer', async () => {
+  const { sweeper, seen } = sweeping(false);
+  await sweeper.read([key('bad')], 9n);
+  expect(seen.sent).toEqual([]);
+  seen.isBroken = false;
+  await until('it is read', () => seen.sent.length > 0);
+  expect(slotsOf(seen.sent)).toEqual([9n]);
+});
+
+test('a list is not proved whole while nobody knows whether an account is there that it lacks', async () => {
+  const { sweeper, seen } = sweeping(false);
+  sweeper.request(9n);
+  await until('it is compared again and again', () => seen.compared > 5);
+  expect(seen.listed).toEqual(['unproved']);
+  seen.isBroken = false;
+  await until('it is proved', () => seen.listed.includes('proved'));
+  expect(slotsOf(seen.sent)).toEqual([9n]);
+});
+
+test('where it turns out to be there the list is asked for again, and is a part', async () => {
+  const { sweeper, seen } = sweeping(true);
+  sweeper.request(9n);
+  await until('it is compared again and again', () => seen.compared > 5);
+  seen.isBroken = false;
+  await until('it is told', () => seen.listed.includes('part'));
+  expect(seen.listed).not.toContain('proved');
+});
