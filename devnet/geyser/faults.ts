@@ -3,7 +3,7 @@ import type { Block, Ledger } from '../chain/ledger.ts';
 import { type DeadVersion, deadVersion, lossy } from './dead-version.ts';
 import { type EncodedTransaction, type EncodedUpdate, encodeTransaction } from './encode.ts';
 import { oddities } from './oddities.ts';
-import { SPOILS, spoilt } from './spoilt.ts';
+import { type Noise, noise, SPOILS, spoilt } from './spoilt.ts';
 
 /** What a test may do to the stream. */
 export interface GeyserFaults {
@@ -39,6 +39,8 @@ export interface GeyserFaults {
   spoil(random: (() => number) | null): void;
   /** Has what says nothing, or nothing true, come in front of each block. Seeded. */
   oddly(random: (() => number) | null): void;
+  /** Has an update that cannot be read, and says that it is of that slot, come in front of each block; null: none any more. */
+  noise(of: Noise['of'], slot: bigint | null): void;
   oddities(block: Block): EncodedUpdate[];
   /** The transactions of a block as they are sent. */
   transactions(block: Block, encoded: readonly EncodedTransaction[]): readonly EncodedTransaction[];
@@ -55,6 +57,7 @@ export function createFaults(endAll: (code: status, details: string) => void): G
   let losing: string | null = null;
   let spoiling: (() => number) | null = null;
   let odd: (() => number) | null = null;
+  let noisy: Noise | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
   let choking: ReadonlySet<bigint> = new Set();
   return {
@@ -96,7 +99,13 @@ export function createFaults(endAll: (code: status, details: string) => void): G
     oddly: (next) => {
       odd = next;
     },
-    oddities: (block) => (odd === null ? [] : oddities(block, odd)),
+    noise: (of, slot) => {
+      noisy = slot === null ? null : { of, slot };
+    },
+    oddities: (block) => [
+      ...(noisy === null ? [] : [noise(noisy)]),
+      ...(odd === null ? [] : oddities(block, odd)),
+    ],
     transactions: (block, encoded) => {
       const all = haunted === null ? encoded : withGhosts(block, encoded, haunted);
       return spoiling === null ? all : withSpoilt(all, spoiling);

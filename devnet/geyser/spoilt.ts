@@ -3,7 +3,7 @@ import {
   SubscribeUpdateTransaction,
   SubscribeUpdateTransactionInfo,
 } from '@triton-one/yellowstone-grpc';
-import { type EncodedTransaction, field } from './encode.ts';
+import { type EncodedTransaction, type EncodedUpdate, field } from './encode.ts';
 
 /** How a transaction is spoilt: without its meta, with a message that is none, without its signature, not at all a message. */
 export const SPOILS = ['bare', 'garbled', 'unsigned', 'noise'] as const;
@@ -19,6 +19,23 @@ export function spoilt(encoded: EncodedTransaction, how: Spoil): EncodedTransact
   // The slot stands behind what it is of.
   const behind = SubscribeUpdateTransaction.encode(SubscribeUpdateTransaction.fromPartial({ slot })).finish();
   return { ...encoded, bytes: field(4, Buffer.concat([field(1, insides(transaction, how)), behind])) };
+}
+
+/** An update of which nothing can be read but a slot. */
+export interface Noise {
+  of: 'account' | 'transaction';
+  slot: bigint;
+}
+
+const FIELDS: Record<Noise['of'], number> = { account: 2, transaction: 4 };
+
+export function noise({ of, slot }: Noise): EncodedUpdate {
+  // Both have their slot in the same field.
+  const behind = SubscribeUpdateTransaction.encode(
+    SubscribeUpdateTransaction.fromPartial({ slot: slot.toString() }),
+  ).finish();
+  const bytes = field(FIELDS[of], Buffer.concat([field(1, GARBAGE), behind]));
+  return { bytes, field: FIELDS[of] };
 }
 
 function insides(info: SubscribeUpdateTransactionInfo, how: Spoil): Uint8Array {

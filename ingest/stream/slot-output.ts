@@ -65,6 +65,7 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
   const sendReleased = (output: Extract<SlotsOutput, { type: 'released' }>) => {
     const { slot, blockTime, accounts, transactions }: ReleasedSlot = output.slot;
     accounts.push(...statesOf(slot));
+    unreadable.released(slot);
     for (const update of transactions) unreadable.transaction(update, blockTime);
     const cover = followed().cover.of(slot, blockTime);
     const sent = send(recordsOf(output, learn, following, cover));

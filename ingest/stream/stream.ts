@@ -122,7 +122,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   });
 
   const unreadable = createUnreadable({
-    ...{ gaps, sweeper, reread, send },
+    ...{ gaps, sweeper, reread, send, readAll: madeTwice.found, last: () => slots.last },
     warn: (what, sentence) => logger.warn(what, sentence),
   });
 
@@ -185,6 +185,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     addresses: following.streamed,
     named: following.namedBalances,
     read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
+    onUnreadable: unreadable.ofFollowed,
     onFollowed: (followed) => report({ type: 'followed', ...followed }),
   });
   onNamed = beside.onNamed;

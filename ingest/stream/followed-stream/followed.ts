@@ -11,7 +11,7 @@ import type { Slots, SlotsOutput } from '../slots/machine.ts';
 import { createCarried, type LostBefore } from './carried.ts';
 import type { Followed } from './followed-status.ts';
 import { createLeftRota } from './left-rota.ts';
-import type { FollowedStream } from './port.ts';
+import type { FollowedStream, FollowedStreamOptions } from './port.ts';
 import { createRota } from './rota.ts';
 import { createFollowedStream } from './stream.ts';
 
@@ -36,6 +36,7 @@ export interface FollowedOptions extends StreamLimits {
   /** What a state that came late, or a slot that was held back, is handled as. */
   handle(output: SlotsOutput): void;
   onFollowed(followed: Followed): void;
+  onUnreadable: FollowedStreamOptions['onUnreadable'];
   logger: Logger;
   signal: AbortSignal;
 }
@@ -101,7 +102,6 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       carried.read(addresses, notBefore);
       reread(addresses, notBefore);
     },
-    reread: options.read,
     onAtWork: carried.atWork,
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);

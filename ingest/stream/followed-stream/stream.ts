@@ -120,7 +120,8 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
         onUpdate: (update, stream) => {
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
-          if (update.type === 'unreadable') options.reread(requests.streamed(), update.slot);
+          if (update.type === 'unreadable')
+            options.onUnreadable(requests.streamed(), update.slot, slots.reached());
           const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
           if (slots.reached() !== before) {

@@ -32,7 +32,7 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
     coreTimeOf: () => 0,
     core: { last: null, held: 0 },
     onReached: () => {},
-    reread: () => {},
+    onUnreadable: () => {},
     onAtWork: () => {},
     read: (some, slot) => {
       rewrites += 1;

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createRandom } from '../../../devnet/program/state/random.ts';
+import { createUnreadable } from '../../../ingest/stream/unreadable.ts';
 import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { legibility } from '../../../schemas/transaction/legibility.ts';
 import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
@@ -8,14 +9,12 @@ import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 const SEED = process.env.SEED ?? 'unreadable-1';
 let stage: StreamStage;
 
-beforeAll(async () => {
-  stage = await openStreamStage({ seed: SEED, policies: 10 });
-});
-afterAll(() => stage.close());
+afterEach(() => stage?.close());
 
 const isTransaction = (record: LogRecord): record is TransactionRecord => record.kind === 'transaction';
 
 test(`transactions that cannot be read are missing at once, and read over RPC (seed ${SEED})`, async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
   const { chain, geyser, model } = stage;
   const random = createRandom(SEED);
   await stage.live(20);
@@ -44,4 +43,109 @@ test(`transactions that cannot be read are missing at once, and read over RPC (s
   );
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
+});
+
+/** No chain comes to it, and a node that is asked for it waits. */
+const NEVER = 2n ** 52n;
+
+/** A stream that has brought some such updates. */
+async function noisy(of: 'account' | 'transaction') {
+  stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
+  await stage.live(20);
+  const { events } = stage.start();
+  await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
+  stage.geyser.faults.noise(of, NEVER);
+  await stage.live(5);
+  stage.geyser.faults.noise(of, null);
+  return stage;
+}
+
+test(`an account that cannot be read, of a slot that never comes, keeps no other from being read (seed ${SEED})`, async () => {
+  const { chain, geyser, model } = await noisy('account');
+  await stage.settled();
+  const { slot: tip } = chain.tip();
+  geyser.faults.hide(new Set(Array.from({ length: 8 }, (_, at) => tip + BigInt(at + 1))));
+  await stage.live(8);
+  expect(wrongStates(chain, model)).not.toEqual([]);
+  // Nothing is written behind the hole: no state comes by itself.
+  await stage.restUntil('the gap is opened', () => model.gaps.has(tip + 1n));
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+});
+
+test(`a transaction that cannot be read, of a slot that never comes, leaves a gap that is closed (seed ${SEED})`, async () => {
+  const { model } = await noisy('transaction');
+  await stage.settled();
+  expect(model.gaps.has(NEVER)).toBe(false);
+  const gaps = [...model.gaps.keys()].filter((slot) => slot > 0n);
+  expect(gaps.length).toBeGreaterThan(0);
+  // Nothing from there on counts as known before it was read again.
+  for (const slot of gaps) {
+    const opened = model.order.findIndex((one) => one.kind === 'gap' && one.fromSlot === slot);
+    const marked = model.order.findIndex((one) => one.kind === 'marker' && one.slot === slot);
+    expect(opened).toBeGreaterThanOrEqual(0);
+    expect(opened).toBeLessThan(marked);
+  }
+});
+
+/** What is done about updates that cannot be read, in words, where the slot released last is that one. */
+function doing(last: bigint | null) {
+  const done: string[] = [];
+  const known = new Set<bigint>();
+  const unreadable = createUnreadable({
+    gaps: {
+      knows: (slot: bigint) => known.has(slot),
+      add: ({ fromSlot, toSlot }: { fromSlot: bigint; toSlot: bigint }) => {
+        known.add(fromSlot);
+        done.push(`gap ${fromSlot} to ${toSlot}`);
+      },
+      idle: async () => {},
+    },
+    sweeper: {
+      request: (slot) => done.push(`all at ${slot}`),
+      read: async (addresses, slot) => void done.push(`${addresses} at ${slot}`),
+    },
+    ...{ reread: { add: () => {} }, readAll: (slot) => done.push(`all behind ${slot}`) },
+    ...{ last: () => last, send: async () => {}, warn: () => {} },
+  });
+  return { done, unreadable };
+}
+
+test('what cannot be read is of the slot that it says where the stream is near to it', () => {
+  const { done, unreadable } = doing(100n);
+  unreadable.update({ type: 'unreadable', of: 'account', slot: 101n });
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: 102n });
+  unreadable.ofFollowed(['a'], 103n, 90n);
+  unreadable.ofFollowed(['b'], 1_001n, 1_000n);
+  expect(done).toEqual(['all at 101', 'gap 102 to 102', 'a at 103', 'b at 1001']);
+  unreadable.released(101n);
+  expect(done).toHaveLength(4);
+});
+
+test('elsewhere it is of any that may follow, and of that one too once the chain comes to it', () => {
+  const { done, unreadable } = doing(100n);
+  unreadable.update({ type: 'unreadable', of: 'account', slot: 500n });
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: NEVER });
+  expect(done).toEqual([]);
+  unreadable.released(101n);
+  expect(done.splice(0)).toEqual(['gap 101 to 165', 'all behind 165']);
+  unreadable.released(102n);
+  expect(done).toEqual([]);
+  unreadable.released(501n);
+  expect(done).toEqual(['all at 500']);
+});
+
+test('so it is before anything was released, and of the stream of followed addresses as far as that has come', () => {
+  const { done, unreadable } = doing(null);
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: 40n });
+  unreadable.ofFollowed(['a'], NEVER, 900n);
+  unreadable.released(40n);
+  expect(done).toEqual(['gap 40 to 104', 'all behind 964']);
+});
+
+test('a gap of one slot is none of those behind it', () => {
+  const { done, unreadable } = doing(100n);
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: 101n });
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: NEVER });
+  unreadable.released(101n);
+  expect(done).toEqual(['gap 101 to 101', 'gap 102 to 165']);
 });
