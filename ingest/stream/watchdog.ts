@@ -23,7 +23,7 @@ export function watch(options: WatchdogOptions): Watchdog {
   const { silenceMs = SILENCE_MS, noReleaseMs = NO_RELEASE_MS } = options;
   let highest = -1n;
   let released: bigint | null = null;
-  let heardAt = Date.now();
+  let heardAt = performance.now();
   let releasedAt = heardAt;
   const stall = (reason: string) => {
     clearInterval(timer);
@@ -31,7 +31,7 @@ export function watch(options: WatchdogOptions): Watchdog {
   };
   const timer = setInterval(
     () => {
-      const now = Date.now();
+      const now = performance.now();
       if (options.paused()) {
         heardAt = now;
         releasedAt = now;
@@ -42,7 +42,7 @@ export function watch(options: WatchdogOptions): Watchdog {
   );
   return {
     heard: (slot, last) => {
-      const now = Date.now();
+      const now = performance.now();
       if (slot > highest) {
         highest = slot;
         heardAt = now;
