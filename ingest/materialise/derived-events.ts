@@ -1,5 +1,11 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { derivedBetween, derivedSlots, wholeAmong } from '../../clickhouse/queries/activity/derived.ts';
+import {
+  derivedBetween,
+  derivedSlots,
+  wholeAmong,
+  wholeByEvents,
+} from '../../clickhouse/queries/activity/derived.ts';
+import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
 import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../clickhouse/tables.ts';
 import type { Facts } from './rows/facts.ts';
@@ -43,19 +49,18 @@ export function createDerived(store: Store): Settle {
 
   return async ({ derived, transactions }, struck, alone) => {
     if (!alone) stored = null;
-    const wholeHere = new Set(transactions.map(({ signature }) => signature));
-    const [wholeBefore, derivedBefore] = await Promise.all([
-      wholeAmong(store, [...new Set(derived.map(({ signature }) => signature))]),
+    const wholeHere = new Set(transactions.map(nameOf));
+    const cut = [...new Map(derived.map((event) => [nameOf(event), event])).values()];
+    const [wholeBefore, withEvents, derivedBefore] = await Promise.all([
+      wholeAmong(store, cut),
+      wholeByEvents(store, cut),
       around(transactions.map(({ slot }) => BigInt(slot))),
     ]);
-    const isWhole = ({ signature }: { signature: string }) =>
-      wholeHere.has(signature) || wholeBefore.has(signature);
-    const late = derived.filter(isWhole);
-    const takenBack = [
-      ...late.map(rowOf),
-      ...derivedBefore.filter(({ signature }) => wholeHere.has(signature)),
-    ];
-    const standing = derived.filter((event) => !isWhole(event));
+    // One that was read whole in a slot that died may have landed in another, where its logs were cut.
+    const whole = new Set([...wholeHere, ...[...wholeBefore, ...withEvents].map(nameOf)]);
+    const late = derived.filter((event) => whole.has(nameOf(event)));
+    const takenBack = [...late.map(rowOf), ...derivedBefore.filter((event) => wholeHere.has(nameOf(event)))];
+    const standing = derived.filter((event) => !whole.has(nameOf(event)));
     for (const { slot } of [...derived, ...struck]) {
       const at = BigInt(slot);
       own = { lowest: lower(own?.lowest ?? at, at), highest: higher(own?.highest ?? at, at) };

@@ -1,4 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
+import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
 import {
   type EventPlace,
   lastUndatedSlot,
@@ -63,5 +64,3 @@ export function createEventTimes(
     return { transactions, dated: undated.filter((event) => timed.has(nameOf(event))) };
   };
 }
-
-const nameOf = ({ slot, signature }: { slot: string; signature: string }): string => `${slot} ${signature}`;

@@ -9,7 +9,7 @@ import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
 import { createDerived, type DerivedRows } from './derived-events.ts';
 import { createDecided } from './disputes/decided-transactions.ts';
-import { disputedRows } from './disputes/disputed-rows.ts';
+import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { createEventTimes } from './event-times.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
@@ -25,6 +25,7 @@ import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled-profits.ts';
 import { createStates, type Insert } from './states.ts';
 import { joined, struckRows, verifiedRows } from './struck-transactions.ts';
+import { wholeAgainRows } from './whole-again.ts';
 
 export interface MaterialiserOptions {
   store: Store;
@@ -126,10 +127,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, partition);
     const verified = records.verified.map(({ record }) => record);
-    const disputed = disputedRows(transactions, verified);
+    const disputed = disputedRows(transactions);
+    const struckOut = struckOutRows(verified);
     const struck = joined(struckRows(verified, partition), undone);
     const written = { batch, place, before, goesOn, changes, checkOwned, insert };
-    return { ...written, records, told, dated, facts, states, gaps, struck, disputed, decided };
+    return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
   }
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
@@ -184,7 +186,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   /** Latest states, readings, and the letters that were found among all of it. */
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
-    const { batch, before, goesOn, changes, insert, records, facts, states } = made;
+    const { batch, before, goesOn, changes, insert, records, facts, states, struckOut } = made;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried, unseen } = records;
     await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
@@ -197,7 +199,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('dead_letter_sources', letterSources(batch, letters));
     const letterRows = letters.map((letter) => deadLetterRow(letter, now));
     await insert('dead_letters', letterRows);
-    const resolved = await resolvedBy(facts, letterRows, { partition: batch.partition, goesOn });
+    const { partition } = batch;
+    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn, struck: struckOut });
     await insert('resolved_letters', resolved);
     if (resolved.length > 0) noteKeys(changes, 'dead_letters', ['']);
     return letters;
@@ -211,13 +214,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     dated,
     facts,
     gaps,
-    struck,
+    struckOut,
     decided,
   }: BegunBatch): Promise<void> {
     await insert('dated_events', dated);
-    await insert('transactions', [...facts.transactions, ...struck.transactions]);
-    await insert('incomplete_transactions', facts.decided);
-    await insert('disputed_transactions', decided);
+    await insert('transactions', facts.transactions);
+    const again = await wholeAgainRows(store, records.transactions, facts.transactions);
+    await insert('incomplete_transactions', [...facts.decided, ...again]);
+    await insert('disputed_transactions', [...struckOut, ...decided]);
     if (reread !== undefined) return;
     await insert('gaps', gaps.progressed);
     // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.

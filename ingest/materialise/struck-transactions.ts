@@ -1,6 +1,6 @@
 import type { HoleRow } from '../../clickhouse/hour-tables.ts';
 import { READING } from '../../clickhouse/reading-rank.ts';
-import type { DerivedRow, EventRow, PolicyTransactionRow, TransactionRow } from '../../clickhouse/tables.ts';
+import type { DerivedRow, EventRow, PolicyTransactionRow } from '../../clickhouse/tables.ts';
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
 import { goneEvent } from './derived-events.ts';
 
@@ -9,8 +9,6 @@ export interface StruckRows {
   events: EventRow[];
   takenBack: DerivedRow[];
   policyTransactions: PolicyTransactionRow[];
-  /** What was incomplete of them is nobody's to wait for. */
-  transactions: TransactionRow[];
   /** Their slots: what the stream brought of these may be of the version that died. */
   holes: HoleRow[];
 }
@@ -22,14 +20,13 @@ export const holeAt = (slot: bigint): HoleRow => ({
 });
 
 export const noStruckRows = (): StruckRows => ({
-  ...{ events: [], takenBack: [], policyTransactions: [], transactions: [], holes: [] },
+  ...{ events: [], takenBack: [], policyTransactions: [], holes: [] },
 });
 
 export const joined = (some: StruckRows, others: StruckRows): StruckRows => ({
   events: [...some.events, ...others.events],
   takenBack: [...some.takenBack, ...others.takenBack],
   policyTransactions: [...some.policyTransactions, ...others.policyTransactions],
-  transactions: [...some.transactions, ...others.transactions],
   holes: [...some.holes, ...others.holes],
 });
 
@@ -52,10 +49,8 @@ function addStruck(rows: StruckRows, struck: StruckTransaction, partition: numbe
   }
   // One that had failed wrote nothing.
   if (struck.events.length + struck.policies.length > 0) rows.holes.push(holeAt(struck.slot));
-  const nowhere = { tx_index: 0, block_time: null };
-  for (const policy of struck.policies)
-    rows.policyTransactions.push({ policy, slot, signature, ...nowhere, has_index: READING.struck });
-  rows.transactions.push({ signature, slot, ...nowhere, has_index: READING.placeUnknown, failed: 1 });
+  const order = { tx_index: 0, has_index: READING.struck, block_time: null };
+  for (const policy of struck.policies) rows.policyTransactions.push({ policy, slot, signature, ...order });
 }
 
 /** How far a partition has applied what came of the comparison: its newest record stands. */

@@ -51,7 +51,10 @@ interface Task {
 export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   const queue: Task[] = [];
-  /** What was read again once stays as it is: logs that are cut everywhere would be read for ever. */
+  /**
+   * What was read again once stays as it is: logs that are cut everywhere would be read for ever. Each slot by itself: the
+   * one that it was told in first may have died.
+   */
   const known = createLru<true>(MOST_KNOWN);
   let workers = 0;
 
@@ -74,8 +77,9 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
     workers -= 1;
   };
   const add = (info: CutTransaction, index: number | null) => {
-    if (known.has(info.signature) || queue.length >= MOST_WAITING) return;
-    known.set(info.signature, true);
+    const name = `${info.slot} ${info.signature}`;
+    if (known.has(name) || queue.length >= MOST_WAITING) return;
+    known.set(name, true);
     queue.push({ info, index, attempt: 0 });
     if (workers === AT_ONCE) return;
     workers += 1;

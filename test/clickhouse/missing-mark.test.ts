@@ -46,8 +46,10 @@ test('what became incomplete changes the mark, and what is whole again says what
   const cut = await missingMark(store);
   expect(cut).not.toBe(before);
   expect(await missingMark(fresh())).toBe(cut);
-  const whole = { signature: incomplete.signature, slot: '5', block_time: TIME };
-  await store.insert('transactions', [{ ...whole, tx_index: 0, has_index: 1, failed: 0 }]);
+  const whole = { signature: incomplete.signature, block_time: TIME, tx_index: 0, has_index: 1, failed: 0 };
+  await store.insert('transactions', [{ ...whole, slot: '4' }]);
+  expect(await missingMark(store)).toBe(cut);
+  await store.insert('transactions', [{ ...whole, slot: '5' }]);
   expect(await missingMark(store)).toBe(before);
   expect(await missingMark(fresh())).toBe(before);
 });

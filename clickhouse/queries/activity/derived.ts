@@ -1,7 +1,8 @@
-import { chunks } from '../../../runtime/chunks.ts';
+import { FIRST_DERIVED_POSITION } from '../../../schemas/extract/groups.ts';
 import type { Store } from '../../client.ts';
 import { DECIDED } from '../../reading-rank.ts';
 import type { DerivedRow } from '../../tables.ts';
+import { byTransaction, type InSlot } from '../progress/by-transaction.ts';
 import { STANDING } from '../progress/disputed.ts';
 
 /**
@@ -36,18 +37,29 @@ export async function derivedSlots(store: Store): Promise<{ lowest: bigint; high
   return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
 }
 
-/** The list travels as a bound parameter, in the address of the request. */
-const SIGNATURES_PER_QUESTION = 1_000;
+/** Those of some transactions of which a cut reading counts no more: read whole in that slot, or struck out there. */
+export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+  return byTransaction(transactions, (of) =>
+    store.query<InSlot>(
+      `SELECT DISTINCT slot, signature FROM (
+         SELECT slot, signature FROM transactions
+         WHERE signature IN {signatures:Array(String)} AND slot IN {slots:Array(UInt64)}
+         UNION ALL SELECT slot, signature FROM disputed_transactions
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND standing = ${STANDING.struck}
+       )`,
+      of,
+    ),
+  );
+}
 
-/** Those of some transactions that were read whole. */
-export async function wholeAmong(store: Store, signatures: readonly string[]): Promise<Set<string>> {
-  const whole = new Set<string>();
-  for (const some of chunks(signatures, SIGNATURES_PER_QUESTION)) {
-    const rows = await store.query<{ signature: string }>(
-      'SELECT DISTINCT signature FROM transactions WHERE signature IN {signatures:Array(String)}',
-      { signatures: some },
-    );
-    for (const { signature } of rows) whole.add(signature);
-  }
-  return whole;
+/** Those that have events of a whole reading: of two in two slots `transactions` keeps one. */
+export function wholeByEvents(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+  return byTransaction(transactions, (of) =>
+    store.query<InSlot>(
+      `SELECT DISTINCT slot, signature FROM events_by_slot
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+         AND position < ${FIRST_DERIVED_POSITION}`,
+      of,
+    ),
+  );
 }

@@ -6,6 +6,8 @@ export interface InSlot {
   signature: string;
 }
 
+export const nameOf = ({ slot, signature }: InSlot): string => `${slot} ${signature}`;
+
 /** The lists travel as bound parameters, in the address of the request. */
 const PER_QUESTION = 500;
 

@@ -1,5 +1,5 @@
-import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
+import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
 
 /** A dead letter that nothing has resolved, and the record of the log that it was found in. */
 export interface OpenLetter {
@@ -28,10 +28,8 @@ export async function openLetters(store: Store): Promise<OpenLetter[]> {
   );
 }
 
-/** So many stand in the address of a question. */
-const SIGNATURES_PER_QUESTION = 1_000;
-
-const OPEN_OF_TRANSACTIONS = `(SELECT id, at, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at) AS d
+const OPEN_OF_TRANSACTIONS = `(
+       SELECT id, at, slot, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at, slot) AS d
      LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
      WHERE d.found > r.resolved`;
 
@@ -41,20 +39,20 @@ export async function waitsForTransaction(store: Store): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The open letters of these transactions. */
+/** The open letters of these transactions, each in its slot. */
 export async function lettersOf(
   store: Store,
-  signatures: readonly string[],
+  transactions: readonly InSlot[],
 ): Promise<Pick<OpenLetter, 'id' | 'read_at'>[]> {
-  const letters: Pick<OpenLetter, 'id' | 'read_at'>[] = [];
-  for (const some of chunks(signatures, SIGNATURES_PER_QUESTION))
-    letters.push(
-      ...(await store.query<Pick<OpenLetter, 'id' | 'read_at'>>(
-        `SELECT d.id AS id, toString(d.found) AS read_at FROM ${OPEN_OF_TRANSACTIONS} AND d.at IN {some:Array(String)}`,
-        { some },
-      )),
-    );
-  return letters;
+  const names = new Set(transactions.map(nameOf));
+  const letters = await byTransaction(transactions, (of) =>
+    store.query<InSlot & Pick<OpenLetter, 'id' | 'read_at'>>(
+      `SELECT d.id AS id, toString(d.found) AS read_at, toString(d.slot) AS slot, d.at AS signature
+       FROM ${OPEN_OF_TRANSACTIONS} AND d.at IN {signatures:Array(String)} AND d.slot IN {slots:Array(UInt64)}`,
+      of,
+    ),
+  );
+  return letters.filter((letter) => names.has(nameOf(letter))).map(({ id, read_at }) => ({ id, read_at }));
 }
 
 /** These count no more, unless they are found again later. */

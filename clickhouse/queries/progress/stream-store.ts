@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import { UNRESOLVED } from './unresolved.ts';
 
 /** The offset after the last applied one, by topic, for a log that keeps none of its own. */
 export async function startOffsets(store: Store): Promise<Record<string, bigint>> {
@@ -130,15 +131,12 @@ export async function historyBegin(
   };
 }
 
-/** Transactions with cut logs that no whole reading has resolved. */
+/** Transactions with cut logs that nothing has resolved. */
 export async function unresolvedTransactions(
   store: Store,
 ): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {
   const rows = await store.query<{ signature: string; slot: string; block_time: string | null }>(
-    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL
-     WHERE signature NOT IN (
-       SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)
-     )`,
+    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL WHERE ${UNRESOLVED}`,
   );
   return rows.map((row) => ({
     signature: row.signature,

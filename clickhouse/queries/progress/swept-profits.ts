@@ -1,6 +1,7 @@
 import { PROFIT } from '../../../schemas/incomplete.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace } from '../../reading-rank.ts';
+import { UNRESOLVED } from './unresolved.ts';
 
 /** A transaction with cut logs that tells everything but the profit it swept. */
 export interface UnsettledSweep {
@@ -26,9 +27,6 @@ export interface Sweep {
   index: number | null;
   blockTime: number | null;
 }
-
-const UNRESOLVED = `signature NOT IN (
-  SELECT signature FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions))`;
 
 /** A place in their order: by slot, then by signature. */
 export type SweepPlace = Pick<UnsettledSweep, 'slot' | 'signature'>;

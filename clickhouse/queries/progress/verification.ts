@@ -91,7 +91,9 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
        UNION ALL SELECT slot, signature, 0, 1, 0, failed, 0, tx_index, has_index FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
        UNION ALL SELECT slot, signature, 0, 1, 1, 0, 0, 0, 0 FROM incomplete_transactions
-       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
+       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND (slot, signature) NOT IN (
+         SELECT slot, signature FROM disputed_transactions
+         WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.struck})
        UNION ALL SELECT slot, signature, 0, 0, 0, 1, 1, 0, 0 FROM disputed_transactions FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.disputed}
      ) GROUP BY slot, signature`,

@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import type { InSlot } from '../../../clickhouse/queries/progress/by-transaction.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
 import {
   type DisputedRow,
   decidedBetween,
@@ -13,7 +13,7 @@ import type { TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { Facts } from '../rows/facts.ts';
 import { noStruckRows, type StruckRows } from '../struck-transactions.ts';
-import { nameOf, undoneRows } from './undone-rows.ts';
+import { undoneRows } from './undone-rows.ts';
 
 /** What a batch says once nothing counts of a decided transaction but the reading that decides. */
 export interface DecidedFacts {

@@ -1,4 +1,4 @@
-import type { InSlot } from '../../../clickhouse/queries/progress/by-transaction.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
 import type { StoredReading } from '../../../clickhouse/queries/progress/disputed.ts';
 import { isDecided, READING } from '../../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../../clickhouse/tables.ts';
@@ -11,8 +11,6 @@ interface Written extends InSlot {
   policy: string;
   has_index: number;
 }
-
-export const nameOf = ({ slot, signature }: InSlot): string => `${slot} ${signature}`;
 
 /** What takes all out of these readings of decided transactions that the deciding ones among them do not have. */
 export function undoneRows(events: readonly Reading[], written: readonly Written[]): StruckRows {

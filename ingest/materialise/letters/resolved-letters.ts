@@ -1,6 +1,7 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import type { DeadLetterRow } from '../../../clickhouse/progress-tables.ts';
 import { wholeAmong } from '../../../clickhouse/queries/activity/derived.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
 import { lettersOf, waitsForTransaction } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import type { Facts } from '../rows/facts.ts';
 
@@ -11,13 +12,14 @@ export interface ResolvedRow {
 
 /**
  * The letters that a batch resolves, once its own are stored. What a stream could not bring whole is read again over
- * RPC: a transaction that was read well, before its letter or behind it, waits for no better decoder.
+ * RPC: a transaction that was read well, before its letter or behind it, waits for no better decoder; nor does one that
+ * the chain does not have in that slot.
  * @param goesOn whether nobody else has written to the partition since the batch before.
  */
 export type ResolvedBy = (
   facts: Pick<Facts, 'transactions' | 'decided'>,
   letters: readonly DeadLetterRow[],
-  batch: { partition: number; goesOn: boolean },
+  batch: { partition: number; goesOn: boolean; struck: readonly InSlot[] },
 ) => Promise<ResolvedRow[]>;
 
 export function createResolved(store: Store): ResolvedBy {
@@ -28,16 +30,18 @@ export function createResolved(store: Store): ResolvedBy {
     waits.set(partition, known);
     return known;
   };
-  return async ({ transactions, decided }, letters, { partition, goesOn }) => {
-    const own = letters.filter(({ what }) => what === 'transaction').map(({ at }) => at);
+  return async ({ transactions, decided }, letters, { partition, goesOn, struck }) => {
+    const own = letters.flatMap(({ what, at, slot }) =>
+      what === 'transaction' && slot !== null ? [{ slot, signature: at }] : [],
+    );
     if (!goesOn) waits.delete(partition);
     if (own.length > 0) waits.set(partition, true);
-    const well = [...transactions, ...decided].map(({ signature }) => signature);
-    if (own.length + well.length === 0 || !(await isWaiting(partition))) return [];
-    const read = new Set([...(await wholeAmong(store, own)), ...well]);
-    const over = await lettersOf(store, [...read]);
+    const over = [...transactions, ...decided, ...struck];
+    if (own.length + over.length === 0 || !(await isWaiting(partition))) return [];
+    const all = new Map([...(await wholeAmong(store, own)), ...over].map((one) => [nameOf(one), one]));
+    const resolved = await lettersOf(store, [...all.values()]);
     // It may have been the last.
-    if (over.length > 0) waits.delete(partition);
-    return over;
+    if (resolved.length > 0) waits.delete(partition);
+    return resolved;
   };
 }

@@ -3,7 +3,8 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 import { deadLetterRow } from '../../../ingest/materialise/letters/dead-letters.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import type { TransactionRecord } from '../../../schemas/records.ts';
+import type { TransactionRecord, VerifiedRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 
@@ -12,7 +13,13 @@ beforeAll(async () => {
   store = await embeddedDatabase('several');
 });
 beforeEach(async () => {
-  for (const table of ['dead_letters', 'resolved_letters', 'transactions', 'applied'])
+  for (const table of [
+    'dead_letters',
+    'resolved_letters',
+    'transactions',
+    'disputed_transactions',
+    'applied',
+  ])
     await store.command(`TRUNCATE TABLE ${table}`);
 });
 afterAll(() => store.close());
@@ -22,7 +29,10 @@ const SPOILT: TransactionRecord = { ...READ, payload: new Uint8Array([1, 2, 3]) 
 const OTHER: TransactionRecord = { ...transaction('other', 6n, []), payload: new Uint8Array([4]) };
 
 /** How many letters count after each batch. @param anew another process takes each batch. */
-async function counts(batches: readonly TransactionRecord[][], anew: boolean): Promise<string[]> {
+async function counts(
+  batches: readonly (TransactionRecord | VerifiedRecord)[][],
+  anew: boolean,
+): Promise<string[]> {
   const log = logOf(batches.flat());
   let materialise = createMaterialiser({ store, programId: PROGRAM });
   const counted: string[] = [];
@@ -48,6 +58,22 @@ test('one that was read well before, or in the same batch, never counts', async 
   await store.command('TRUNCATE TABLE applied');
   expect(await counts([[SPOILT, READ]], false)).toEqual(['0']);
 });
+
+test.each([
+  ['one process', false],
+  ['another process each time', true],
+])(
+  'each slot has letters of its own: of the one that died they count until it is struck out (%s)',
+  async (_, anew) => {
+    const dead = { signature: encodeBase58(READ.signature), slot: 4n, policies: [], events: [] };
+    const verified: VerifiedRecord = { kind: 'verified', slot: 9n, struck: [dead] };
+    const inDead = { ...SPOILT, slot: 4n };
+    expect(await counts([[inDead], [READ], [verified], [inDead]], anew)).toEqual(['1', '1', '0', '0']);
+    await store.command('TRUNCATE TABLE dead_letters');
+    await store.command('TRUNCATE TABLE applied');
+    expect(await counts([[{ ...READ, slot: 4n }], [{ ...SPOILT, slot: 6n }]], anew)).toEqual(['0', '1']);
+  },
+);
 
 test('a batch that is handed in again leaves the same count', async () => {
   const log = logOf([SPOILT, READ]);

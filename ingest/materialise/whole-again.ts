@@ -1,0 +1,32 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
+import { incompleteAmong } from '../../clickhouse/queries/progress/unresolved.ts';
+import type { IncompleteRow, TransactionRow } from '../../clickhouse/tables.ts';
+import type { TransactionRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
+
+/**
+ * Of the incomplete transactions that were read again whole says their own row, too, that nothing is missing: of two
+ * whole readings in two slots the table of transactions keeps one, and that may be of the slot that died. At the tip
+ * nothing is read again, and nothing asked.
+ */
+export async function wholeAgainRows(
+  store: Store,
+  records: readonly TransactionRecord[],
+  whole: readonly TransactionRow[],
+): Promise<IncompleteRow[]> {
+  const again = new Set(records.filter(({ source }) => source === 'rpc').map(recordName));
+  const read = new Map(whole.map((row) => [nameOf(row), row]));
+  const incomplete = await incompleteAmong(
+    store,
+    [...read.values()].filter((row) => again.has(nameOf(row))),
+  );
+  return incomplete.map((row) => ({
+    ...row,
+    block_time: read.get(nameOf(row))?.block_time ?? null,
+    ...{ policies: [], missing: [] },
+  }));
+}
+
+const recordName = ({ slot, signature }: TransactionRecord): string =>
+  nameOf({ slot: slot.toString(), signature: encodeBase58(signature) });

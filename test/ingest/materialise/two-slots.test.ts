@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { incompleteState, missingMark } from '../../../clickhouse/queries/progress/index-state.ts';
+import { unresolvedTransactions } from '../../../clickhouse/queries/progress/stream-store.ts';
+import { unsettledSweeps } from '../../../clickhouse/queries/progress/swept-profits.ts';
+import { createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
+import type { LogRecord, TransactionRecord, VerifiedRecord } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { run } from '../../schemas/support/run.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { recordsOf } from '../support/ledger-records.ts';
+import { batchOf, logOf } from './support/records.ts';
+import { readTables } from './support/tables.ts';
+
+const SEED = 'two slots 1';
+const SLOTS = 160;
+const DEAD = 5n;
+
+/** The transactions of one chain, with the share of logs that are cut. */
+async function transactions(forGood: number): Promise<TransactionRecord[]> {
+  const cutLogs = { onStream: 0, forGood };
+  const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000, cutLogs });
+  const life = createLife(chain, { seed: SEED, policies: 6, rate: 3 });
+  for (let made = 0; made < SLOTS; made += 1) await chain.produce(life.next());
+  const records = recordsOf(chain).transactions.filter((one) => one.kind === 'transaction');
+  // In slots of their own: nothing else is in the one that died.
+  return records.map((one) => ({ ...one, slot: one.slot + 100n }));
+}
+
+const FAILED = toGeyser(run([], true), false);
+const inDeadSlot = (records: readonly TransactionRecord[], change: Partial<TransactionRecord> = {}) =>
+  records.map((one) => ({ ...one, slot: DEAD, ...change }));
+/** As a node tells them that knows no places. */
+const readAgain = (records: readonly TransactionRecord[]): TransactionRecord[] =>
+  records.map((one) => ({ ...one, source: 'rpc', index: null }));
+
+let whole: TransactionRecord[];
+let cut: TransactionRecord[];
+/** What is to stand of the chain where all its logs are cut, and where none is. */
+let ofCut: Told;
+let ofWhole: Told;
+const open: Store[] = [];
+type Told = Awaited<ReturnType<typeof told>>;
+
+async function begun() {
+  const store = await embeddedDatabase('several');
+  open.push(store);
+  const apply = createMaterialiser({ store, programId: decodeKey(DEVNET_PROGRAM_ID) as Uint8Array });
+  let next = 0n;
+  const take = async (...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, next)));
+    next += BigInt(records.length);
+  };
+  return { store, take };
+}
+
+async function applied(...batches: (readonly LogRecord[])[]): Promise<Store> {
+  const { store, take } = await begun();
+  for (const batch of batches) await take(...batch);
+  return store;
+}
+
+/** What takes out all that is stored of the slot that died. */
+async function strike(store: Store, records: readonly TransactionRecord[]): Promise<VerifiedRecord> {
+  const gone = records.map(({ signature }) => ({ signature: encodeBase58(signature), slot: DEAD }));
+  const struck = await storedState(store).verification?.tracesOf(gone);
+  return { kind: 'verified', slot: 1_000n, struck: struck as VerifiedRecord['struck'] };
+}
+
+/** Sums, and what is missing of them and waits to be read again or settled. */
+async function told(store: Store) {
+  const [{ policyTotals, quoteDays }, missing] = [await readTables(store), await incompleteState(store)];
+  return {
+    ...{ policyTotals, quoteDays, count: missing.count },
+    policies: missing.policies.toSorted(),
+    unresolved: (await unresolvedTransactions(store)).toSorted((a, b) =>
+      a.signature < b.signature ? -1 : 1,
+    ),
+    unsettled: await unsettledSweeps(store, 10_000n, { slot: 0n, signature: '' }, 10_000),
+  };
+}
+
+/** Of rows with one key one is left, as after any while. */
+async function merged(store: Store): Promise<Store> {
+  for (const table of ['transactions', 'incomplete_transactions', 'disputed_transactions'])
+    await store.command(`OPTIMIZE TABLE ${table} FINAL`);
+  return store;
+}
+
+beforeAll(async () => {
+  [whole, cut] = [await transactions(0), await transactions(1)];
+  [ofCut, ofWhole] = [await told(await applied(cut)), await told(await applied(whole))];
+  expect(ofCut.count).toBeGreaterThan(3);
+  expect(ofCut.unsettled.length).toBe(ofCut.count);
+  expect(ofWhole).toMatchObject({ count: 0, unresolved: [] });
+});
+afterAll(() => Promise.all(open.map((store) => store.close())));
+
+describe('a transaction that was told in a slot which died, and whose logs are cut where it landed', () => {
+  const failed = () => inDeadSlot(cut, { payload: FAILED });
+
+  test.each([
+    ['before', () => [failed(), cut]],
+    ['in one batch', () => [[...failed(), ...cut]]],
+    ['after', () => [cut, failed()]],
+    ['and that is applied again behind it', () => [cut, failed(), cut]],
+  ])('counts as it is derived, and lacks what it lacks: told whole there %s', async (_, batches) => {
+    const store = await applied(...batches());
+    expect(await told(await merged(store))).toEqual(ofCut);
+  });
+
+  test('lacks what it lacks when the other is struck out, cut or whole, before it lands or behind it', async () => {
+    for (const dead of [failed(), inDeadSlot(cut), inDeadSlot(whole)])
+      for (const order of ['before', 'behind']) {
+        const { store, take } = await begun();
+        await take(...dead);
+        if (order === 'behind') await take(...cut);
+        await take(await strike(store, dead));
+        if (order === 'before') await take(...cut);
+        expect(await told(await merged(store))).toEqual(ofCut);
+        // Once more, as a replay does.
+        await take(...cut);
+        expect(await told(await merged(store))).toEqual(ofCut);
+      }
+  });
+
+  test('is whole again once it is read so there, though the table of transactions keeps the other', async () => {
+    const store = await applied(failed(), cut, readAgain(whole));
+    await merged(store);
+    const kept = await store.query<{ slot: string }>('SELECT DISTINCT slot FROM transactions');
+    expect(kept).toContainEqual({ slot: DEAD.toString() });
+    expect(await told(store)).toMatchObject({ ...ofWhole, unresolved: expect.anything() });
+  });
+
+  test('stays whole where it comes cut behind that', async () => {
+    const { store, take } = await begun();
+    await take(...failed());
+    await take(...readAgain(whole));
+    await merged(store);
+    await take(...cut);
+    const { policyTotals, quoteDays } = ofWhole;
+    expect(await told(store)).toMatchObject({ policyTotals, quoteDays });
+  });
+});
+
+test('one that was cut in a slot which died lacks that until it is struck out there, though it is whole where it landed', async () => {
+  const sweeps = new Set(ofCut.unsettled.map(({ signature }) => signature));
+  const dead = inDeadSlot(cut).filter(({ signature }) => sweeps.has(encodeBase58(signature)));
+  const { store, take } = await begun();
+  await take(...whole);
+  const before = await missingMark(store);
+  await take(...dead);
+  expect((await told(await merged(store))).count).toBe(sweeps.size);
+  expect(await missingMark(store)).not.toBe(before);
+  await take(...whole);
+  expect((await told(await merged(store))).count).toBe(sweeps.size);
+  await take(await strike(store, dead));
+  expect(await told(await merged(store))).toEqual(ofWhole);
+  expect(await missingMark(store)).toBe(before);
+  // Nor is it compared with the chain again.
+  expect(await storedState(store).verification?.storedBetween(DEAD, DEAD)).toEqual([]);
+});
