@@ -7,7 +7,7 @@ import { byTransaction, type InSlot } from './by-transaction.ts';
 export const STANDING = {
   /** Which of them is so is not known. */
   disputed: 0,
-  /** Neither: the chain does not have it there. */
+  /** Neither: the chain does not have it there. Told of each that is struck out, disputed or not. */
   struck: 1,
   /** A reading of the chain decided. */
   decided: 2,
