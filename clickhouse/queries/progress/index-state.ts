@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import { sharedRead } from '../../shared-reads.ts';
 import { STILL_UNDATED, type UndatedEvent, undatedEvents } from '../analytics/undated.ts';
-import { UNRESOLVED } from './unresolved.ts';
+import { LACKING } from './unresolved.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -140,7 +140,7 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
            i.missing), i.block_time IS NOT NULL) AS days,
        groupUniqArrayArrayIf(i.missing, i.block_time IS NULL) AS undated
      FROM incomplete_transactions AS i FINAL
-     WHERE notEmpty(i.missing) AND ${UNRESOLVED}`,
+     WHERE ${LACKING}`,
     {},
   );
   if (row === undefined) throw new Error('an aggregate without keys gave no row');
@@ -156,7 +156,7 @@ const MARK = `SELECT ${hashOver(`
     ${GAP_HASHES}
     UNION ALL
     SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0))
-    FROM incomplete_transactions FINAL WHERE ${UNRESOLVED}
+    FROM incomplete_transactions FINAL WHERE ${LACKING}
     UNION ALL
     SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED})`)}`;
 

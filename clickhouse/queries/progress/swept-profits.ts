@@ -1,7 +1,7 @@
 import { PROFIT } from '../../../schemas/incomplete.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace } from '../../reading-rank.ts';
-import { UNRESOLVED } from './unresolved.ts';
+import { LACKING } from './unresolved.ts';
 
 /** A transaction with cut logs that tells everything but the profit it swept. */
 export interface UnsettledSweep {
@@ -41,7 +41,7 @@ export async function unsettledSweeps(
   const rows = await store.query<{ signature: string; slot: string; policies: string[] }>(
     `SELECT signature, slot, policies FROM incomplete_transactions FINAL
      WHERE missing = [{profit:String}] AND slot <= {upTo:UInt64}
-       AND (slot, signature) > ({slot:UInt64}, {signature:String}) AND ${UNRESOLVED}
+       AND (slot, signature) > ({slot:UInt64}, {signature:String}) AND ${LACKING}
      ORDER BY slot, signature LIMIT {most:UInt32}`,
     { profit: PROFIT, upTo, most, slot: behind.slot, signature: behind.signature },
   );
@@ -109,8 +109,8 @@ export async function missingBetween(
 ): Promise<{ signature: string; missing: string[] }[]> {
   return store.query(
     `SELECT signature, missing FROM incomplete_transactions FINAL
-     WHERE slot > {after:UInt64} AND slot <= {upTo:UInt64} AND notEmpty(missing)
-       AND (empty(policies) OR has(policies, {policy:String})) AND ${UNRESOLVED}`,
+     WHERE slot > {after:UInt64} AND slot <= {upTo:UInt64} AND (empty(policies) OR has(policies, {policy:String}))
+       AND ${LACKING}`,
     { policy, after, upTo },
   );
 }

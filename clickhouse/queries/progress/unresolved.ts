@@ -4,14 +4,20 @@ import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
- * For a read of incomplete_transactions: those that nothing has resolved. A transaction that was told in a slot which died
- * may land in another, so each slot is resolved by itself: it was read whole there, or the chain does not have it there.
+ * A transaction that was told in a slot which died may land in another, so each slot is resolved by itself: it was read
+ * whole there, or the chain does not have it there.
  */
-export const UNRESOLVED = `(signature, slot) NOT IN (
-    SELECT signature, slot FROM transactions WHERE signature IN (SELECT signature FROM incomplete_transactions)
+const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
+    SELECT signature, slot FROM transactions WHERE signature IN (SELECT signature FROM ${rows})
     UNION ALL
     SELECT signature, slot FROM disputed_transactions
-    WHERE slot IN (SELECT slot FROM incomplete_transactions) AND standing = ${STANDING.struck})`;
+    WHERE slot IN (SELECT slot FROM ${rows}) AND standing = ${STANDING.struck})`;
+
+/** For a read of incomplete_transactions: those that nothing has resolved, what they lack derived or not. */
+export const UNRESOLVED = unresolvedOf('incomplete_transactions');
+
+/** Likewise, of those the ones that lack something: what was read again is not looked for. */
+export const LACKING = `notEmpty(missing) AND ${unresolvedOf('incomplete_transactions WHERE notEmpty(missing)')}`;
 
 /** Those of some transactions that lack something as far as their own rows say, resolved or not. */
 export async function incompleteAmong(

@@ -1,7 +1,7 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { NOT_TAKEN_BACK } from '../activity/derived.ts';
-import { UNRESOLVED } from '../progress/unresolved.ts';
+import { LACKING } from '../progress/unresolved.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
 export interface RankingKey {
@@ -20,7 +20,7 @@ const TOTALS = `LEFT JOIN (
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
        SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_transactions FINAL
-       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', 'Routed', 'Routed.amount']) AND ${UNRESOLVED}
+       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', 'Routed', 'Routed.amount']) AND ${LACKING}
      ) AS i ON i.policy = p.address`;
 
 const EVENTS = `LEFT JOIN (
