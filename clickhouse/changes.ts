@@ -17,7 +17,7 @@ export const CHANGE_KEYS = {
   events: 'mint',
   policy_transactions: 'policy',
   policy_totals: 'mint',
-  venue_readings: 'token_account',
+  account_readings: 'venue_account',
   venue_status: 'venue',
   stream_state: null,
   program_status: 'program',

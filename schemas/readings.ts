@@ -5,8 +5,8 @@ import type { RemoteVenue } from './venues/remote.ts';
 export type Reading =
   | {
       type: 'venue_account';
-      /** Token account of the Remote venue account, base58. */
-      tokenAccount: string;
+      /** Address of the Remote venue account, base58. */
+      venueAccount: string;
       venue: RemoteVenue;
       /** Null equity and notional: absent, for `reason`. */
       equity: string | null;

@@ -30,7 +30,7 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
       onChainAttestation: attestation(row, config?.max_remote_staleness ?? '0', view.now),
       livePollerReading: pollerReading(
         row.asset_class,
-        readingOf(row.token_account, view, settings),
+        readingOf(row.address, view, settings),
         settings,
         view.now,
       ),
@@ -39,8 +39,8 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
 }
 
 /** The newest reading of an account, which is too old at a moment that is known. */
-function readingOf(tokenAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
-  const reading = view.get('venueReading', tokenAccount);
+function readingOf(venueAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
+  const reading = view.get('venueReading', venueAccount);
   const end = reading === undefined ? 0 : Number(reading.read_at) + readingMaxAgeMs + 1;
   if (end > view.now) view.until(end);
   return reading;

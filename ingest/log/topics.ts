@@ -36,7 +36,7 @@ const textKey = (text: string) => decodeKey(text) ?? Buffer.from(text);
 function readingKey(reading: Reading): string {
   switch (reading.type) {
     case 'venue_account':
-      return reading.tokenAccount;
+      return reading.venueAccount;
     case 'price':
     case 'metadata':
       return reading.mint;

@@ -27,7 +27,7 @@ export function remoteAccountsRound(
     const own = accounts.filter(({ assetClass }) => assetClass === classBitOf(venue));
     const noting: RemoteAccountReader = {
       read: (account, stop) => {
-        askedAt.set(account.tokenAccount, performance.now());
+        askedAt.set(account.address, performance.now());
         return reader.read(account, stop);
       },
     };
@@ -37,7 +37,7 @@ export function remoteAccountsRound(
 
 /** Those never asked for first, then by when they were. */
 function longestAgo(accounts: readonly RemoteAccount[], askedAt: Map<string, number>): RemoteAccount[] {
-  const at = ({ tokenAccount }: RemoteAccount) => askedAt.get(tokenAccount) ?? 0;
+  const at = ({ address }: RemoteAccount) => askedAt.get(address) ?? 0;
   return accounts.toSorted((one, other) => at(one) - at(other));
 }
 

@@ -32,9 +32,15 @@ test('what no source is configured for is absent, and the reason names the varia
 test('what a venue said while it was configured is told no more, in no place', async () => {
   const read_at = String(NOW - 1_000);
   await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
-  await held.api.insert('venue_readings', [
+  await held.api.insert('account_readings', [
     {
-      ...{ token_account: key('perp'), read_at, venue: 'perp', reachable: 1, error: null },
+      ...{
+        venue_account: venueAccountRow('coin', 'perp').address,
+        read_at,
+        venue: 'perp',
+        reachable: 1,
+        error: null,
+      },
       ...{ equity: '123', notional: '456', reason: null, venue_time: read_at },
     },
   ]);

@@ -40,7 +40,7 @@ test(`kill -9 in mid-insert loses no acknowledged batch and tears none (seed ${S
   }
   const store = await openEmbedded(directory);
   const rows = await store.query<{ batch: string; n: string }>(
-    "SELECT splitByChar('.', token_account)[1] AS batch, count() AS n FROM venue_readings GROUP BY batch",
+    "SELECT splitByChar('.', venue_account)[1] AS batch, count() AS n FROM account_readings GROUP BY batch",
   );
   await store.close();
   rmSync(directory, { recursive: true, force: true });

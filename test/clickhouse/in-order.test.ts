@@ -55,9 +55,9 @@ beforeAll(async () => {
     totalsRow(NAMES[3] as string, { routed: '5', log_partition: 1 }),
   ]);
   await store.insert(
-    'venue_readings',
+    'account_readings',
     NAMES.slice(4).map((name) => ({
-      ...{ token_account: remote(name), read_at: '5', venue: 'perp', reachable: 1, error: null },
+      ...{ venue_account: remote(name), read_at: '5', venue: 'perp', reachable: 1, error: null },
       ...{ equity: '1', notional: null, reason: null, venue_time: '9' },
     })),
   );

@@ -74,8 +74,8 @@ export const OF_POLICIES = {
     inOrder: mintsInOrder,
   }),
   pool: row<PoolRow>({ pools: 'key', curve_configs: 'any' }, poolsAt, { ...STEADY, inOrder: poolsInOrder }),
-  /** By token account. */
-  venueReading: row<VenueReadingRow>({ venue_readings: 'key' }, venueReadings, {
+  /** By venue account. */
+  venueReading: row<VenueReadingRow>({ account_readings: 'key' }, venueReadings, {
     ...STEADY,
     inOrder: venueReadingsInOrder,
   }),

@@ -75,7 +75,7 @@ export async function outdatedLetters(store: Store): Promise<Set<string>> {
     `SELECT d.id AS id
      FROM (SELECT id, what, at, read_at FROM dead_letters FINAL WHERE source = 'poll') AS d
      LEFT JOIN (
-       SELECT concat('reading:', venue) AS what, token_account AS at, read_at FROM venue_readings FINAL WHERE error IS NULL
+       SELECT concat('reading:', venue) AS what, venue_account AS at, read_at FROM account_readings FINAL WHERE error IS NULL
        UNION ALL SELECT 'reading:price', mint, max(read_at) FROM prices FINAL WHERE source = 'catalogue' GROUP BY mint
      ) AS one ON one.what = d.what AND one.at = d.at
      LEFT JOIN (

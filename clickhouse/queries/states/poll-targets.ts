@@ -1,7 +1,8 @@
 import type { Store } from '../../client.ts';
 
 export interface RemoteAccount {
-  tokenAccount: string;
+  /** Of the venue account: two may list one token account. */
+  address: string;
   /** 64 hex digits. */
   remoteAccount: string;
   assetClass: number;
@@ -10,8 +11,8 @@ export interface RemoteAccount {
 /** Remote venue accounts that are not revoked. */
 export async function remoteAccounts(store: Store): Promise<RemoteAccount[]> {
   return store.query<RemoteAccount>(
-    `SELECT token_account AS tokenAccount, remote_account AS remoteAccount, asset_class AS assetClass
-     FROM venue_accounts FINAL WHERE exists AND NOT revoked AND kind = 'Remote' ORDER BY token_account`,
+    `SELECT address, remote_account AS remoteAccount, asset_class AS assetClass
+     FROM venue_accounts FINAL WHERE exists AND NOT revoked AND kind = 'Remote' ORDER BY address`,
   );
 }
 

@@ -4,7 +4,7 @@ import { inOrder, WITHIN } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 
 export interface VenueReadingRow {
-  token_account: string;
+  venue_account: string;
   venue: string;
   /** Milliseconds of our clock. */
   read_at: string;
@@ -17,23 +17,23 @@ export interface VenueReadingRow {
   venue_time: string | null;
 }
 
-const READING = 'token_account, venue, read_at, reachable, error, equity, notional, reason, venue_time';
+const READING = 'venue_account, venue, read_at, reachable, error, equity, notional, reason, venue_time';
 
-/** The newest reading of each of these Remote venue accounts, by token account. */
-export const venueReadings = sharedRows<VenueReadingRow>('token_account', (store, tokenAccounts) =>
+/** The newest reading of each of these Remote venue accounts. */
+export const venueReadings = sharedRows<VenueReadingRow>('venue_account', (store, venueAccounts) =>
   store.query(
     `SELECT ${READING}
-     FROM venue_readings FINAL
-     WHERE token_account IN {tokenAccounts:Array(String)}`,
-    { tokenAccounts },
+     FROM account_readings FINAL
+     WHERE venue_account IN {venueAccounts:Array(String)}`,
+    { venueAccounts },
   ),
 );
 
 export const venueReadingsInOrder = inOrder(
-  `SELECT token_account AS key, ${READING}
-   FROM venue_readings FINAL
-   WHERE ${WITHIN('token_account')}
-   ORDER BY token_account
+  `SELECT venue_account AS key, ${READING}
+   FROM account_readings FINAL
+   WHERE ${WITHIN('venue_account')}
+   ORDER BY venue_account
    LIMIT {most:UInt32}`,
 );
 

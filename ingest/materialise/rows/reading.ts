@@ -2,7 +2,7 @@ import type { CatalogueRow, CurrencyRow } from '../../../schemas/readings.ts';
 import type { ReadingRecord } from '../../../schemas/records.ts';
 
 export type ReadingTable =
-  | 'venue_readings'
+  | 'account_readings'
   | 'venue_status'
   | 'stream_state'
   | 'program_status'
@@ -17,9 +17,9 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
   switch (reading.type) {
     case 'venue_account':
       return {
-        table: 'venue_readings',
+        table: 'account_readings',
         row: {
-          token_account: reading.tokenAccount,
+          venue_account: reading.venueAccount,
           read_at,
           venue: reading.venue,
           reachable: Number(reading.reachable),

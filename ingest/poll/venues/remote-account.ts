@@ -22,7 +22,7 @@ type AccountReading = Extract<Reading, { type: 'venue_account' }>;
 
 export function accountReading(
   venue: EquityVenue,
-  { tokenAccount }: RemoteAccount,
+  { address }: RemoteAccount,
   readAt: number,
   more: Partial<AccountReading>,
 ): LogRecord {
@@ -31,7 +31,7 @@ export function accountReading(
     readAt,
     reading: {
       type: 'venue_account',
-      tokenAccount,
+      venueAccount: address,
       venue,
       equity: null,
       notional: null,
@@ -55,7 +55,7 @@ export async function askAccount<T>(
   read: (reply: unknown) => T,
   now: () => number,
 ): Promise<AccountAnswer<T>> {
-  const polled = await poll({ ...request, what: accountLetter(venue), where: account.tokenAccount }, read);
+  const polled = await poll({ ...request, what: accountLetter(venue), where: account.address }, read);
   if (request.signal.aborted) return { ended: null };
   return 'error' in polled ? { ended: failedReading(venue, account, now(), polled) } : polled;
 }

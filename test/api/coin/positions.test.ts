@@ -163,7 +163,7 @@ describe('positions', () => {
 
   test('what the venue itself says stands beside the attestation', async () => {
     const reading = {
-      token_account: key('perp'),
+      venue_account: venueAccountRow('coin', 'perp').address,
       read_at: String(NOW - 60_000),
       venue: 'perp',
       reachable: 1,
@@ -174,7 +174,7 @@ describe('positions', () => {
       venue_time: String(TIME * 1000 + 7),
     };
     await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
-    await held.api.insert('venue_readings', [reading]);
+    await held.api.insert('account_readings', [reading]);
     const figure = (value: string) => ({ value, source: 'venue poller', asOf: isoMillis(TIME * 1000 + 7) });
     expect(await positions()).toMatchObject([
       { livePollerReading: { reachable: true, error: null, equity: figure('123'), notional: figure('456') } },
@@ -187,7 +187,7 @@ describe('positions', () => {
       equity: null,
       notional: null,
     };
-    await held.api.insert('venue_readings', [failed]);
+    await held.api.insert('account_readings', [failed]);
     expect(await positions()).toMatchObject([
       {
         livePollerReading: {
@@ -207,7 +207,7 @@ describe('positions', () => {
       },
     ]);
     const reason = 'the account is unified at the venue: its account value understates equity';
-    await held.api.insert('venue_readings', [
+    await held.api.insert('account_readings', [
       { ...failed, read_at: String(NOW), reachable: 1, error: null, reason },
     ]);
     const [unified] = await positions();
@@ -215,9 +215,21 @@ describe('positions', () => {
       ...{ value: null, source: 'venue poller', asOf: null },
       ...{ absent: true, reason },
     });
-    await held.api.truncate('venue_readings');
+    await held.api.truncate('account_readings');
     expect(await positions()).toMatchObject([
       { livePollerReading: { absent: true, reason: 'not polled yet' } },
     ]);
+  });
+
+  test('is of the venue account, whoever else lists its token account', async () => {
+    const own = venueAccountRow('coin', 'perp');
+    const another = venueAccountRow('other', 'perp', { remote_account: '11'.repeat(32) });
+    const reading = (of: typeof own, equity: string) => ({
+      ...{ venue_account: of.address, read_at: String(NOW - 60_000), venue: 'perp', reachable: 1 },
+      ...{ error: null, equity, notional: '0', reason: null, venue_time: null },
+    });
+    await held.api.insert('venue_accounts', [own, another]);
+    await held.api.insert('account_readings', [reading(own, '1'), reading(another, '999')]);
+    expect(await positions()).toMatchObject([{ livePollerReading: { equity: { value: '1' } } }]);
   });
 });

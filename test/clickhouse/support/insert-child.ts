@@ -7,9 +7,9 @@ const store = await openEmbedded(directory);
 await migrate(store);
 for (let batch = Number(first); ; batch += 1) {
   await store.insert(
-    'venue_readings',
+    'account_readings',
     Array.from({ length: Number(rows) }, (_, at) => ({
-      token_account: `${batch}.${at}`,
+      venue_account: `${batch}.${at}`,
       read_at: '1',
       venue: 'perp',
       reachable: 1,

@@ -189,3 +189,12 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
     { seed: SEED, numRuns: 500 },
   );
 });
+
+test('a reading of a log of before, of a token account, is read as one that nobody asks for', () => {
+  const told = { type: 'venue_account', tokenAccount: 'x', venue: 'perp', equity: '1' };
+  const bytes = encodeRecord({ kind: 'reading', readAt: 7, reading: told as never });
+  expect(decodeRecord(bytes)).toEqual({
+    ...{ kind: 'reading', readAt: 7 },
+    reading: { type: 'venue_account', venueAccount: 'x', venue: 'perp', equity: '1' },
+  });
+});

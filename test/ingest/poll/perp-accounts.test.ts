@@ -7,7 +7,7 @@ import { captureLog, pollOptions } from './support/capture.ts';
 
 const USER = 'ab'.repeat(20);
 const account = (number: number) => ({
-  tokenAccount: `token account ${number}`,
+  address: `venue account ${number}`,
   remoteAccount: '00'.repeat(12) + USER.slice(2) + String(number).padStart(2, '0'),
   assetClass: 16,
 });
@@ -41,7 +41,7 @@ describe('an account at the perpetuals venue', () => {
     expect(log.readings()).toEqual([
       {
         type: 'venue_account',
-        tokenAccount: 'token account 1',
+        venueAccount: 'venue account 1',
         venue: 'perp',
         equity: '12345678',
         notional: '1',
@@ -106,7 +106,7 @@ describe('an account at the perpetuals venue', () => {
     ]);
     expect(log.letters()).toHaveLength(letters);
     if (letters > 0)
-      expect(log.letters()[0]).toMatchObject({ what: 'reading:perp', where: 'token account 1' });
+      expect(log.letters()[0]).toMatchObject({ what: 'reading:perp', where: 'venue account 1' });
   });
 });
 
@@ -116,12 +116,12 @@ test('one bad account leaves the others and the venue alone', async () => {
     [1, 2, 3, 4, 5].map(account),
   );
   const readings = new Map(
-    log.readings().map((one) => ['tokenAccount' in one ? one.tokenAccount : one.type, one]),
+    log.readings().map((one) => ['venueAccount' in one ? one.venueAccount : one.type, one]),
   );
   expect(readings.size).toBe(6);
   for (const number of [1, 3, 4, 5])
-    expect(readings.get(`token account ${number}`)).toMatchObject({ reachable: true });
-  expect(readings.get('token account 2')).toMatchObject({ reachable: false });
+    expect(readings.get(`venue account ${number}`)).toMatchObject({ reachable: true });
+  expect(readings.get('venue account 2')).toMatchObject({ reachable: false });
   expect(readings.get('venue_status')).toMatchObject({ ok: true, error: null });
 });
 
@@ -238,7 +238,7 @@ describe('1,000 accounts at a venue', () => {
     await round((records) => log.append(records));
     const answered = log
       .readings()
-      .flatMap((one) => (one.type === 'venue_account' ? [one.tokenAccount] : []));
+      .flatMap((one) => (one.type === 'venue_account' ? [one.venueAccount] : []));
     expect(new Set(answered).size).toBe(1_000);
     expect(spentAt).toHaveLength(22 * 1_000);
     let first = 0;
@@ -256,8 +256,8 @@ describe('1,000 accounts at a venue', () => {
     const asked: string[] = [];
     let isDown = false;
     const reader = {
-      read: async ({ tokenAccount }: { tokenAccount: string }) => {
-        asked.push(tokenAccount);
+      read: async ({ address }: { address: string }) => {
+        asked.push(address);
         isDown = asked.length > 300 && asked.length < 310;
         const failure = isDown ? { error: 'answered 502', retryAfterMs: null } : null;
         return { records: [], failure, asked: true };

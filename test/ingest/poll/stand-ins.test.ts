@@ -32,16 +32,16 @@ test.each(withEquity)('the reader of %s reads there what was attested', async (v
   const assetClass = classBitOf(venue);
   // An address of 20 bytes, right-aligned.
   const remoteAccount = encodeBase58(Buffer.concat([Buffer.alloc(12), Buffer.alloc(20, 0x17)]));
-  const tokenAccount = await stage.register('remote', { venueKind: REMOTE, assetClass, remoteAccount });
-  const { failed } = await stage.report(tokenAccount, 1_234_567n);
+  const address = await stage.register('remote', { venueKind: REMOTE, assetClass, remoteAccount });
+  const { failed } = await stage.report(address, 1_234_567n);
   expect(failed).toBeNull();
   const account = {
-    tokenAccount,
+    address,
     remoteAccount: Buffer.from(bytesOf(remoteAccount)).toString('hex'),
     assetClass,
   };
   const reading = await ACCOUNT_READERS[venue](venues.remote[venue]).read(account, signal);
   expect(reading?.records).toMatchObject([
-    { reading: { type: 'venue_account', venue, tokenAccount, reachable: true, equity: '1234567' } },
+    { reading: { type: 'venue_account', venue, venueAccount: address, reachable: true, equity: '1234567' } },
   ]);
 });

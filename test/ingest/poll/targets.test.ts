@@ -89,15 +89,21 @@ async function keep(log: ReturnType<typeof captureLog>): Promise<void> {
   }
 }
 
+const other = venueAccountRow('other', 'a', { remote_account: '11'.repeat(32) });
+
 test('the accounts to read are the Remote ones that exist and are not revoked', async () => {
   await store.insert('venue_accounts', [
     venueAccountRow('coin', 'a'),
+    // Another policy's, of the same token account.
+    other,
     venueAccountRow('coin', 'b', { revoked: 1 }),
     venueAccountRow('coin', 'c', { kind: 'Local' }),
     venueAccountRow('coin', 'd', { exists: 0 }),
   ]);
-  expect(await remoteAccounts(store)).toEqual([
-    { tokenAccount: key('a'), remoteAccount: '00'.repeat(32), assetClass: 16 },
+  const accounts = await remoteAccounts(store);
+  expect(accounts.toSorted((one, another) => (one.remoteAccount < another.remoteAccount ? -1 : 1))).toEqual([
+    { address: venueAccountRow('coin', 'a').address, remoteAccount: '00'.repeat(32), assetClass: 16 },
+    { address: other.address, remoteAccount: '11'.repeat(32), assetClass: 16 },
   ]);
 });
 

@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
   test('about a venue’s reply are resolved once a later reply was read well', async () => {
     const reading = {
       type: 'venue_account',
-      tokenAccount: 'x',
+      venueAccount: 'x',
       venue: 'perp',
       equity: '1',
       notional: '0',
