@@ -14,6 +14,8 @@ export interface RpcManners {
   bare: Spell | null;
   /** What was before this slot is not kept. */
   firstBlock: bigint | null;
+  /** Nor these slots, both ends included: it began again from a snapshot behind them. */
+  jumped: { fromSlot: bigint; toSlot: bigint } | null;
   /** Nor what is further behind the tip than so many slots. */
   keeps: bigint | null;
   /** Some transactions are of version 1: told to those who take it, refused to others. */
@@ -39,6 +41,11 @@ export function firstKept({ firstBlock, keeps }: RpcManners, tip: bigint): bigin
   return firstBlock !== null && firstBlock > tip - keeps ? firstBlock : tip - keeps;
 }
 
+export function isKept({ firstBlock, jumped }: RpcManners, slot: bigint): boolean {
+  if (firstBlock !== null && slot < firstBlock) return false;
+  return jumped === null || slot < jumped.fromSlot || slot > jumped.toSlot;
+}
+
 /** What befalls some transactions, each so often. */
 export interface Spell {
   befalls(signature: string): boolean;
@@ -53,6 +60,7 @@ export const POLITE: RpcManners = {
   withheld: null,
   bare: null,
   firstBlock: null,
+  jumped: null,
   keeps: null,
   versionOne: false,
   mostVersion: 1,

@@ -1,7 +1,7 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Ledger, SignatureEntry, StoredAccount } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
-import { isOneIn, type RpcManners, type Spell } from './manners.ts';
+import { isKept, isOneIn, type RpcManners, type Spell } from './manners.ts';
 import type { Past } from './past.ts';
 import { errorJson, isVersionOne, transactionJson } from './transaction.ts';
 
@@ -88,6 +88,27 @@ const withContext = (slot: bigint, value: unknown) => ({
   value,
 });
 
+const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111';
+
+/** Of the votes that each block of a chain has this one keeps none, and lists the newest. */
+function votes({ ledger, manners }: MethodContext, indexed: bigint, most: number): object[] {
+  const listed: object[] = [];
+  for (let slot = indexed; slot >= ledger.firstSlot && listed.length < most; slot -= 1n) {
+    if (ledger.block(slot) === null || !isKept(manners, slot)) continue;
+    const signature = new Uint8Array(64);
+    new DataView(signature.buffer).setBigUint64(56, slot);
+    listed.push({
+      ...{ signature: encodeBase58(signature), slot: Number(slot), err: null, memo: null },
+      blockTime: manners.withoutTimes ? null : ledger.timeOf(slot),
+      confirmationStatus: statusOf(slot, ledger),
+    });
+  }
+  return listed;
+}
+
+const statusOf = (slot: bigint, ledger: Ledger) =>
+  slot <= ledger.tip().slot - FINALIZED_BEHIND ? 'finalized' : 'confirmed';
+
 /** The methods that the service uses, and no others. */
 export const METHODS: Record<string, Method> = {
   getAccountInfo: ([address, config], context) => {
@@ -134,21 +155,21 @@ export const METHODS: Record<string, Method> = {
   getSignaturesForAddress: ([address, config], context) => {
     const { limit = 1000, before } = (config ?? {}) as Config;
     const { ledger, manners } = context;
-    const oldest = manners.firstBlock ?? 0n;
     if (limit > manners.mostSignatures)
       throw new RpcFault(-32602, `Invalid limit; max ${manners.mostSignatures}`);
     const indexed = contextSlot(context, config as Config) - BigInt(manners.indexBehind);
+    if (address === VOTE_PROGRAM) return votes(context, indexed, limit);
+    const isListed = (slot: bigint) => slot <= indexed && isKept(manners, slot);
     const from = before === undefined ? null : decodeBase58(before);
     // A node that has not seen where the list is to go on says that there is nothing more.
     const place = from === null ? null : ledger.transaction(from);
-    if (from !== null && (place === null || place.block.slot > indexed || place.block.slot < oldest))
-      return [];
+    if (from !== null && (place === null || !isListed(place.block.slot))) return [];
     const most = Math.min(limit, 1000);
     const listed = (): SignatureEntry[] => {
       const found: SignatureEntry[] = [];
       for (let next = from; found.length < most; ) {
         const page = ledger.signaturesFor(key(address), next, most);
-        found.push(...page.filter(({ slot }) => slot <= indexed && slot >= oldest));
+        found.push(...page.filter(({ slot }) => isListed(slot)));
         if (page.length < most) break;
         next = page.at(-1)?.signature ?? null;
       }
@@ -160,7 +181,7 @@ export const METHODS: Record<string, Method> = {
       err: markOf(entry, manners),
       memo: null,
       blockTime: manners.withoutTimes ? null : entry.blockTime,
-      confirmationStatus: entry.slot <= ledger.tip().slot - FINALIZED_BEHIND ? 'finalized' : 'confirmed',
+      confirmationStatus: statusOf(entry.slot, ledger),
     }));
   },
   getTransaction: ([signature, config], context) => {
@@ -172,7 +193,7 @@ export const METHODS: Record<string, Method> = {
       throw new RpcFault(-32602, 'Invalid params: maxSupportedTransactionVersion is not supported');
     const found = context.ledger.transaction(bytes);
     if (found === null || found.block.slot > contextSlot(context, config as Config)) return null;
-    if (manners.firstBlock !== null && found.block.slot < manners.firstBlock) return null;
+    if (!isKept(manners, found.block.slot)) return null;
     if (context.struck(manners.withheld, signature as string)) return null;
     if (manners.versionOne && isVersionOne(found.tx) && (most ?? -1) < 1) {
       throw new RpcFault(
@@ -195,6 +216,11 @@ export const METHODS: Record<string, Method> = {
       throw new RpcFault(
         -32001,
         `Block ${wanted} cleaned up, does not exist on node. First available block: ${manners.firstBlock}`,
+      );
+    if (!isKept(manners, wanted))
+      throw new RpcFault(
+        -32007,
+        `Slot ${wanted} was skipped, or missing due to ledger jump to recent snapshot`,
       );
     if (wanted > ledger.tip().slot - context.behind)
       throw new RpcFault(-32004, `Block not available for slot ${wanted}`);

@@ -101,25 +101,37 @@ const FEW = 50;
 
 /**
  * Whether the chain has none of them in its slot: the list and the transaction itself have to say so both, by a node
- * that keeps what is as old.
- * @throws HistoryUnavailableError where it is rather the node that lacks them
+ * that keeps what is as old, made the blocks there, and has indexed what is behind them.
+ * @throws RpcError, HistoryUnavailableError where it is rather the node that lacks them
  */
 export async function mustBeGhosts(
   ghosts: readonly PlacedTransaction[],
   listed: number,
-  rpc: Rpc,
+  { rpc, programId }: Pick<WindowOptions, 'rpc' | 'programId'>,
 ): Promise<void> {
-  if (ghosts.length === 0) return;
   if (ghosts.length > FEW && ghosts.length > listed)
     throw new HistoryUnavailableError(
       `the chain of SOLANA_RPC_URL lacks ${ghosts.length} stored transactions: it is another, or keeps no history`,
     );
-  const first = await rpc.getFirstAvailableBlock();
+  for (const slot of new Set(ghosts.map((ghost) => ghost.slot))) await mustBeIndexed(slot, rpc, programId);
   for (const { signature, slot } of ghosts) {
-    if (first > slot && first > 1n)
-      throw new HistoryUnavailableError(`the node's first block is ${first}, behind slot ${slot}`);
     const found = await rpc.getTransaction(signature, { commitment: 'finalized' });
     if (found !== null && found.slot === Number(slot))
       throw new HistoryUnavailableError(`the list of what is final lacks ${signature} of slot ${slot}`);
   }
+}
+
+/** What a chain has in nearly every block, where the program itself rests: votes, and what lamports move by. */
+const BUSY = ['Vote111111111111111111111111111111111111111', '11111111111111111111111111111111'];
+
+/** An index is written in the order of the blocks, lists and transactions at once: what it has tells how far it is. */
+async function mustBeIndexed(slot: bigint, rpc: Rpc, programId: string): Promise<void> {
+  const read = { commitment: 'finalized', minContextSlot: slot, keptFrom: slot, madeAt: slot } as const;
+  for (const address of [programId, ...BUSY]) {
+    const [newest] = await rpc.getSignaturesForAddress(address, null, 1, read);
+    if (newest !== undefined && newest.slot > slot) return;
+  }
+  throw new HistoryUnavailableError(
+    `the node lists nothing behind slot ${slot}: its index may end before it`,
+  );
 }

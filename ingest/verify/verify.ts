@@ -142,7 +142,7 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
     listed,
     await store.storedBetween(fromSlot, toSlot),
   );
-  await mustBeGhosts(ghosts, listed.length, rpc);
+  await mustBeGhosts(ghosts, listed.length, { rpc, programId });
   const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
   const program = decodeKey(programId) as Uint8Array;
   for (const { info, unheard } of missing) {

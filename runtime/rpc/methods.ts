@@ -1,6 +1,7 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
+import { mustHaveMade } from './blocks-made.ts';
 import { NotKeptError, RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 import type { RpcPool } from './pool.ts';
@@ -72,6 +73,12 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     if (first > slot && first > 1n) throw new NotKeptError(first);
   };
 
+  const timeFrom = (node: RpcNode, slot: bigint) =>
+    ask(node, 'getBlockTime', [Number(slot)]).then(
+      (result) => sound('getBlockTime', () => blockTimeOf(result)),
+      nullWithoutBlock,
+    );
+
   /** Asks for the newest version that the node is known to take, and learns from its refusals. */
   const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
     const version = versions.get(node) ?? NEWEST_VERSION;
@@ -113,6 +120,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       const list = (limit: number) =>
         pool.ask(async (node) => {
           if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
+          if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeFrom(node, slot));
           const more = before === null ? { limit } : { limit, before };
           const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
           return sound('getSignaturesForAddress', () => signaturePage(result, limit));
@@ -136,16 +144,14 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       }
     },
     getSlot: (read) => call('getSlot', [config(read)], slotOf),
-    getBlockTime: async (slot) => {
-      try {
-        return await call('getBlockTime', [Number(slot)], blockTimeOf);
-      } catch (error) {
-        if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
-        throw error;
-      }
-    },
+    getBlockTime: (slot) => call('getBlockTime', [Number(slot)], blockTimeOf).catch(nullWithoutBlock),
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
   };
+}
+
+function nullWithoutBlock(error: unknown): null {
+  if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
+  throw error;
 }
 
 /** The version to ask for in place of one that was refused; null where the refusal is about something else. */

@@ -8,6 +8,8 @@ export interface ReadOptions {
   minContextSlot?: bigint;
   /** Of signatures: a node answers that keeps history from this slot on. */
   keptFrom?: bigint;
+  /** Likewise, one that made the blocks about this slot: it has not jumped over them. */
+  madeAt?: bigint;
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
   /** Of a program's accounts those that begin so. */

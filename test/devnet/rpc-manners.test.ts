@@ -86,6 +86,30 @@ test('an address index that is behind lists less than the node has, and does not
   expect(await transaction(newest?.signature as string)).toMatchObject({ slot: newest?.slot });
 });
 
+test('what it jumped over it has no block, list or transaction of, and has what is before and behind', async () => {
+  const all = await listed();
+  const jumped = { fromSlot: 20n, toSlot: 30n };
+  const inside = ({ slot }: { slot: number }) => slot >= 20 && slot <= 30;
+  const lost = all.find(inside)?.signature as string;
+  expect(await transaction(lost)).not.toBeNull();
+  server.faults.behave({ jumped });
+  expect(await listed()).toEqual(all.filter((one) => !inside(one)));
+  expect(await listed({ before: lost })).toEqual([]);
+  expect(await transaction(lost)).toBeNull();
+  expect(await ask('getBlockTime', 30)).toMatchObject({ code: -32007 });
+  expect(await ask('getBlockTime', 31)).toBe(chain.timeOf(31n));
+  expect(await ask('getFirstAvailableBlock')).toBe(Number(chain.firstSlot));
+});
+
+test('votes are listed of each block that is indexed, newest first', async () => {
+  const votes = (limit: number) =>
+    ask('getSignaturesForAddress', 'Vote111111111111111111111111111111111111111', { ...confirmed, limit });
+  const tip = Number(chain.tip().slot);
+  expect(await votes(2)).toMatchObject([{ slot: tip }, { slot: tip - 1 }]);
+  server.faults.behave({ indexBehind: 10 });
+  expect(await votes(1)).toMatchObject([{ slot: tip - 10 }]);
+});
+
 test('too many requests are answered 429 with the seconds to wait, and counted', async () => {
   server.faults.behave({ limited: { everyMs: 60_000, forMs: 30_000 } });
   const before = server.asked('getSlot');

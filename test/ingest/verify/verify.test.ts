@@ -34,16 +34,22 @@ afterAll(() => stage.close());
 
 const GHOST = { signature: encodeBase58(new Uint8Array(64).fill(9)), slot: 40n };
 
+interface Known {
+  told?: bigint | null;
+  before?: bigint | null;
+  behind?: string | null;
+}
+
 async function verify(
   stored: readonly PlacedTransaction[],
   changed: Partial<VerifyOptions> = {},
-  { told = null, before = null }: { told?: bigint | null; before?: bigint | null } = {},
+  { told = null, before = null, behind = null }: Known = {},
 ) {
   const records: LogRecord[] = [];
   const store: VerificationStore = {
     verifiedSlot: async () => before,
     nextSlot: async () => stored.at(-1)?.slot ?? null,
-    signatureBehind: async () => null,
+    signatureBehind: async () => behind,
     storedBetween: async (from, to) => stored.filter(({ slot }) => slot >= from && slot <= to),
     tracesOf: async (ghosts) => ghosts.map((ghost) => ({ ...ghost, policies: [], events: [] })),
     disputedSlots: async () => [],
@@ -71,6 +77,21 @@ const signaturesIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'transaction' ? [encodeBase58(record.signature)] : []));
 
 const accountOf = (signature: Uint8Array) => encodeBase58(signature.subarray(0, 32));
+
+/** A node whose index ends at a slot: lists and transactions are written together. */
+const indexedTo = (last: bigint): Rpc => ({
+  ...rpc,
+  getSignaturesForAddress: async (address, before, limit, read) => {
+    const all = await rpc.getSignaturesForAddress(address, null, 1_000, read);
+    const indexed = all.filter(({ slot }) => slot <= last);
+    const place = indexed.findIndex(({ signature }) => signature === before);
+    return before !== null && place === -1 ? [] : indexed.slice(place + 1, place + 1 + limit);
+  },
+  getTransaction: async (signature, read) => {
+    const found = await rpc.getTransaction(signature, read);
+    return found !== null && Number(found.slot) > last ? null : found;
+  },
+});
 
 /** What accounts are to be read again for it. */
 async function readAgain(stored: readonly PlacedTransaction[]) {
@@ -316,6 +337,46 @@ describe('what is stored, beside what is final on the chain', () => {
       slot: 40n,
     }));
     await expect(verify([...many, ...listed.slice(-1)])).rejects.toThrow('it is another');
+  });
+
+  describe('and by no node that lacks it', () => {
+    const windowEnd = () => stage.chain.tip().slot - 64n;
+    const newest = () => (listed[0] as PlacedTransaction).slot;
+
+    test('because its index ends before it, whatever is stored behind: both are compared once it goes on', async () => {
+      const last = windowEnd() - 20n;
+      const above = listed.filter(({ slot }) => slot > last && slot <= windowEnd());
+      expect(above.length).toBeGreaterThan(0);
+      expect(above.length).toBeLessThan(50);
+      for (const behind of [null, GHOST.signature])
+        await expect(verify(listed, { rpc: indexedTo(last) }, { behind })).rejects.toThrow(
+          'its index may end',
+        );
+      expect((await verify(listed)).found).toMatchObject({ slot: windowEnd(), read: 0, struck: 0 });
+    });
+
+    test('because it began again from a snapshot and has a hole there, though its first block is older', async () => {
+      const [fromSlot, toSlot] = [windowEnd() - 30n, windowEnd() - 2n];
+      const lost = listed.filter(({ slot }) => slot >= fromSlot && slot <= toSlot);
+      expect(lost.length).toBeGreaterThan(0);
+      stage.rpc.faults.behave({ jumped: { fromSlot, toSlot } });
+      await expect(verify(listed)).rejects.toThrow('no time of a block about');
+      stage.rpc.faults.behave(POLITE);
+      expect((await verify(listed)).found).toMatchObject({ slot: windowEnd(), read: 0, struck: 0 });
+    });
+
+    test('but in a slot that the chain skipped, and where nothing of the program came since', async () => {
+      let skipped = 10n;
+      while (stage.chain.block(skipped) !== null) skipped += 1n;
+      expect(skipped).toBeLessThan(newest());
+      expect((await verify([...listed, { ...GHOST, slot: skipped }])).found).toMatchObject({ struck: 1 });
+      while (windowEnd() <= newest()) await stage.chain.produce([]);
+      const last = { ...GHOST, slot: windowEnd() };
+      expect((await verify([...listed, last])).found).toMatchObject({ read: 0, struck: 1 });
+      await expect(verify([...listed, last], { rpc: indexedTo(last.slot) })).rejects.toThrow(
+        'its index may end',
+      );
+    });
   });
 });
 
