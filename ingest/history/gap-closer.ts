@@ -6,7 +6,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
 import { type Due, nextDue } from './next-due.ts';
-import { closeGap, progress } from './read-history.ts';
+import { closeGap, progress, type UnreadGap } from './read-history.ts';
 
 export interface GapCloser {
   /**
@@ -14,6 +14,11 @@ export interface GapCloser {
    * is known already, opened or closed by this process, is left as it is.
    */
   add(gap: Gap, opened?: Promise<void>): void;
+  /**
+   * Takes up the slot of a transaction that cannot be read, once the log has it as open, whether or not it was closed
+   * before; one that is open already is left as it is.
+   */
+  unread(gap: UnreadGap): void;
   /** Whether a gap with this first slot was opened or closed by this process. */
   knows(fromSlot: bigint): boolean;
   /** Resolves when no gap is left or the signal was given. */
@@ -74,19 +79,16 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     put(gap);
   };
 
+  const adoptUnread = (gap: UnreadGap) => {
+    const { signature, fromSlot: slot } = gap;
+    logger.error({ signature, slot: slot.toString() }, 'a transaction cannot be read; its slot stays open');
+    adopt(gap);
+  };
+
   const close = async (task: Task) => {
     await closeGap(task.gap, {
       ...options,
-      onUnread: (gaps) => {
-        for (const gap of gaps) {
-          const { signature, fromSlot: slot } = gap;
-          logger.error(
-            { signature, slot: slot.toString() },
-            'a transaction cannot be read; its slot stays open',
-          );
-          adopt(gap);
-        }
-      },
+      onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {
         stalled(null);
         if (rest.toSlot < task.gap.toSlot) task.attempt = 0;
@@ -143,6 +145,9 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       known.add(gap.fromSlot);
       options.onGap?.(gap, true);
       void opened.then(() => put(gap));
+    },
+    unread: (gap) => {
+      if (!open.some((task) => task.gap.fromSlot === gap.fromSlot)) adoptUnread(gap);
     },
     knows: (fromSlot) => known.has(fromSlot),
     idle: async () => {

@@ -18,6 +18,7 @@ export interface ChainChecksOptions {
   /** How far apart each of them looks. */
   everyMs?: number;
   onVerified: NonNullable<VerifyOptions['onVerified']>;
+  onUnread: NonNullable<VerifyOptions['onUnread']>;
   accounts: NonNullable<VerifyOptions['accounts']>;
   logger: Logger;
   signal: AbortSignal;
@@ -32,6 +33,7 @@ export function checkAgainstChain({
   programId,
   late,
   onVerified,
+  onUnread,
   accounts,
   ...common
 }: ChainChecksOptions): void {
@@ -42,7 +44,7 @@ export function checkAgainstChain({
   if (sweeps !== undefined) void settleProfitsForever({ ...common, store: sweeps, verifiedSlot, openGaps });
   void verifyForever({
     ...common,
-    ...{ programId, late, accounts, openGaps, onVerified, store: verification },
+    ...{ programId, late, accounts, openGaps, onVerified, onUnread, store: verification },
     applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
   });
 }

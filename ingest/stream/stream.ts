@@ -161,6 +161,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
       ...{ store, rpc, log, programId, startSlot, late, logger, signal },
       ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
       onVerified: (found) => report({ type: 'verified', ...found }),
+      onUnread: gaps.unread,
       accounts: {
         writtenBy: (record) => writtenAccounts(record, following.isStreamed),
         read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),

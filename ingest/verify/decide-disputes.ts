@@ -1,22 +1,22 @@
-import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import { extractEvents } from '../../schemas/extract/extract.ts';
 import { MalformedError } from '../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction/transaction.ts';
 import type { Difference, PlacedTransaction } from './verify-window.ts';
+import type { ReadOne } from './window-reader.ts';
 
 /**
  * Asks the chain what a transaction did of which the stream told two things. Where the node's logs are cut, too, it is
- * one reading more and decides nothing.
- * @throws RpcError, HistoryUnavailableError where it cannot be read
+ * one reading more and decides nothing; null where it cannot be read.
+ * @throws RpcError, HistoryUnavailableError
  */
 export async function decideDispute(
   { info, stored }: Difference<PlacedTransaction>['disputed'][number],
   programId: Uint8Array,
-  read: (info: SignatureInfo) => Promise<TransactionRecord>,
-): Promise<TransactionRecord> {
+  read: ReadOne,
+): Promise<TransactionRecord | null> {
   const record = await read(info);
-  if (!isWhole(record, programId)) return record;
+  if (record === null || !isWhole(record, programId)) return record;
   // The log keeps the place with it: what else was told of it counts no more.
   return { ...record, index: record.index ?? stored.disputed?.index ?? null, standing: 'decides' };
 }

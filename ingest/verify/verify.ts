@@ -2,18 +2,20 @@ import { messageOf } from '../../runtime/errors.ts';
 import { createBucket } from '../../runtime/outside/bucket.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { StruckTransaction, TransactionRecord, UnseenRecord } from '../../schemas/records.ts';
+import type { StruckTransaction } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
-import { type Gap, HistoryUnavailableError } from '../history/gap.ts';
-import { readListed } from '../history/read-transaction.ts';
+import type { Gap } from '../history/gap.ts';
+import type { UnreadGap } from '../history/read-history.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
 import { decideDispute } from './decide-disputes.ts';
 import { createLateSlots, type LateSlots } from './late-slots.ts';
+import { createOpenSlots, type OpenSlots } from './open-slots.ts';
+import { readMissing } from './read-missing.ts';
 import { settleDoubts } from './settle-doubts.ts';
 import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
+import { createWindowReader } from './window-reader.ts';
 
 /** What is stored, as far as it is to be compared with the chain. */
 export interface VerificationStore {
@@ -39,11 +41,14 @@ export interface VerifyOptions {
   applied(): Promise<bigint | null>;
   openGaps(): Promise<Gap[]>;
   late?: LateSlots;
+  open?: OpenSlots;
   accounts?: AccountsAgain;
   logger: Logger;
   signal: AbortSignal;
   everyMs?: number;
   onVerified?: (found: Verified) => void;
+  /** Told of the gaps that transactions keep which cannot be read, once the log has them. */
+  onUnread?: (gap: UnreadGap) => void;
 }
 
 export interface Verified {
@@ -76,6 +81,7 @@ const AT_TIP_MS = 5_000;
  */
 export async function verifyForever(options: VerifyOptions): Promise<void> {
   const { store, logger, signal, late = createLateSlots(), everyMs = EVERY_MS } = options;
+  const open = createOpenSlots(late);
   let isRecalled = false;
   const rpc = budgeted(options.rpc, signal);
   /** What was told and may not be applied yet. */
@@ -85,7 +91,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
     try {
       if (!isRecalled) await recall(store, late);
       isRecalled = true;
-      const done = await verifyNext({ ...options, rpc, late }, told);
+      const done = await verifyNext({ ...options, rpc, late, open }, told);
       if (done !== null) {
         told = done.slot;
         options.onVerified?.(done);
@@ -130,52 +136,42 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   }
 }
 
-/** Addresses of a request. */
-const MANY = 100;
-
 async function verifyWindow(options: VerifyOptions, window: Window, again: FoundAgain): Promise<Verified> {
-  const { rpc, log, programId, store, signal } = options;
+  const { rpc, log, programId, store, open, signal } = options;
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
-  const listed = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
-  const { missing, ghosts, doubted, disputed } = differenceOf(
-    listed,
-    await store.storedBetween(fromSlot, toSlot),
-  );
+  const isClosed = (one: { slot: bigint }) => !window.open.has(one.slot);
+  const all = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
+  const listed = all.filter(isClosed);
+  const stored = (await store.storedBetween(fromSlot, toSlot)).filter(isClosed);
+  const { missing, ghosts, doubted, disputed } = differenceOf(listed, stored);
   await mustBeGhosts(ghosts, listed.length, { rpc, programId });
-  const read = (info: SignatureInfo) => mustRead(rpc, info, signal);
+  const onUnread = (gap: UnreadGap) => {
+    open?.told(gap.fromSlot);
+    options.onUnread?.(gap);
+  };
+  const read = createWindowReader({ rpc, log, listed: all, behind, signal, onUnread });
   const program = decodeKey(programId) as Uint8Array;
-  for (const { info, unheard } of missing) {
-    const record = await read(info);
-    const leftOut = unheard ? again.leftOut(record) : [];
-    // Told first: once the transaction is there nobody finds any more that the stream had not brought it.
-    if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
-    await log.append([record]);
-    again.ask(toSlot, MANY);
-  }
+  let mended = await readMissing({ log, missing, listed, open, again, toSlot }, read);
   const settled = await settleDoubts(doubted, read);
   if (settled.succeeded.length + disputed.length > 0) again.all();
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
-  for (const one of disputed) await log.append([await decideDispute(one, program, read)]);
+  mended += settled.succeeded.length;
+  for (const one of disputed) {
+    const decided = await decideDispute(one, program, read);
+    if (decided === null) continue;
+    await log.append([decided]);
+    mended += 1;
+  }
   const gone = [...ghosts, ...settled.failed];
   const struck = gone.length === 0 ? [] : await store.tracesOf(gone);
   // One that failed wrote nothing, in whichever version of its slot.
   if (gone.some(({ outcome }) => outcome !== 'failed')) again.all();
-  // What was missing is acknowledged before anything says that it is there.
+  // What was missing, or the gap that it keeps, is acknowledged before anything says that all is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
-  const mended = missing.length + settled.succeeded.length + disputed.length;
+  open?.compared(fromSlot, toSlot);
   return { slot, read: mended, struck: gone.length, more };
-}
-
-const unseenRecord = (address: string, slot: bigint): UnseenRecord => ({
-  ...{ kind: 'unseen', address: decodeKey(address) as Uint8Array, slot },
-});
-
-async function mustRead(rpc: Rpc, info: SignatureInfo, signal: AbortSignal): Promise<TransactionRecord> {
-  const record = await readListed(rpc, info, 0, signal);
-  if (record === null) throw new HistoryUnavailableError(`transaction ${info.signature} cannot be read`);
-  return record;
 }
 
 interface Window {
@@ -185,27 +181,35 @@ interface Window {
   slot: bigint;
   /** What is stored is applied up to there. */
   marker: bigint;
+  /** Slots that gaps of their own keep open: that is told, and they are compared once they are closed. */
+  open: ReadonlySet<bigint>;
   more: boolean;
 }
 
 async function nextWindow(
-  { rpc, store, startSlot, applied, openGaps, late }: VerifyOptions,
+  { rpc, store, startSlot, applied, openGaps, late, open }: VerifyOptions,
   told: bigint | null,
 ): Promise<Window | null> {
   const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
   if (marker === null) return null;
+  const ofOne = new Set(gaps.filter(isOfOne).map((gap) => gap.fromSlot));
   const from = higher(told, stored);
+  open?.are(ofOne, from);
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
   const again = late?.lowest(marker) ?? first;
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);
   // Where nothing happens a window is as long as that lasts.
-  const tip = [marker, final - BEHIND_FINAL, ...gaps.map((gap) => gap.fromSlot - 1n)].reduce(lower);
+  const ends = gaps.filter((gap) => !isOfOne(gap)).map((gap) => gap.fromSlot - 1n);
+  const tip = [marker, final - BEHIND_FINAL, ...ends].reduce(lower);
   const toSlot = next === null ? tip : lower(tip, next + WINDOW);
   if (toSlot < fromSlot) return null;
-  return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker, more: toSlot < tip };
+  return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker, open: ofOne, more: toSlot < tip };
 }
+
+/** As a transaction keeps that cannot be read, for ever where nobody can: what is behind it does not wait. */
+const isOfOne = ({ fromSlot, toSlot }: Gap) => fromSlot === toSlot;
 
 function higher(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;

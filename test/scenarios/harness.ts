@@ -13,6 +13,7 @@ export interface Status {
   indexer: {
     lastProcessedSlot: string | null;
     verifiedSlot: string | null;
+    openGaps: number;
     history: { complete: boolean };
   };
 }

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { createLife, type Life } from '../../devnet/life/life.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
+import { isOneIn } from '../../devnet/rpc/manners.ts';
 import { createHarness, type Harness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'made-twice-1';
@@ -28,8 +29,8 @@ async function live(slots: number): Promise<void> {
   }
 }
 
-const verified = async () =>
-  BigInt(((await harness.get('/status')) as unknown as Status).indexer.verifiedSlot ?? 0);
+const indexer = async () => ((await harness.get('/status')) as unknown as Status).indexer;
+const verified = async () => BigInt((await indexer()).verifiedSlot ?? 0);
 
 /** What is final was compared with the chain, and whatever accounts are to be read again behind it was asked for. */
 async function compared(): Promise<void> {
@@ -98,6 +99,38 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await harness.settle();
     harness.geyser.faults.lose(null);
     harness.rpc.faults.down(null);
+    await compared();
+    await harness.expectExact();
+  });
+
+  test('nor where the node could not tell of those for a while: their slots are open until it does, of the next process too, and all else goes on', async () => {
+    harness.mayMiss();
+    const withheld = {
+      befalls: (signature: string) => isOneIn(2, signature),
+      times: Number.POSITIVE_INFINITY,
+    };
+    harness.rpc.faults.behave({ withheld });
+    harness.geyser.faults.remake(`${SEED}-withheld`);
+    await live(3);
+    harness.geyser.faults.remake(null);
+    harness.geyser.faults.lose(`${SEED}-withheld`);
+    for (let hours = 0; hours < 2; hours += 1) {
+      await live(3);
+      chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
+    }
+    await live(1);
+    await harness.settle();
+    harness.geyser.faults.lose(null);
+    await compared();
+    const { openGaps, history } = await indexer();
+    expect(openGaps).toBeGreaterThan(0);
+    expect(history.complete).toBe(false);
+    // Another process finds them open.
+    await harness.stop();
+    await harness.start();
+    await live(3);
+    harness.rpc.faults.behave({ withheld: null });
+    await harness.until(async () => (await indexer()).openGaps === 0, 'what could not be read was');
     await compared();
     await harness.expectExact();
   });

@@ -36,3 +36,36 @@ test('history that fails again and again says what it waits for, in words of our
   stop.abort();
   await stage.close();
 });
+
+test('a slot that is open again for a transaction that could not be read is closed again', async () => {
+  const stage = await openStreamStage({ seed: 'unread-again', policies: 3 });
+  await stage.live(40);
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  const rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+  const [newest] = await rpc.getSignaturesForAddress(stage.chain.programId, null, 1);
+  if (newest === undefined) throw new Error('nothing happened');
+  const { slot, signature } = newest;
+  const gap = { fromSlot: slot, toSlot: slot, toTime: null, signature };
+  const told: string[] = [];
+  const stop = new AbortController();
+  const gaps = createGapCloser({
+    ...{ rpc, programId: stage.chain.programId, signal: stop.signal },
+    log: { append: async () => {}, close: async () => {} },
+    logger: createLogger('silent', 'test'),
+    onGap: (_, open) => told.push(open ? 'open' : 'closed'),
+  });
+  gaps.unread(gap);
+  gaps.unread(gap);
+  await gaps.idle();
+  expect(told.filter((one) => one === 'closed')).toHaveLength(1);
+  expect(told.at(-1)).toBe('closed');
+  // The store may still tell of what was closed.
+  gaps.add(gap);
+  await gaps.idle();
+  expect(told.filter((one) => one === 'closed')).toHaveLength(1);
+  gaps.unread(gap);
+  await gaps.idle();
+  expect(told.filter((one) => one === 'closed')).toHaveLength(2);
+  stop.abort();
+  await stage.close();
+});

@@ -98,6 +98,7 @@ function doing(last: bigint | null) {
         known.add(fromSlot);
         done.push(`gap ${fromSlot} to ${toSlot}`);
       },
+      unread: () => {},
       idle: async () => {},
     },
     sweeper: {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
+import type { UnreadGap } from '../../../ingest/history/read-history.ts';
 import { createLateSlots } from '../../../ingest/verify/late-slots.ts';
+import { createOpenSlots } from '../../../ingest/verify/open-slots.ts';
 import {
   recall,
   type VerificationStore,
@@ -10,6 +12,7 @@ import {
 } from '../../../ingest/verify/verify.ts';
 import type { PlacedTransaction } from '../../../ingest/verify/verify-window.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeBase58, encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -91,6 +94,13 @@ const indexedTo = (last: bigint): Rpc => ({
     const found = await rpc.getTransaction(signature, read);
     return found !== null && Number(found.slot) > last ? null : found;
   },
+});
+
+/** A node that lists these and tells half of each. */
+const unreadable = (some: readonly PlacedTransaction[]): Rpc => ({
+  ...rpc,
+  getTransaction: async (signature, read) =>
+    some.some((one) => one.signature === signature) ? { meta: null } : rpc.getTransaction(signature, read),
 });
 
 /** What accounts are to be read again for it. */
@@ -206,16 +216,19 @@ describe('what is stored, beside what is final on the chain', () => {
       readAll: () => {},
     };
     let asked = 0;
+    const unlessGone = <T>(ask: () => Promise<T>) => {
+      if (asked > 3) throw new RpcError('unreachable', 'gone');
+      return ask();
+    };
     const dying: Rpc = {
       ...rpc,
+      getSlot: async (...args) => unlessGone(() => rpc.getSlot(...args)),
       getTransaction: async (...args) => {
         asked += 1;
-        return asked > 3 ? { meta: null } : rpc.getTransaction(...args);
+        return unlessGone(() => rpc.getTransaction(...args));
       },
     };
-    await expect(verify(listed.slice(30), { accounts, rpc: dying }).then(() => {})).rejects.toThrow(
-      'cannot be read',
-    );
+    await expect(verify(listed.slice(30), { accounts, rpc: dying }).then(() => {})).rejects.toThrow('gone');
     expect(read).toEqual([`120 at ${slot}`, `60 at ${slot}`]);
   });
 
@@ -307,13 +320,79 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(windows).toEqual(['7 to 5007', '8000 to 13000', '19701 to 20000']);
   });
 
-  test('is not compared where a transaction that is doubted cannot be read', async () => {
-    stage.rpc.faults.behave({ mismarkedOneIn: 1 });
-    const half = { ...rpc, getTransaction: async () => ({ meta: null }) };
-    await expect(verify(listed, { rpc: half })).rejects.toThrow('cannot be read');
+  test('keeps a gap of the slot of a transaction that nobody can read, missing, doubted or disputed, and loses what the chain does not have', async () => {
+    const slot = stage.chain.tip().slot - 64n;
+    const lost = having('effects');
+    const disputed = listed.find((one) => one.outcome === 'effects' && one.slot < 60n) as PlacedTransaction;
+    const doubted = having('failed');
+    expect(new Set([lost, doubted, disputed, GHOST].map((one) => one.slot)).size).toBe(4);
+    const stored = listed.flatMap((one): PlacedTransaction[] => {
+      if (one === lost) return [];
+      if (one === doubted) return [{ ...one, outcome: 'effects' }];
+      return [one === disputed ? { ...one, disputed: { index: null } } : one];
+    });
+    const unread: UnreadGap[] = [];
+    const { found, records } = await verify([...stored, GHOST], {
+      rpc: unreadable([lost, doubted, disputed]),
+      onUnread: (gap) => unread.push(gap),
+    });
+    expect(found).toEqual({ slot, read: 0, struck: 1, more: false });
+    const ofSlot = ({ slot: at, signature }: PlacedTransaction) => ({
+      ...{ kind: 'gap', fromSlot: at, toSlot: at, closed: false, obstacle: { type: 'unread', signature } },
+      toTime: stage.chain.block(at)?.blockTime,
+      before: listed.findLast((one) => one.slot > at)?.signature,
+    });
+    expect(records).toMatchObject([
+      ...[lost, doubted, disputed].map(ofSlot),
+      { kind: 'verified', slot, struck: [GHOST] },
+    ]);
+    expect(unread.map(({ signature }) => signature)).toEqual(
+      [lost, doubted, disputed].map(({ signature }) => signature),
+    );
   });
 
-  test('ends before a gap that is open, and at what is applied', async () => {
+  test('passes over a slot that a gap of its own keeps open, and is compared there once that is closed, by what the stream had left out too', async () => {
+    const slot = stage.chain.tip().slot - 64n;
+    const lost = having('effects');
+    const ghost = { ...GHOST, slot: lost.slot };
+    const without = [...listed.filter((one) => one !== lost), ghost];
+    const late = createLateSlots();
+    const open = createOpenSlots(late);
+    const gap = { fromSlot: lost.slot, toSlot: lost.slot, toTime: null };
+    const told: string[] = [];
+    const kept = {
+      ...{ late, open },
+      accounts: {
+        writtenBy: () => [key('one')],
+        read: (addresses: readonly string[]) => told.push(...addresses),
+        readAll: () => told.push('all'),
+      },
+    };
+    const after = { told: slot, before: slot };
+    // Nobody can read it yet: what it wrote is not known.
+    await verify(without, { ...kept, rpc: unreadable([lost]) });
+    expect(told).toEqual(['all']);
+    // Neither what is listed there nor what is stored is compared as long as the gap is open.
+    const { records: passed } = await verify(without, { ...kept, openGaps: async () => [gap] });
+    expect(passed).toEqual([{ kind: 'verified', slot, struck: [] }]);
+    expect((await verify(without, { ...kept, openGaps: async () => [gap] }, after)).found).toBeNull();
+    // History has read it.
+    const { records } = await verify([...listed, ghost], kept, after);
+    expect(records).toMatchObject([
+      { kind: 'unseen', address: rawKey('one'), slot: lost.slot },
+      { kind: 'verified', slot, struck: [ghost] },
+    ]);
+    expect((await verify([...listed, ghost], kept, after)).found).toBeNull();
+    // A process that finds the gap open knows no more of what is there than that.
+    const lateOfNext = createLateSlots();
+    const next = { ...kept, late: lateOfNext, open: createOpenSlots(lateOfNext) };
+    expect((await verify(without, { ...next, openGaps: async () => [gap] }, after)).found).toBeNull();
+    expect((await verify(listed, next, after)).records).toContainEqual(records[0]);
+    lateOfNext.add(lost.slot, 0n);
+    expect((await verify(listed, next, after)).records).toEqual([{ kind: 'verified', slot, struck: [] }]);
+  });
+
+  test('ends before a wider gap that is open, and at what is applied', async () => {
     const gap = { fromSlot: 50n, toSlot: 60n, toTime: null };
     expect((await verify(listed, { openGaps: async () => [gap] })).found?.slot).toBe(49n);
     expect((await verify(listed, { applied: async () => 30n })).found?.slot).toBe(30n);

@@ -1,0 +1,56 @@
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { UnseenRecord } from '../../schemas/records.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
+import type { LogWriter } from '../log/port.ts';
+import type { FoundAgain } from './accounts-again.ts';
+import type { OpenSlots } from './open-slots.ts';
+import type { Difference, PlacedTransaction } from './verify-window.ts';
+import type { ReadOne } from './window-reader.ts';
+
+export interface MissingOptions {
+  log: Pick<LogWriter, 'append'>;
+  missing: Difference<PlacedTransaction>['missing'];
+  /** All that is compared, newest first. */
+  listed: readonly SignatureInfo[];
+  open: OpenSlots | undefined;
+  again: FoundAgain;
+  /** Accounts are read at that slot or behind. */
+  toSlot: bigint;
+}
+
+/** Addresses of a request. */
+const MANY = 100;
+
+/**
+ * Has the log get what is missing, and, before, which accounts that may have written without the stream bringing it.
+ * @returns how many of them could be read
+ * @throws RpcError, HistoryUnavailableError
+ */
+export async function readMissing(options: MissingOptions, read: ReadOne): Promise<number> {
+  const { log, missing, listed, open, again, toSlot } = options;
+  const isMissing = new Set(missing.map(({ info }) => info.signature));
+  const wasUnheard = (info: SignatureInfo) => open?.wasUnheard(info) ?? false;
+  // It is there since its slot was closed, and nobody was told of what it wrote.
+  const since = listed.filter((info) => wasUnheard(info) && !isMissing.has(info.signature));
+  let mended = 0;
+  for (const { info, unheard } of [...missing, ...since.map((one) => ({ info: one, unheard: true }))]) {
+    const record = await read(info);
+    if (record === null && unheard) {
+      open?.unheard(info);
+      // Which accounts it wrote is not known.
+      again.all();
+    }
+    if (record === null) continue;
+    const leftOut = unheard || wasUnheard(info) ? again.leftOut(record) : [];
+    // Told first: once the transaction is there nobody finds any more that the stream had not brought it.
+    if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
+    if (isMissing.has(info.signature)) await log.append([record]);
+    mended += 1;
+    again.ask(toSlot, MANY);
+  }
+  return mended;
+}
+
+const unseenRecord = (address: string, slot: bigint): UnseenRecord => ({
+  ...{ kind: 'unseen', address: decodeKey(address) as Uint8Array, slot },
+});

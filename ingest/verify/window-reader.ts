@@ -1,0 +1,44 @@
+import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { TransactionRecord } from '../../schemas/records.ts';
+import { HistoryUnavailableError } from '../history/gap.ts';
+import { type UnreadGap, unreadRecord } from '../history/read-history.ts';
+import { readListed } from '../history/read-transaction.ts';
+import type { LogWriter } from '../log/port.ts';
+
+/**
+ * Null where nobody can read it: the log has a gap of its slot by then, as from history.
+ * @throws RpcError, HistoryUnavailableError
+ */
+export type ReadOne = (info: SignatureInfo) => Promise<TransactionRecord | null>;
+
+export interface WindowReaderOptions {
+  rpc: Rpc;
+  log: Pick<LogWriter, 'append'>;
+  /** All of the window, newest first. */
+  listed: readonly SignatureInfo[];
+  /** A signature behind the window that is stored, or null. */
+  behind: string | null;
+  /** Told of such a gap once the log has it. */
+  onUnread(gap: UnreadGap): void;
+  signal: AbortSignal;
+}
+
+/** Reads transactions of a window. */
+export function createWindowReader(options: WindowReaderOptions): ReadOne {
+  const { rpc, log, listed, behind, signal } = options;
+  const told = new Set<bigint>();
+  return async (info) => {
+    const record = await readListed(rpc, info, 0, signal);
+    if (record !== null) return record;
+    if (signal.aborted) throw new HistoryUnavailableError('stopped while reading');
+    const { signature, slot, blockTime } = info;
+    if (told.has(slot)) return null;
+    told.add(slot);
+    const before = listed.findLast((one) => one.slot > slot)?.signature ?? behind;
+    const gap = { fromSlot: slot, toSlot: slot, toTime: blockTime, before, signature };
+    await log.append([unreadRecord(gap)]);
+    options.onUnread(gap);
+    return null;
+  };
+}
