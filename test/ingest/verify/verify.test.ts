@@ -455,6 +455,12 @@ describe('what is stored, beside what is final on the chain', () => {
       await expect(verify([...listed, last], { rpc: indexedTo(last.slot) })).rejects.toThrow(
         'its index may end',
       );
+      const listsOne: Rpc = {
+        ...rpc,
+        getSignaturesForAddress: async (address, ...rest) =>
+          address === stage.chain.programId ? rpc.getSignaturesForAddress(address, ...rest) : [],
+      };
+      expect((await verify([...listed, last], { rpc: listsOne })).found).toMatchObject({ struck: 1 });
     });
   });
 });
