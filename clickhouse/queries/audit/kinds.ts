@@ -1,6 +1,6 @@
-import { FIRST_DERIVED_POSITION } from '../../../schemas/extract/groups.ts';
 import type { Store } from '../../client.ts';
 import { AT_LOW_COST } from './ranges.ts';
+import { READ_WHOLE } from './unapplied.ts';
 
 /** Events of a kind in a run of 512 slots and one partition of the log. */
 export interface KindRun {
@@ -65,7 +65,7 @@ export function recountedKinds(
 export async function unappliedOfRuns(store: Store, { from, to }: RunRange): Promise<number> {
   const [row] = await store.query<{ count: string }>(
     `SELECT toString(count()) AS count FROM events_by_slot FINAL
-     WHERE slot >= {from:UInt64} * 512 AND slot < {to:UInt64} * 512 AND position < ${FIRST_DERIVED_POSITION}
+     WHERE slot >= {from:UInt64} * 512 AND slot < {to:UInt64} * 512 AND ${READ_WHOLE}
        AND (signature, has_index, ifNull(block_time, -1)) NOT IN (
          SELECT signature, has_index, ifNull(block_time, -1) FROM transactions FINAL
          WHERE signature IN (

@@ -4,7 +4,7 @@ import type { DayRange } from './days.ts';
 import { AT_LOW_COST } from './ranges.ts';
 
 /** Derived events have no row of `transactions`, and what was taken out no more of its own. */
-const READ_WHOLE = `position < ${FIRST_DERIVED_POSITION} AND kind != ''`;
+export const READ_WHOLE = `position < ${FIRST_DERIVED_POSITION} AND kind != ''`;
 
 /**
  * A batch writes its events first, then the sums over them, then its rows of `transactions`. An event that no row of

@@ -81,6 +81,27 @@ describe('a difference is found', () => {
     expect(lines.some((text) => text.includes('kind_spans.event_count of Routed'))).toBe(true);
   });
 
+  test('where one of these was struck out too', async () => {
+    const { span } = await damage.one<{ span: string }>(
+      "SELECT min(span) AS span FROM kind_spans FINAL WHERE kind = 'Routed' AND event_count > 0",
+    );
+    const slot = String(BigInt(span) * 512n);
+    const { mint } = await damage.someRouted();
+    const row = await damage.one<Record<string, unknown>>(
+      `SELECT * FROM events FINAL WHERE mint = '${mint}' AND kind = 'Routed' LIMIT 1`,
+    );
+    const struck = { mint, slot, signature: 'struck', position: 0 };
+    await stage.store.insert('events', [{ ...row, ...struck, kind: '', has_index: 255 }]);
+    const mend = await damage.overwrite('kind_spans', `kind = 'Routed' AND span = ${span}`, 'log_offset', {
+      event_count: '0',
+    });
+    const { lines } = await stage.audit();
+    await mend();
+    await damage.remove('events', struck);
+    await damage.remove('events_by_slot', struck);
+    expect(lines.some((text) => text.includes('kind_spans.event_count of Routed'))).toBe(true);
+  });
+
   test('where a policy has no sums at all', async () => {
     const { mint } = await damage.someRouted();
     const row = await damage.one<Record<string, unknown>>(
