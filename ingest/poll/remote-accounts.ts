@@ -8,7 +8,10 @@ import { ACCOUNT_READERS } from './venues/adapters.ts';
 import { type RemoteAccountReader, unreachable } from './venues/remote-account.ts';
 
 const AT_ONCE = 4;
-/** After so many failures in a row the venue counts as down for the rest of the round. */
+/**
+ * After so many failures in a row the venue counts as down for the rest of the round. What it answers oddly of one account
+ * is none of them: anybody may list an account that it does so for.
+ */
 const DOWN_AFTER = 3;
 const STATUS_EVERY_MS = 1_000;
 
@@ -51,11 +54,12 @@ export async function readRemoteAccounts(
 ): Promise<void> {
   let statusAt = 0;
   let inARow = 0;
+  let down: string | null = null;
   let error: string | null = null;
   await inParallel(accounts, AT_ONCE, async (account) => {
     if (signal.aborted) return;
     // Not asked, it is told what the others were told: in the fixed words, and in no others.
-    if (inARow >= DOWN_AFTER && error !== null) return emit([unreachable(venue, account, Date.now(), error)]);
+    if (inARow >= DOWN_AFTER && down !== null) return emit([unreachable(venue, account, Date.now(), down)]);
     const reading = await reader.read(account, signal);
     if (reading === null) return;
     await emit(reading.records);
@@ -68,8 +72,11 @@ export async function readRemoteAccounts(
       statusAt = performance.now();
       await emit([statusOf(venue, null)]);
     } else {
-      inARow += 1;
       error = failure.error;
+      if (!failure.ofThisAlone) {
+        inARow += 1;
+        down = error;
+      }
       if (failure.retryAfterMs !== null) await pause(failure.retryAfterMs, signal);
     }
   });

@@ -13,9 +13,14 @@ export interface RemoteAccountReader {
 /** What was read of one account, with the failure where the venue did not answer soundly. */
 export interface RemoteAccountReading {
   records: LogRecord[];
-  failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
+  failure: AccountFailure | null;
   /** False where there was nothing to ask for: that says nothing of the venue. */
   asked: boolean;
+}
+
+export interface AccountFailure extends Pick<PollFailure, 'error' | 'retryAfterMs'> {
+  /** The venue answered: others of its accounts may be read all the same. */
+  ofThisAlone: boolean;
 }
 
 type AccountReading = Extract<Reading, { type: 'venue_account' }>;
@@ -74,12 +79,12 @@ function failedReading(
   venue: EquityVenue,
   account: RemoteAccount,
   readAt: number,
-  { error, letter, retryAfterMs }: PollFailure,
+  { error, letter, retryAfterMs, status }: PollFailure,
 ): RemoteAccountReading {
   const reading = unreachable(venue, account, readAt, error);
   return {
     records: letter === null ? [reading] : [reading, letter],
-    failure: { error, retryAfterMs },
+    failure: { error, retryAfterMs, ofThisAlone: status !== null && status !== 429 && status < 500 },
     asked: true,
   };
 }

@@ -164,6 +164,23 @@ test('a venue that is down is not asked once for every account, and every accoun
   expect(server?.asked.length).toBeLessThan(20);
 });
 
+test.each([
+  ['no JSON', { body: 'sorry' }],
+  ['an account without numbers', { body: { marginSummary: {} } }],
+  ['a refusal', { status: 422, body: 'Failed to deserialize' }],
+] as [string, Answer][])('accounts that a venue answers for with %s keep no other from being read', async (_, odd) => {
+  const accounts = Array.from({ length: 20 }, (_, index) => account(index));
+  const isOdd = ({ body }: Asked) => Number((body as { user: string }).user.slice(-2)) < 10;
+  const log = await readAt((asked) => (isOdd(asked) ? odd : { body: STATE }), accounts);
+  const readings = log.readings().filter(({ type }) => type === 'venue_account');
+  expect(readings.map((reading) => [reading.venueAccount, reading.reachable]).sort()).toEqual(
+    accounts.map(({ address }, index) => [address, index >= 10]).sort(),
+  );
+  expect(log.readings().filter(({ type }) => type === 'venue_status')).toContainEqual(
+    expect.objectContaining({ ok: true }),
+  );
+});
+
 test('the mode of an account is asked for once an hour, its state every time', async () => {
   let now = 1_000_000;
   server = await serveAnswers((asked) => ({
