@@ -39,21 +39,28 @@ interface Queue {
   next: bigint;
   entries: LogEntry[];
   wake: (() => void) | null;
+  /** Who waits for what is behind an entry to be applied. */
+  owed: { offset: bigint; resolve: () => void }[];
 }
+
+/** What no stream and no history brings again: told once, by who tells at once what has nobody look for it any more. */
+const TOLD_ONCE = new Set<LogRecord['kind']>(['unseen']);
 
 /**
  * The log inside one process: one partition a topic, bounded, and nothing of it outlives the process. What was not
- * materialised is streamed again from the stored position.
+ * materialised is streamed again from the stored position; what would not be is acknowledged once it is applied, or the
+ * log is at its end.
  */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
   let waiting = 0;
+  let isAtEnd = false;
   let room: (() => void)[] = [];
   const linger = createLinger(options.lingerMs ?? (() => 0));
   const queues = new Map<Topic, Queue>(
     TOPICS.map((topic) => [
       topic,
-      { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null },
+      { topic, next: options.startOffsets[topic] ?? 0n, entries: [], wake: null, owed: [] },
     ]),
   );
 
@@ -105,8 +112,27 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       failures = 0;
       queue.entries.splice(0, entries.length);
       applied(entries);
+      settle(queue, (entries.at(-1) as LogEntry).offset);
     }
   }
+
+  const settle = (queue: Queue, upTo: bigint) => {
+    for (const { resolve } of queue.owed.filter(({ offset }) => offset <= upTo)) resolve();
+    queue.owed = queue.owed.filter(({ offset }) => offset > upTo);
+  };
+
+  /** Resolves once those of these are applied that are told once, or nobody reads any more. */
+  const whenApplied = async (records: readonly LogRecord[]) => {
+    const once = records.filter(({ kind }) => TOLD_ONCE.has(kind));
+    if (isAtEnd || once.length === 0) return;
+    const topics = new Set(once.flatMap(({ kind }) => TOPICS_OF[kind]));
+    await Promise.all(
+      [...topics].map((topic) => {
+        const queue = queues.get(topic) as Queue;
+        return new Promise<void>((resolve) => queue.owed.push({ offset: queue.next - 1n, resolve }));
+      }),
+    );
+  };
 
   return {
     waitingBytes: () => waiting,
@@ -115,6 +141,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     append: async (records) => {
       while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
       for (const record of records) push(record);
+      await whenApplied(records);
     },
     close: async () => {},
     run: async (apply, signal) => {
@@ -124,6 +151,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       };
       signal.addEventListener('abort', wakeAll, { once: true });
       await Promise.all([...queues.values()].map((queue) => consume(queue, apply, signal)));
+      isAtEnd = true;
+      for (const queue of queues.values()) settle(queue, queue.next);
     },
   };
 }

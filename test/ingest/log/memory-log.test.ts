@@ -126,3 +126,35 @@ test('where nobody waits for it, what comes behind a batch goes together, and at
   stop.abort();
   await running;
 });
+
+test('what is told once is acknowledged when it is applied, however often that fails before', async () => {
+  const log = createMemoryLog({ startOffsets: {} });
+  const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
+  let applied = 0;
+  let tries = 0;
+  const acknowledged = log.append([account(1n), unseen]).then(() => applied);
+  const batches = await read(
+    log,
+    () => applied > 0,
+    async ({ entries }) => {
+      tries += 1;
+      if (tries < 3) throw new Error('the store is away');
+      applied += entries.length;
+    },
+  );
+  expect(count(batches)).toBe(2);
+  expect(await acknowledged).toBe(2);
+});
+
+test('what is told once to a log that ends unread is let go, before its end and behind it', async () => {
+  const log = createMemoryLog({ startOffsets: {} });
+  const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
+  const stop = new AbortController();
+  const running = log.run(async () => {
+    stop.abort();
+    throw new Error('the store is away');
+  }, stop.signal);
+  await log.append([unseen]);
+  await running;
+  await log.append([unseen]);
+});
