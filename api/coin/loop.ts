@@ -8,13 +8,12 @@ import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';
 import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
-import { attestedEquity } from './venue-account.ts';
+import { attestedEquity, unrevokedAccounts } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
 export function loop({ mint, policy, view }: Coin): LoopResponse {
   const state = view.state();
-  const unrevoked = view.get('venueAccounts', policy.address).filter((row) => row.revoked === 0);
-  const local = unrevoked.filter((row) => row.kind === 'Local').map((row) => row.token_account);
+  const { local, remote, reason: unknown } = unrevokedAccounts(view, policy);
   const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
   const all = view.get('totals', mint) ?? NO_TOTALS;
   const sum = (amount: Amount, value: string, source: string, lastTime: string | null) => {
@@ -22,7 +21,8 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
     return eventSum(state, reason, value, source, lastTime);
   };
   const asOf = timeOf(policy.block_time);
-  const remote = unrevoked.filter((row) => row.kind === 'Remote');
+  const deployed = (figures: readonly Figure[], source: string) =>
+    unknown === null ? sumOf(figures, source, asOf) : absent(source, unknown);
   return {
     mint,
     step1_feesClaimed: {
@@ -39,8 +39,11 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
       'compound_lp emits no event; Policy.routed_to_lp is the authoritative cumulative figure',
     ),
     step4_deployed: {
-      local: sumOf(local.map(balance), BALANCE_SOURCE, asOf),
-      remote: sumOf(remote.map(attestedEquity), ATTESTED_SOURCE, asOf),
+      local: deployed(
+        local.map((row) => balance(row.token_account)),
+        BALANCE_SOURCE,
+      ),
+      remote: deployed(remote.map(attestedEquity), ATTESTED_SOURCE),
       bankrollUnspent: balance(policy.bankroll),
     },
     step5_profit: {

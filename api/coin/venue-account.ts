@@ -1,3 +1,4 @@
+import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
 import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
@@ -5,6 +6,7 @@ import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
+import type { View } from '../latest/view.ts';
 
 /** A venue account as served (spec 2.4). */
 export function venueAccountView(
@@ -26,6 +28,23 @@ export function venueAccountView(
         remote: attestedEquity(row),
         bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
       };
+}
+
+export interface Unrevoked {
+  local: VenueAccountRow[];
+  remote: VenueAccountRow[];
+  /** Why what they hold is not all that the policy has at venues; null where it is. */
+  reason: string | null;
+}
+
+/** The venue accounts of a policy that count, compared with how many the policy says it has. */
+export function unrevokedAccounts(view: View, { address, venue_count }: StoredPolicy): Unrevoked {
+  const all = view.get('venueAccounts', address).filter(({ revoked }) => revoked === 0);
+  return {
+    local: all.filter(({ kind }) => kind === 'Local'),
+    remote: all.filter(({ kind }) => kind === 'Remote'),
+    reason: all.length === venue_count ? null : `${all.length} of ${venue_count} venue accounts are known`,
+  };
 }
 
 /** The equity last attested, as old as the venue said; absent before the first attestation. */

@@ -2,23 +2,27 @@ import { figure } from '../../schemas/figure.ts';
 import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
-import { attestedEquity } from '../coin/venue-account.ts';
+import { attestedEquity, unrevokedAccounts } from '../coin/venue-account.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
 import type { Quote } from '../figures/quotes.ts';
-import { venueSums } from './venues.ts';
+import { venueSums, venuesUnknown } from './venues.ts';
 
 /** The latest states, as the end of the step that is not over. */
 export function coinNow({ policy, view }: Coin, pool: string, quote: Quote): Omit<CoinHistoryItem, 'time'> {
-  const unrevoked = view.get('venueAccounts', policy.address).filter(({ revoked }) => revoked === 0);
+  const { local, remote, reason } = unrevokedAccounts(view, policy);
   const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
-  const local = unrevoked.filter(({ kind }) => kind === 'Local').map((row) => balance(row.token_account));
-  const remote = unrevoked.filter(({ kind }) => kind === 'Remote').map(attestedEquity);
   const asOf = timeOf(policy.block_time);
   const cap = marketCapOf(pool, view.get('pool', pool), quote);
   return {
     bankroll: balance(policy.bankroll),
-    ...venueSums(local, remote, asOf),
+    ...(reason === null
+      ? venueSums(
+          local.map((row) => balance(row.token_account)),
+          remote.map(attestedEquity),
+          asOf,
+        )
+      : venuesUnknown(reason)),
     hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),
     feesClaimed: figure(policy.fees_claimed, 'chain:Policy.fees_claimed', asOf),
     profitSwept: figure(policy.profit_swept, 'chain:Policy.profit_swept', asOf),

@@ -20,19 +20,17 @@ export function balanceAt(states: States, address: string, end: number): Figure 
 
 /** What a policy had at venues at the end of an hour. */
 export function atVenues(states: States, policy: ClosingState, end: number): AtVenues {
-  const none = (reason: string): AtVenues => ({
-    deployed: absent(DEPLOYED_SOURCE, reason),
-    attestedEquity: absent(ATTESTED_SOURCE, reason),
-  });
   const unrevoked: ClosingState[] = [];
   for (const address of states.venues) {
     if (!states.begun(address, end)) continue;
     const { row, reason } = states.at(address, end);
-    if (row === null) return none(reason);
+    if (row === null) return venuesUnknown(reason);
     if (row.exists === 1 && row.revoked === 0) unrevoked.push(row);
   }
   if (unrevoked.length !== policy.venue_count)
-    return none(`${unrevoked.length} of ${policy.venue_count} venue accounts are known of that moment`);
+    return venuesUnknown(
+      `${unrevoked.length} of ${policy.venue_count} venue accounts are known of that moment`,
+    );
   const asOf = timeOf(policy.block_time);
   const local = unrevoked
     .filter(({ kind }) => kind === 'Local')
@@ -40,6 +38,11 @@ export function atVenues(states: States, policy: ClosingState, end: number): AtV
   const remote = unrevoked.filter(({ kind }) => kind === 'Remote').map(attestedAt);
   return venueSums(local, remote, asOf);
 }
+
+export const venuesUnknown = (reason: string): AtVenues => ({
+  deployed: absent(DEPLOYED_SOURCE, reason),
+  attestedEquity: absent(ATTESTED_SOURCE, reason),
+});
 
 export function venueSums(
   local: readonly Figure[],

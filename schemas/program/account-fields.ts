@@ -103,7 +103,8 @@ export const ACCOUNT_FIELDS = {
     tokens_burned: ['amount', 'by hand'],
     credit_spent: ['amount', 'by hand'],
     hwm: ['amount', 'by hand'],
-    venue_count: ['number', 'nowhere'],
+    /** Of its venue accounts, those that are not revoked. */
+    venue_count: ['number', 'by hand'],
     created_at: ['amount', 'by hand'],
     bump: ['number', 'not stored'],
   },

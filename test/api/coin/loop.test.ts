@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LoopResponse } from '../../../schemas/responses/coin/loop.ts';
+import type { CoinHistoryResponse } from '../../../schemas/responses/history.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import {
   appliedRow,
@@ -24,6 +25,8 @@ const ASOF = isoTime(TIME);
 const CLAIMS = 'indexer:fee_claims events';
 const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
 const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
+/** Of rows that replace what others of this file are about. */
+const later = { slot: '1001', version: String(1001n << 64n) };
 const loop = () => read<LoopResponse>('/loop');
 
 describe('loop', () => {
@@ -98,6 +101,7 @@ describe('loop', () => {
 
   test('what is deployed counts unrevoked accounts, as old as the oldest of them', async () => {
     const local = { kind: 'Local', asset_class: 1 };
+    await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, venue_count: 4 })]);
     await held.api.insert('venue_accounts', [
       venueAccountRow('coin', 'l1', local),
       venueAccountRow('coin', 'l2', local),
@@ -115,8 +119,28 @@ describe('loop', () => {
     const { local: sum, remote } = (await loop()).step4_deployed;
     expect(sum).toEqual(figure('40', 'chain:getTokenAccountBalance', isoTime(TIME - 5)));
     expect(remote).toEqual(figure('11', 'chain:VenueAccount.remote_equity', isoTime(TIME + 2)));
-    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'r4')]);
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'r2', { ...later, remote_asof: 0 })]);
     expect((await loop()).step4_deployed.remote).toMatchObject({ value: null, absent: true });
+  });
+
+  test.each([
+    ['knows one account too few', { venue_count: 3 }],
+    ['knows none', { venue_count: 3 }],
+    ['has not heard of a revocation', { venue_count: 1 }],
+  ])('what is deployed is absent where the index %s', async (which, change) => {
+    await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, ...change })]);
+    const known = which === 'knows none' ? [] : ['one', 'another'];
+    await held.api.insert(
+      'venue_accounts',
+      known.map((name) => venueAccountRow('coin', name, { remote_asof: TIME })),
+    );
+    const reason = `${known.length} of ${change.venue_count} venue accounts are known`;
+    const { local, remote, bankrollUnspent } = (await loop()).step4_deployed;
+    for (const sum of [local, remote]) expect(sum).toMatchObject({ value: null, absent: true, reason });
+    expect(bankrollUnspent.reason).not.toBe(reason);
+    const now = (await read<CoinHistoryResponse>('/history?step=hour')).items.at(-1);
+    for (const sum of [now?.deployed, now?.attestedEquity])
+      expect(sum).toMatchObject({ value: null, absent: true, reason });
   });
 
   test('the return per credit is absent while no credit is spent', async () => {
