@@ -59,15 +59,16 @@ export function parseDecimal(text: string): Decimal | null {
   return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
 }
 
-/** A decimal text with its power of ten written out, digits and one point; one that has none as it is. */
-export function withoutExponent(text: string): string {
-  const decimal = /e/i.test(text) ? parseDecimal(text) : null;
+/** The shortest text of a decimal's number, digits and one point at most; what is no decimal as it is. */
+export function shortestDecimal(text: string): string {
+  const decimal = parseDecimal(text);
   if (decimal === null) return text;
   const { digits, scale } = decimal;
   const sign = digits < 0n ? '-' : '';
   const all = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');
   if (scale === 0) return sign + all;
-  return `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
+  const fraction = all.slice(-scale).replace(/0+$/, '');
+  return sign + all.slice(0, -scale) + (fraction === '' ? '' : `.${fraction}`);
 }
 
 /** numerator / denominator as a decimal string of six digits, rounded down. Both non-negative, denominator not 0. */

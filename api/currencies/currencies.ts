@@ -2,7 +2,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
-import { unreadReason } from '../figures/venue-readings.ts';
+import { neverReadReason, unreadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
@@ -11,7 +11,7 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
   const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
   if (read === null) {
-    const reason = unreadReason('options', undefined, settings, view.now) ?? 'not polled yet';
+    const reason = neverReadReason('options', view.one('venueStatuses'), settings);
     return { ...envelope, asOf: null, items: [], absent: true, reason };
   }
   const asOf = timeOfMillis(read.read_at);

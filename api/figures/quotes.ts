@@ -2,7 +2,7 @@ import type { PairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin/coin.ts';
-import { withoutExponent } from '../../schemas/units.ts';
+import { shortestDecimal } from '../../schemas/units.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';
@@ -25,7 +25,7 @@ export function catalogueSource(launchpadVenueId: string): string {
 /** The names under which the two sources of prices are reported. */
 const priceSources = (launchpadVenueId: string): Record<PriceRow['source'], string> => ({
   catalogue: `${launchpadVenueId}:/launchlab/pricing`,
-  second: 'PRICE_URL:/mint/price',
+  second: 'PRICE_URL:/mint/price, which gives no time: that of our reading',
 });
 
 /** What is configured of the sources that name and price quote assets. */
@@ -83,7 +83,7 @@ function quoteOf(
     view: {
       ...nameOf(row, pair, source, decimals),
       ...iconOf(row, pair, source),
-      priceUsd: price.usd === null ? null : withoutExponent(price.usd),
+      priceUsd: price.usd === null ? null : shortestDecimal(price.usd),
       priceObservedAt: price.observedAt,
       ...(price.usd === null
         ? { priceAbsentReason: price.reason }

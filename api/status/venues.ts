@@ -6,7 +6,7 @@ import { isoMillis } from '../../schemas/units.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
-import { unreadReason } from '../figures/venue-readings.ts';
+import { neverReadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
@@ -52,11 +52,5 @@ function readingAge(
     view.until(readAt + (age + 1) * 1000);
     return figure(age, POLLER_SOURCE, isoMillis(readAt));
   }
-  const bad = rows.find((row) => row.venue === venue && row.ok === 0);
-  const unread = unreadReason(venue, undefined, settings, view.now) ?? 'not polled yet';
-  const isPolled = settings.polledVenues.includes(venue);
-  return absent(
-    POLLER_SOURCE,
-    isPolled && bad !== undefined ? `never answered: ${bad.error ?? 'no reply'}` : unread,
-  );
+  return absent(POLLER_SOURCE, neverReadReason(venue, rows, settings));
 }

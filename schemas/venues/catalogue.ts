@@ -111,20 +111,20 @@ export interface Pricing {
   graduationMultiple: number | null;
 }
 
-/** Reads a pricing answer. A price that is not above zero is none. @throws MalformedError */
+/** Reads a pricing answer. A price that is not above zero is none; a cap of zero is one. @throws MalformedError */
 export function readPricing(reply: unknown): Pricing {
   const data = objectOf(objectOf(reply, 'pricing').data, 'pricing.data');
   const prices = data.prices == null ? {} : objectOf(data.prices, 'pricing.data.prices');
   const cap = data.marketCap == null ? {} : objectOf(data.marketCap, 'pricing.data.marketCap');
-  const positive = (value: unknown) =>
-    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null;
-  const usd = positive(prices.quoteUsd);
+  const known = (value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  const usd = known(prices.quoteUsd);
   return {
-    usd: usd === null ? null : String(usd),
+    usd: usd === null || usd === 0 ? null : String(usd),
     observedAt: observedTime(prices.observedAt),
-    startMarketCapUsd: positive(cap.startUsd),
-    graduationMarketCapUsd: positive(cap.graduationUsd),
-    graduationMultiple: positive(cap.graduationMultiple),
+    startMarketCapUsd: known(cap.startUsd),
+    graduationMarketCapUsd: known(cap.graduationUsd),
+    graduationMultiple: known(cap.graduationMultiple),
   };
 }
 

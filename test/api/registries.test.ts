@@ -184,6 +184,13 @@ describe('currencies', () => {
     });
   });
 
+  test('never answered: the reason on the envelope says so, and how', async () => {
+    await held.api.insert('venue_status', [
+      { venue: 'options', read_at: String(NOW), ok: 0, error: 'refused' },
+    ]);
+    expect(await read()).toMatchObject({ items: [], absent: true, reason: 'never answered: refused' });
+  });
+
   test('those that have options, with the spot price as a figure', async () => {
     const row = (currency: string, change: object = {}) => ({
       currency,

@@ -3,9 +3,9 @@ import {
   isoMillis,
   isoTime,
   parseDecimal,
+  shortestDecimal,
   sixDigits,
   usdValue,
-  withoutExponent,
 } from '../../schemas/units.ts';
 
 describe('times', () => {
@@ -22,10 +22,22 @@ describe('times', () => {
 });
 
 describe('decimals', () => {
-  test('are written out where they have an exponent', () => {
-    const texts = ['1e-7', '-1.50e-3', '1.5e1', '12e0', '0e-2', '2E3', '0.10', 'x'];
-    expect(texts.map(withoutExponent)).toEqual([
-      ...['0.0000001', '-0.00150', '15', '12', '0.00', '2000', '0.10', 'x'],
+  test('have one shortest text, digits and one point at most', () => {
+    const texts = [
+      '1e-7',
+      '-1.50e-3',
+      '1.5e1',
+      '12e0',
+      '0e-2',
+      '2E3',
+      '0.10',
+      '1.0',
+      '147.480',
+      '0147.5',
+      'x',
+    ];
+    expect(texts.map(shortestDecimal)).toEqual([
+      ...['0.0000001', '-0.0015', '15', '12', '0', '2000', '0.1', '1', '147.48', '147.5', 'x'],
     ]);
   });
 

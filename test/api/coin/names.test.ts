@@ -162,7 +162,7 @@ describe('the quote asset', () => {
     await held.api.insert('prices', [price({ usd: null, read_at: String(NOW) })]);
     expect((await coin()).quote).toMatchObject({
       ...{ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) },
-      priceSource: 'PRICE_URL:/mint/price',
+      priceSource: 'PRICE_URL:/mint/price, which gives no time: that of our reading',
     });
   });
 
@@ -171,10 +171,15 @@ describe('the quote asset', () => {
     ['1.25e-8', '0.0000000125'],
     ['1e+21', '1000000000000000000000'],
     ['182.44051', '182.44051'],
-  ])('a price that is told as %s is served as %s: digits and one point', async (usd, served) => {
-    await held.api.insert('prices', [price({ usd })]);
-    expect((await coin()).quote.priceUsd).toBe(served);
-  });
+    ['0182.50', '182.5'],
+    ['1.0', '1'],
+  ])(
+    'a price that is told as %s is served as %s: the shortest text, digits and one point',
+    async (usd, served) => {
+      await held.api.insert('prices', [price({ usd })]);
+      expect((await coin()).quote.priceUsd).toBe(served);
+    },
+  );
 
   test('a source that was never read is told apart from one that has no price', async () => {
     expect((await coin()).quote.priceAbsentReason).toBe(

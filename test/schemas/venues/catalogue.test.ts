@@ -120,6 +120,18 @@ test.each([
   expect(() => readPairs(reply, BASE)).toThrow(MalformedError);
 });
 
+test('a cap or multiple of zero is a reading; one below it, or no number, is none', () => {
+  const cap = (given: unknown) =>
+    readPricing({
+      data: { marketCap: { startUsd: given, graduationUsd: given, graduationMultiple: given } },
+    });
+  const all = (value: number | null) => ({
+    ...{ startMarketCapUsd: value, graduationMarketCapUsd: value, graduationMultiple: value },
+  });
+  expect(cap(0)).toMatchObject(all(0));
+  for (const given of [-1, '5', null, undefined, Number.NaN]) expect(cap(given)).toMatchObject(all(null));
+});
+
 test('a price that is not above zero, or no number, is none', () => {
   for (const quoteUsd of [0, -1, '5', null, undefined, {}]) {
     expect(readPricing({ data: { prices: { quoteUsd } } }).usd).toBeNull();
