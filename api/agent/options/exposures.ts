@@ -62,19 +62,24 @@ export async function roomToOpen(
   direction: Direction,
   now: string,
 ): Promise<void> {
-  const [counts] = await db.query<{ same: string; held: string }>(
-    `SELECT count(*) FILTER (WHERE instrument = $2 AND direction = $3)::text AS same, count(*)::text AS held
-     FROM exposures WHERE mint = $1 AND status = 'held'`,
+  const held = await db.query<{ id: string; same: boolean }>(
+    `SELECT ${shownId} AS id, instrument = $2 AND direction = $3 AS same
+     FROM exposures WHERE mint = $1 AND status = 'held' ORDER BY exposures.id`,
     [mint, instrument, direction],
   );
-  if (counts?.same !== '0') throw heldAlready(instrument, direction);
+  const same = held.find((row) => row.same);
+  if (same !== undefined) throw heldAlready(instrument, direction, `: position ${same.id}`);
   await roomForExposure(db, mint, now);
-  if (Number(counts.held) >= HELD)
-    throw new Refusal('too_many_exposures', `${HELD} held exposures are the most for a policy: release one`);
+  if (held.length >= HELD)
+    throw new Refusal(
+      'too_many_exposures',
+      `${HELD} held exposures are the most for a policy: release one of ${held.map(({ id }) => id).join(', ')}`,
+    );
 }
 
-function heldAlready(instrument: string, direction: Direction): Refusal {
-  return new Refusal('already_held', `a ${direction} row for ${instrument} exists and is held`);
+/** @param which its position: it may be of a former agent, whose rows the agent's own list does not have. */
+function heldAlready(instrument: string, direction: Direction, which = ''): Refusal {
+  return new Refusal('already_held', `a ${direction} row for ${instrument} exists and is held${which}`);
 }
 
 export type NewExposure = Omit<
@@ -141,18 +146,18 @@ export async function releaseExposure(
   return exposureOf(row);
 }
 
-/** The rows that the agent wrote for the policy, newest first. */
+/** The rows that the agent wrote for the policy, newest first, and whether there are more behind them. */
 export async function exposuresOf(
   db: Queries,
   { mint, agent }: { mint: string; agent: string },
   status: StatusFilter,
   { limit, offset }: { limit: number; offset: number },
-): Promise<Exposure[]> {
+): Promise<{ items: Exposure[]; hasMore: boolean }> {
   const rows = await db.query<ExposureRow>(
     `SELECT ${EXPOSURE} FROM exposures
      WHERE mint = $1 AND agent = $2 AND ($3 = 'all' OR status = $3)
      ORDER BY exposures.id DESC LIMIT $4::text::int OFFSET $5::text::int`,
-    [mint, agent, status, String(limit), String(offset)],
+    [mint, agent, status, String(limit + 1), String(offset)],
   );
-  return rows.map(exposureOf);
+  return { items: rows.slice(0, limit).map(exposureOf), hasMore: rows.length > limit };
 }

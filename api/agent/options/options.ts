@@ -90,7 +90,7 @@ const STATUSES: Record<string, StatusFilter> = {
   all: 'all',
 };
 
-/** `GET /api/agent/options/positions`: the rows of the session's agent, newest first. */
+/** `GET /api/agent/options/positions`: the rows of the session's agent, newest first; `Link` leads to those behind them. */
 export async function listExposures(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
   const { mint } = call.session;
   const { query } = call.context;
@@ -100,12 +100,10 @@ export async function listExposures(parts: AgentParts, call: AgentCall): Promise
   if (status === undefined)
     throw new Refusal('invalid_request', `status must be one of ${Object.keys(STATUSES).join(', ')}`);
   await mustTradeOptions(parts, call.policy);
-  const body: ExposuresResponse = {
-    mint,
-    status,
-    items: await exposuresOf(parts.db, call.session, status, page),
-  };
-  return { status: 200, body };
+  const { items, hasMore } = await exposuresOf(parts.db, call.session, status, page);
+  const body: ExposuresResponse = { mint, status, items };
+  const next = `?status=${status}&limit=${page.limit}&offset=${page.offset + page.limit}`;
+  return { status: 200, body, ...(hasMore ? { headers: { Link: `<${next}>; rel="next"` } } : {}) };
 }
 
 /** Ten opens are twenty questions, of which the venue lets five a second pass, and others ask too. */

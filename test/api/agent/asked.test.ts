@@ -116,17 +116,28 @@ describe('what is asked of others for an agent', () => {
   test('positions are the agent’s own, newest first, by pages', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 3; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);
-    const page = async (bearer: string, query: string) => {
-      const { body } = await stage.api.call('GET', `options/positions${query}`, undefined, bearer);
-      return (body.items as { instrument: string }[]).map(({ instrument }) => instrument);
+    const pageAt = async (bearer: string, query: string) => {
+      const { body, headers } = await stage.api.call('GET', `options/positions${query}`, undefined, bearer);
+      const rows = (body.items as { instrument: string }[]).map(({ instrument }) => instrument);
+      return { rows, next: /^<(\?.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] };
     };
-    expect(await page(token, '?limit=2')).toEqual(['ETH-2', 'ETH-1']);
+    const page = async (bearer: string, query: string) => (await pageAt(bearer, query)).rows;
+    const first = await pageAt(token, '?limit=2');
+    expect(first.rows).toEqual(['ETH-2', 'ETH-1']);
+    expect(await pageAt(token, String(first.next))).toEqual({ rows: ['ETH-0'], next: undefined });
     expect(await page(token, '?limit=2&offset=2')).toEqual(['ETH-0']);
     expect(await page(token, '?limit=0&offset=x')).toEqual(['ETH-2']);
+    expect((await pageAt(token, '?limit=3')).next).toBeUndefined();
     const { agent } = await loggedIn();
     stage.rpc.slot += 1;
     stage.rpc.policy({ mint, agent: agent.address });
     const successor = await stage.api.login(mint, agent);
     expect(await page(successor, '?status=all')).toEqual([]);
+    // What a former agent holds is in nobody's list any more, and in the way: its refusal names it.
+    const { error } = (await open(successor, { instrument: 'ETH-1' })).body;
+    const positionId = /: position (\d+)$/.exec(String(error))?.[1];
+    const release = { positionId, reason: 'of the former agent' };
+    expect((await stage.api.call('POST', 'options/close', release, successor)).status).toBe(200);
+    expect((await open(successor, { instrument: 'ETH-1' })).status).toBe(201);
   });
 });

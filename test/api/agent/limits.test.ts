@@ -72,9 +72,12 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     await age(mint, 61);
     const { body } = await open(token, 'ETH-0');
     expect(body.code).toBe('already_held');
-    await refused(429, 'too_many_exposures', () => open(token, 'ETH-20'));
+    const full = await refused(429, 'too_many_exposures', () => open(token, 'ETH-20'));
     const held = await stage.api.call('GET', 'options/positions', undefined, token);
-    const [{ positionId }] = held.body.items as [{ positionId: string }];
+    const items = held.body.items as { positionId: string }[];
+    const ids = items.map(({ positionId }) => positionId).toReversed();
+    expect(full.body.error).toMatch(new RegExp(`release one of ${ids.join(', ')}$`));
+    const [{ positionId }] = items as [{ positionId: string }];
     await stage.api.call('POST', 'options/close', { positionId, reason: 'x' }, token);
     expect((await open(token, 'ETH-20')).status).toBe(201);
   });
