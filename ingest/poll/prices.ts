@@ -8,24 +8,36 @@ import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } f
 const PRICES_PER_SECOND = 2;
 const PRICES_BURST = 20;
 
-/** The catalogue's prices of the quotes that policies have. */
+/** Of the quotes that the catalogue does not list so many a round: as many as there are must not hold up the others. */
+const UNLISTED_OF_ROUND = 30;
+
+/** The catalogue's prices of the quotes that policies have: those that it lists, and some of the others in turns. */
 export function usedPricesRound({ config, store, signal }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
   const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
+  let last = '';
   return async (emit) => {
-    const { used } = await quoteMints(store);
-    await cataloguePrices(base, used, bucket, emit, signal);
+    const { used, unlisted } = await quoteMints(store);
+    const turn = behind(last, unlisted).slice(0, UNLISTED_OF_ROUND);
+    last = turn.at(-1) ?? '';
+    await cataloguePrices(base, [...used, ...turn], bucket, emit, signal);
   };
 }
+
+/** All of an ordered list, beginning behind one. */
+const behind = (one: string, list: readonly string[]): string[] => [
+  ...list.filter((other) => other > one),
+  ...list.filter((other) => other <= one),
+];
 
 /** The second source's prices of them: at its own pace, since the one that hangs or asks for rest may be the other. */
 export function secondPricesRound({ config, store, signal }: PollOptions): Round {
   const { priceUrl } = config;
   if (priceUrl === null) return async () => {};
   return async (emit) => {
-    const { used } = await quoteMints(store);
-    await secondPrices(priceUrl, used, emit, signal);
+    const { used, unlisted } = await quoteMints(store);
+    await secondPrices(priceUrl, [...used, ...unlisted], emit, signal);
   };
 }
 

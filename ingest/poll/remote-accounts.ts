@@ -14,6 +14,8 @@ const AT_ONCE = 4;
  */
 const DOWN_AFTER = 3;
 const STATUS_EVERY_MS = 1_000;
+/** What is not read by then waits for the next round, which begins with a turn of each policy again. */
+const ROUND_MS = 30_000;
 
 /** Reads every Remote account at a venue. */
 export function remoteAccountsRound(
@@ -34,14 +36,23 @@ export function remoteAccountsRound(
         return reader.read(account, stop);
       },
     };
-    await readRemoteAccounts(venue, noting, longestAgo(own, askedAt), emit, signal);
+    await readRemoteAccounts(venue, noting, inTurns(own, askedAt), emit, signal);
   };
 }
 
-/** Those never asked for first, then by when they were. */
-function longestAgo(accounts: readonly RemoteAccount[], askedAt: Map<string, number>): RemoteAccount[] {
+/**
+ * One account of each policy, then the next of each: however many one of them has, it holds up no other. Those that were
+ * never asked for are first, then by when they were.
+ */
+function inTurns(accounts: readonly RemoteAccount[], askedAt: Map<string, number>): RemoteAccount[] {
   const at = ({ address }: RemoteAccount) => askedAt.get(address) ?? 0;
-  return accounts.toSorted((one, other) => at(one) - at(other));
+  const oldestFirst = accounts.toSorted((one, other) => at(one) - at(other));
+  const turns = [...Map.groupBy(oldestFirst, ({ policy }) => policy).values()].flatMap((own) =>
+    own.map((account, turn) => ({ account, turn })),
+  );
+  return turns
+    .toSorted((one, other) => one.turn - other.turn || at(one.account) - at(other.account))
+    .map(({ account }) => account);
 }
 
 /** One reading of each account, and of the venue itself whenever one of them succeeds. */
@@ -52,12 +63,13 @@ export async function readRemoteAccounts(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
+  const endsAt = performance.now() + ROUND_MS;
   let statusAt = 0;
   let inARow = 0;
   let down: string | null = null;
   let error: string | null = null;
   await inParallel(accounts, AT_ONCE, async (account) => {
-    if (signal.aborted) return;
+    if (signal.aborted || performance.now() > endsAt) return;
     // Not asked, it is told what the others were told: in the fixed words, and in no others.
     if (inARow >= DOWN_AFTER && down !== null) return emit([unreachable(venue, account, Date.now(), down)]);
     const reading = await reader.read(account, signal);

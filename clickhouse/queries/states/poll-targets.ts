@@ -3,6 +3,7 @@ import type { Store } from '../../client.ts';
 export interface RemoteAccount {
   /** Of the venue account: two may list one token account. */
   address: string;
+  policy: string;
   /** 64 hex digits. */
   remoteAccount: string;
   assetClass: number;
@@ -11,21 +12,35 @@ export interface RemoteAccount {
 /** Remote venue accounts that are not revoked. */
 export async function remoteAccounts(store: Store): Promise<RemoteAccount[]> {
   return store.query<RemoteAccount>(
-    `SELECT address, remote_account AS remoteAccount, asset_class AS assetClass
+    `SELECT address, policy, remote_account AS remoteAccount, asset_class AS assetClass
      FROM venue_accounts FINAL WHERE exists AND NOT revoked AND kind = 'Remote' ORDER BY address`,
   );
 }
 
-/** Quote mints of policies first, then the rest of the catalogue. */
-export async function quoteMints(store: Store): Promise<{ used: string[]; listed: string[] }> {
-  const used = await store.query<{ mint: string }>(
+/** Quote mints, each in one of three lists, in order. */
+export interface QuoteMints {
+  /** Of policies, and listed in the catalogue. */
+  used: string[];
+  /** Of policies alone: anybody may make one of a mint of his own. */
+  unlisted: string[];
+  /** The rest of the catalogue. */
+  listed: string[];
+}
+
+export async function quoteMints(store: Store): Promise<QuoteMints> {
+  const ofPolicies = await store.query<{ mint: string }>(
     'SELECT DISTINCT quote_mint AS mint FROM policies FINAL WHERE exists ORDER BY mint',
   );
-  const listed = await store.query<{ mint: string }>(
+  const ofCatalogue = await store.query<{ mint: string }>(
     'SELECT r.mint AS mint FROM (SELECT arrayJoin(c.rows) AS r FROM catalogue AS c FINAL) ORDER BY mint',
   );
-  const first = new Set(used.map(({ mint }) => mint));
-  return { used: [...first], listed: listed.map(({ mint }) => mint).filter((mint) => !first.has(mint)) };
+  const needed = new Set(ofPolicies.map(({ mint }) => mint));
+  const listed = new Set(ofCatalogue.map(({ mint }) => mint));
+  return {
+    used: [...needed].filter((mint) => listed.has(mint)),
+    unlisted: [...needed].filter((mint) => !listed.has(mint)),
+    listed: [...listed].filter((mint) => !needed.has(mint)),
+  };
 }
 
 export interface MetadataTarget {

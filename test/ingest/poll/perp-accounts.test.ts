@@ -8,6 +8,7 @@ import { captureLog, pollOptions } from './support/capture.ts';
 const USER = 'ab'.repeat(20);
 const account = (number: number) => ({
   address: `venue account ${number}`,
+  policy: `policy ${number}`,
   remoteAccount: '00'.repeat(12) + USER.slice(2) + String(number).padStart(2, '0'),
   assetClass: 16,
 });
@@ -140,7 +141,7 @@ test('a round that takes long tells of the venue again and again', async () => {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   const reader = {
     read: async () => {
-      now += 1_000;
+      now += 500;
       return { records: [], failure: null, asked: true };
     },
   };
@@ -270,6 +271,35 @@ describe('1,000 accounts at a venue', () => {
     expect(spentAt.at(-1)).toBeLessThanOrEqual(
       ((22 * 1_000 - WEIGHT_BURST) / WEIGHT_PER_SECOND) * 1_000 + 1_000,
     );
+  });
+
+  test('of one policy hold up no account of another, round after round, and are read in turns', async () => {
+    let now = 1_000_000;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const many = accounts.map((one) => ({ ...one, policy: 'of many' }));
+    const others = [1, 2, 3].map((n) => ({ ...account(n), address: `z ${n}`, policy: `of one ${n}` }));
+    const asked: string[] = [];
+    const reader = {
+      read: async ({ address }: { address: string }) => {
+        now += 1_000;
+        asked.push(address);
+        return { records: [], failure: null, asked: true };
+      },
+    };
+    const { signal } = new AbortController();
+    const config = pollOptions({ PERP_VENUE_URL: 'http://venue.example' }, {}).config;
+    const every = { ...store, query: async () => [...many, ...others] as never[] };
+    const round = remoteAccountsRound('perp', { config, store: every, signal }, () => reader);
+    const ofMany: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      await round(async () => {});
+      const own = asked.splice(0);
+      expect(own).toEqual(expect.arrayContaining(others.map(({ address }) => address)));
+      expect(own.length).toBeLessThan(40);
+      ofMany.push(...own.filter((address) => !address.startsWith('z')));
+    }
+    clock.mockRestore();
+    expect(new Set(ofMany).size).toBe(ofMany.length);
   });
 
   test('whose round broke off begin the next with those that were never asked for', async () => {

@@ -39,6 +39,7 @@ test.each(withEquity)('the reader of %s reads there what was attested', async (v
     address,
     remoteAccount: Buffer.from(bytesOf(remoteAccount)).toString('hex'),
     assetClass,
+    policy: 'its policy',
   };
   const reading = await ACCOUNT_READERS[venue](venues.remote[venue]).read(account, signal);
   expect(reading?.records).toMatchObject([

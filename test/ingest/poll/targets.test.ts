@@ -91,6 +91,8 @@ async function keep(log: ReturnType<typeof captureLog>): Promise<void> {
 
 const other = venueAccountRow('other', 'a', { remote_account: '11'.repeat(32) });
 
+const placeOf = ({ address, policy }: Record<string, unknown>) => ({ address, policy });
+
 test('the accounts to read are the Remote ones that exist and are not revoked', async () => {
   await store.insert('venue_accounts', [
     venueAccountRow('coin', 'a'),
@@ -102,8 +104,8 @@ test('the accounts to read are the Remote ones that exist and are not revoked', 
   ]);
   const accounts = await remoteAccounts(store);
   expect(accounts.toSorted((one, another) => (one.remoteAccount < another.remoteAccount ? -1 : 1))).toEqual([
-    { address: venueAccountRow('coin', 'a').address, remoteAccount: '00'.repeat(32), assetClass: 16 },
-    { address: other.address, remoteAccount: '11'.repeat(32), assetClass: 16 },
+    { ...placeOf(venueAccountRow('coin', 'a')), remoteAccount: '00'.repeat(32), assetClass: 16 },
+    { ...placeOf(other), remoteAccount: '11'.repeat(32), assetClass: 16 },
   ]);
 });
 
@@ -136,7 +138,9 @@ describe('prices', () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     catalogue = [pair('usd'), pair('gold'), pair('odd', { decimals: -1 })];
     await keep(await turn(catalogueRound, env()));
-    expect(await quoteMints(store)).toEqual({ used: [key('usd')], listed: [key('gold')] });
+    expect(await quoteMints(store)).toEqual({
+      ...{ used: [key('usd')], unlisted: [], listed: [key('gold')] },
+    });
     const log = await turn(catalogueRound, env());
     expect(log.readings().map(({ type }) => type)).toEqual(['catalogue']);
     const prices = await turn(listedPricesRound, env());
@@ -146,6 +150,27 @@ describe('prices', () => {
     expect(log.letters()).toMatchObject([
       { what: 'reading:catalogue', reason: expect.stringContaining('1 rows left out') },
     ]);
+  });
+
+  test('of quotes that nobody lists are read in turns, behind those that are, however many there are', async () => {
+    const names = Array.from({ length: 70 }, (_, n) => `made up ${n}`);
+    await store.insert(
+      'policies',
+      [...names, 'usd'].map((name) => policyRow(`of ${name}`, name)),
+    );
+    catalogue = [pair('usd')];
+    await keep(await turn(catalogueRound, env()));
+    const round = usedPricesRound(pollOptions(env(), { store }));
+    const unlisted: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const log = captureLog();
+      await round((records) => log.append(records));
+      const [first, ...others] = log.readings().flatMap((one) => (one.type === 'price' ? [one.mint] : []));
+      expect(first).toBe(key('usd'));
+      expect(others).toHaveLength(30);
+      unlisted.push(...others);
+    }
+    expect(new Set(unlisted)).toEqual(new Set(names.map(key)));
   });
 
   test.each([
