@@ -17,9 +17,9 @@ export interface GeyserFaults {
   stalled(isOfAddresses: boolean): boolean;
   /** Sends each update twice and the updates of a slot in another order, seeded. */
   scramble(random: (() => number) | null): void;
-  /** Leaves slots out, as a server that lost them does. */
-  hide(slots: ReadonlySet<bigint>): void;
-  hidden(slot: bigint): boolean;
+  /** Leaves slots out, as a server that lost them does; `followed`: of streams of accounts by their addresses alone. */
+  hide(slots: ReadonlySet<bigint>, of?: 'all' | 'followed'): void;
+  hidden(slot: bigint, isOfAddresses: boolean): boolean;
   /** Ends each stream that comes to one of these slots, as a server does whose limit an update is above. */
   choke(slots: ReadonlySet<bigint>): void;
   chokes(slot: bigint): boolean;
@@ -59,6 +59,7 @@ export function createFaults(endAll: (code: status, details: string) => void): G
   let odd: (() => number) | null = null;
   let noisy: Noise | null = null;
   let hidden: ReadonlySet<bigint> = new Set();
+  let hiddenOf: 'all' | 'followed' = 'all';
   let choking: ReadonlySet<bigint> = new Set();
   return {
     drop: () => endAll(status.UNAVAILABLE, 'the server is going down'),
@@ -74,10 +75,11 @@ export function createFaults(endAll: (code: status, details: string) => void): G
     scramble: (next) => {
       random = next;
     },
-    hide: (slots) => {
+    hide: (slots, of = 'all') => {
       hidden = slots;
+      hiddenOf = of;
     },
-    hidden: (slot) => hidden.has(slot),
+    hidden: (slot, isOfAddresses) => hidden.has(slot) && (hiddenOf === 'all' || isOfAddresses),
     choke: (slots) => {
       choking = slots;
     },

@@ -124,7 +124,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     for (; next <= shown && !over; next += 1n) {
       const block = ledger.block(next);
       if (faults.chokes(next)) return end(grpcStatus.OUT_OF_RANGE, TOO_LARGE);
-      if (block !== null && !faults.hidden(next)) sendBlock(wanted, block);
+      if (block !== null && !faults.hidden(next, wanted.isOfAddresses)) sendBlock(wanted, block);
       if (call.writableLength > MOST_BUFFERED) return end(grpcStatus.INTERNAL, 'lagged');
     }
     if (wanted.commitment === 'finalized') return;

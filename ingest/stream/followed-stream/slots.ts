@@ -8,8 +8,10 @@ export interface FollowedSlots {
   take(update: Update): AccountUpdate[];
   /** Unix seconds of a slot that this stream has told of; null where it is not remembered, or nobody knows it. */
   timeOf(slot: bigint): number | null;
-  /** The highest slot of which everything is here; null before one is. */
+  /** The highest slot of which everything is here, or will not come; null before one is. */
   reached(): bigint | null;
+  /** Slots that were left out, each told once: the last before them, and the last of them. */
+  holes(): Hole[];
   /** Everything is known up to this slot, from elsewhere. */
   skipTo(slot: bigint): void;
   /** Hands out what is here of this slot and of those before it. */
@@ -19,12 +21,21 @@ export interface FollowedSlots {
   forget(): void;
 }
 
+export interface Hole {
+  after: bigint;
+  to: bigint;
+}
+
+/** Whole slots that wait for one they stand on, until that is taken to be left out. */
+const HOLE_AFTER_SLOTS = 4;
 const MOST_BYTES = 64 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
 const REMEMBERED_SLOTS = 4_096;
 
+type Meta = Extract<Update, { type: 'blockMeta' }>;
 type States = Map<string, AccountUpdate>;
 
+const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
 const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
 
 /**
@@ -42,28 +53,56 @@ export function createFollowedSlots(
   /** States that came late for slots whose time nobody knows before their meta comes. */
   const undated = new Map<bigint, AccountUpdate[]>();
   const pending = new Map<bigint, States>();
-  const metas = new Set<bigint>();
+  /** The slots whose meta is here, and those that they stand on. */
+  const metas = new Map<bigint, bigint>();
   const standing = new Set<bigint>();
   let highest = reached;
   /** States of the highest slot that is whole; null where an earlier run had them. */
   let newest: States | null = null;
   let handedOut = released ?? -1n;
   let bytes = 0;
+  const holes: Hole[] = [];
 
-  const complete = (slot: bigint) => {
-    if (!metas.has(slot) || !standing.has(slot) || (highest !== null && slot <= highest)) return;
+  const isAhead = (slot: bigint) => highest === null || slot > highest;
+  const reach = (slot: bigint) => {
     highest = slot;
     newest = pending.get(slot) ?? new Map();
     if (slot > handedOut) pending.set(slot, newest);
-    for (const set of [metas, standing]) for (const old of set) if (old <= slot) set.delete(old);
+    for (const set of [metas, standing]) for (const old of set.keys()) if (old <= slot) set.delete(old);
+  };
+  /** The slot below this one that is not here; null where it stands on what is. */
+  const lackingBelow = (slot: bigint): bigint | null => {
+    let parent = metas.get(slot) ?? 0n;
+    while (highest !== null && parent > highest) {
+      const next = metas.get(parent);
+      if (next === undefined) return parent;
+      parent = next;
+    }
+    return null;
+  };
+  const complete = () => {
+    const whole = [...metas.keys()].filter((slot) => standing.has(slot) && isAhead(slot)).sort(ascending);
+    for (const [at, slot] of whole.entries()) {
+      const lacking = lackingBelow(slot);
+      if (lacking !== null) {
+        if (whole.length - at < HOLE_AFTER_SLOTS) return;
+        holes.push({ after: highest as bigint, to: lacking });
+      }
+      reach(slot);
+    }
+  };
+  const drop = (slot: bigint) => {
+    for (const state of pending.get(slot)?.values() ?? []) bytes -= sizeOf(state);
+    for (const of of [pending, undated, metas, standing]) of.delete(slot);
   };
   const late = (update: AccountUpdate): AccountUpdate[] => {
     if (times.has(update.slot) || isDated(update.slot)) return [update];
     undated.set(update.slot, [...(undated.get(update.slot) ?? []), update]);
     return [];
   };
-  const takeMeta = (slot: bigint, blockTime: number | null): AccountUpdate[] => {
-    metas.add(slot);
+  const takeMeta = ({ slot, parent, blockTime }: Meta): AccountUpdate[] => {
+    // No slot stands on a later one.
+    if (parent < slot || slot === 0n) metas.set(slot, parent);
     times.set(slot, blockTime);
     if (times.size > REMEMBERED_SLOTS) times.delete(times.keys().next().value as bigint);
     const dated = undated.get(slot) ?? [];
@@ -92,16 +131,18 @@ export function createFollowedSlots(
     take: (update) => {
       if (update.type === 'account') return takeAccount(update);
       if (update.type !== 'blockMeta' && update.type !== 'slot') return [];
-      const dated = update.type === 'blockMeta' ? takeMeta(update.slot, update.blockTime) : [];
+      const dated = update.type === 'blockMeta' ? takeMeta(update) : [];
       if (update.type === 'slot') {
+        if (update.state === 'dead' && isAhead(update.slot)) drop(update.slot);
         if (update.state !== 'finalized' && update.state !== commitment) return [];
         standing.add(update.slot);
       }
-      complete(update.slot);
+      complete();
       return dated;
     },
     timeOf: (slot) => times.get(slot) ?? null,
     reached: () => highest,
+    holes: () => holes.splice(0),
     skipTo: (slot) => {
       if (highest !== null && slot <= highest) return;
       highest = slot;
@@ -110,7 +151,7 @@ export function createFollowedSlots(
     upTo: (slot) => {
       const states: AccountUpdate[] = [];
       if (slot > handedOut) handedOut = slot;
-      for (const at of [...pending.keys()].filter((one) => one <= slot).sort((a, b) => (a < b ? -1 : 1))) {
+      for (const at of [...pending.keys()].filter((one) => one <= slot).sort(ascending)) {
         for (const state of pending.get(at)?.values() ?? []) {
           bytes -= sizeOf(state);
           states.push(state);

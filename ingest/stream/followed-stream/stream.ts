@@ -96,34 +96,41 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
   const oneStream = (fromSlot: bigint | null): Promise<StreamEndedError> =>
     new Promise((resolve) => {
       let begun = false;
+      const missed = (after: bigint, to: bigint) => {
+        if (to > after) logger.warn({ toSlot: to.toString() }, 'followed addresses may lack slots');
+        cover.missed(after, to);
+        options.read(atWork, to);
+      };
       const onMeta = (update: Extract<Update, { type: 'blockMeta' }>) => {
         const { slot, parent, filter = '' } = update;
         // Without a replay that reaches back something may have been missed.
         if (!begun && (fromSlot === null || parent > fromSlot)) {
-          cover.missed(slots.reached() ?? slot, slot);
-          options.read(asked, slot);
+          missed(slots.reached() ?? slot, slot);
+          if (slots.reached() !== null) slots.skipTo(parent);
         }
         begun = true;
         const name = requests.atWork(filter);
         if (name === null) return;
+        atWork = requests.streamed();
         comeBack();
         newcomers.onFilter(name, slot);
         options.onAtWork(slot, requests.streamed);
       };
       const first = requests.request(fromSlot);
-      const asked = requests.streamed();
+      let atWork = requests.streamed();
       newcomers.onNewStream(first.name);
       conflict.began('beside');
       live = openWatchedStream({
         ...options,
         subscription: first,
         onUpdate: (update, stream) => {
+          const before = slots.reached();
           if (update.type === 'blockMeta') onMeta(update);
           if (update.type === 'account' && options.isOfCore(update)) return;
           if (update.type === 'unreadable')
             options.onUnreadable(requests.streamed(), update.slot, slots.reached());
-          const before = slots.reached();
           for (const late of slots.take(update)) options.onLate(late);
+          for (const { after, to } of slots.holes()) missed(after, to);
           if (slots.reached() !== before) {
             ceiling.onReached();
             options.onReached();

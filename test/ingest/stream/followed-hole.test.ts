@@ -1,0 +1,100 @@
+import { afterEach, expect, test } from 'vitest';
+import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
+import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+import { watchedLog } from '../support/watched-log.ts';
+
+const SEED = process.env.SEED ?? 'hole-1';
+const HIDDEN = 6n;
+
+let stage: StreamStage | null = null;
+afterEach(async () => {
+  await stage?.close();
+  stage = null;
+});
+
+const account = (slot: bigint): AccountUpdate => ({
+  type: 'account',
+  slot,
+  address: new Uint8Array(32).fill(1),
+  owner: new Uint8Array(32),
+  lamports: 1n,
+  data: new Uint8Array(0),
+  writeVersion: 1n,
+  signature: null,
+});
+const meta = (slot: bigint, parent = slot - 1n): Update => ({
+  type: 'blockMeta',
+  slot,
+  parent,
+  blockTime: 1_000,
+});
+const told = (slot: bigint, state: 'confirmed' | 'dead' = 'confirmed'): Update => ({
+  type: 'slot',
+  slot,
+  parent: null,
+  state,
+});
+
+function besideAt(slot: bigint) {
+  const beside = createFollowedSlots('confirmed', slot);
+  return { beside, take: (...updates: Update[]) => updates.flatMap((update) => beside.take(update)) };
+}
+
+test(`slots that the stream of followed addresses alone leaves out are read and told as missed (seed ${SEED})`, async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
+  const { chain, model, geyser } = stage;
+  const records: LogRecord[] = [];
+  const { events } = stage.start({ log: watchedLog(records) });
+  await stage.live(40);
+  await stage.settled();
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  const { slot: tip } = chain.tip();
+  const hidden = Array.from({ length: Number(HIDDEN) }, (_, at) => tip + BigInt(at + 1));
+  geyser.faults.hide(new Set(hidden), 'followed');
+  await stage.live(hidden.length);
+  expect(wrongStates(chain, model)).not.toEqual([]);
+  // Nothing is written behind the hole: no state comes by itself.
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await stage.settled();
+  const missed = records.flatMap((record) => (record.kind === 'marker' ? (record.missed ?? []) : []));
+  expect(missed).toContainEqual({ after: tip, to: tip + HIDDEN });
+  expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
+});
+
+test('what stands on a slot that is not here is not whole, until enough stands on it that it will not come', () => {
+  const { beside, take } = besideAt(10n);
+  for (const slot of [12n, 13n, 14n]) take(account(slot), meta(slot), told(slot));
+  expect([beside.reached(), beside.holes()]).toEqual([10n, []]);
+  take(meta(15n), told(15n));
+  expect(beside.reached()).toBe(15n);
+  expect(beside.holes()).toEqual([{ after: 10n, to: 11n }]);
+  expect(beside.holes()).toEqual([]);
+  expect(beside.upTo(15n).map(({ slot }) => slot)).toEqual([12n, 13n, 14n]);
+});
+
+test('slots in another order, skipped ones and such as only their descendants confirm are no hole', () => {
+  const { beside, take } = besideAt(10n);
+  take(meta(13n, 12n), told(13n));
+  expect(beside.reached()).toBe(10n);
+  take(meta(12n, 10n));
+  expect(beside.reached()).toBe(13n);
+  take(meta(20n, 13n), told(20n));
+  expect([beside.reached(), beside.holes()]).toEqual([20n, []]);
+});
+
+test('a meta that says on no slot that its own stands, or on a later one, makes none', () => {
+  const { beside, take } = besideAt(10n);
+  for (const slot of [11n, 12n, 13n, 14n, 15n]) take(meta(slot, slot + 5n), meta(slot, 0n), told(slot));
+  expect([beside.reached(), beside.holes()]).toEqual([15n, []]);
+});
+
+test('of a slot that died nothing is handed out, of its other version all', () => {
+  const { beside, take } = besideAt(10n);
+  take(account(11n), meta(11n), told(11n, 'dead'), meta(12n, 10n), told(12n));
+  expect(beside.upTo(12n)).toEqual([]);
+  take(account(13n), told(13n, 'dead'), account(13n), meta(13n), told(13n), told(13n, 'dead'));
+  expect(beside.upTo(13n)).toEqual([account(13n)]);
+});
