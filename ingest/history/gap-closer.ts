@@ -10,10 +10,12 @@ import { closeGap, progress, type UnreadGap } from './read-history.ts';
 
 export interface GapCloser {
   /**
-   * Has a gap closed in the background once the log has its opening. A gap's first slot is its identity: one that
-   * is known already, opened or closed by this process, is left as it is.
+   * Has a gap closed in the background, once `tell` has told the log that it is open; without, the store says so. Its
+   * first slot is its identity. Where this process knows it as far, open or closed, it is left as it is, and the log is
+   * told nothing. One that reaches further takes its place, unless it is open here and the store alone says so: whoever
+   * widened it reads it, too.
    */
-  add(gap: Gap, opened?: Promise<void>): void;
+  add(gap: Gap, tell?: () => Promise<void>): void;
   /**
    * Takes up the slot of a transaction that cannot be read, once the log has it as open, whether or not it was closed
    * before; one that is open already is left as it is.
@@ -40,6 +42,8 @@ export interface GapCloserOptions {
 
 interface Task extends Due {
   gap: Gap;
+  /** Given once one that reaches further has taken its place: nothing more is told of it. */
+  replaced: AbortController;
   attempt: number;
   /** Times in a row that no node knew where the list goes on. */
   lost: number;
@@ -56,7 +60,8 @@ const MOST_LOST = 3;
 /** Closes gaps in the background, the newest first, one at a time, for as long as it takes: a gap is never skipped. */
 export function createGapCloser(options: GapCloserOptions): GapCloser {
   const { logger, signal } = options;
-  const known = new Set<bigint>();
+  /** First slots, and the last that was ever taken up from each. */
+  const known = new Map<bigint, bigint>();
   /** The next to close comes first. */
   const open: Task[] = [];
   let running: Promise<void> | null = null;
@@ -69,27 +74,33 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     options.onStalled?.(reason);
   };
   const put = (gap: Gap) => {
-    open.unshift({ gap: { ...gap }, attempt: 0, lost: 0, told: '', notBefore: 0 });
+    open.unshift({
+      gap: { ...gap },
+      replaced: new AbortController(),
+      attempt: 0,
+      lost: 0,
+      told: '',
+      notBefore: 0,
+    });
     running ??= run();
     wake();
-  };
-  const adopt = (gap: Gap) => {
-    known.add(gap.fromSlot);
-    options.onGap?.(gap, true);
-    put(gap);
   };
 
   const adoptUnread = (gap: UnreadGap) => {
     const { signature, fromSlot: slot } = gap;
+    if (!known.has(slot)) known.set(slot, slot);
     logger.error({ signature, slot: slot.toString() }, 'a transaction cannot be read; its slot stays open');
-    adopt(gap);
+    options.onGap?.(gap, true);
+    put(gap);
   };
 
   const close = async (task: Task) => {
     await closeGap(task.gap, {
       ...options,
+      signal: AbortSignal.any([signal, task.replaced.signal]),
       onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {
+        if (task.replaced.signal.aborted) return;
         stalled(null);
         if (rest.toSlot < task.gap.toSlot) task.attempt = 0;
         task.gap = rest;
@@ -100,6 +111,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
 
   const failed = async (task: Task, error: unknown) => {
     const { gap, attempt } = task;
+    if (task.replaced.signal.aborted) return;
     const slots = { fromSlot: gap.fromSlot.toString(), toSlot: gap.toSlot.toString() };
     if (error instanceof NotSettledError) {
       task.notBefore = performance.now() + NOT_SETTLED_MS;
@@ -126,6 +138,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       try {
         await close(task);
         if (signal.aborted) break;
+        if (task.replaced.signal.aborted) continue;
         stalled(null);
         open.splice(open.indexOf(task), 1);
         options.onGap?.(task.gap, false);
@@ -140,11 +153,19 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   };
 
   return {
-    add: (gap, opened = Promise.resolve()) => {
-      if (known.has(gap.fromSlot)) return;
-      known.add(gap.fromSlot);
+    add: (gap, tell) => {
+      const { fromSlot, toSlot } = gap;
+      if (toSlot <= (known.get(fromSlot) ?? -1n)) return;
+      const narrower = open.findIndex((task) => task.gap.fromSlot === fromSlot);
+      if (narrower !== -1) {
+        if (tell === undefined) return;
+        open.splice(narrower, 1)[0]?.replaced.abort();
+      }
+      known.set(fromSlot, toSlot);
       options.onGap?.(gap, true);
-      void opened.then(() => put(gap));
+      void (tell?.() ?? Promise.resolve()).then(() => {
+        if (known.get(fromSlot) === toSlot) put(gap);
+      });
     },
     unread: (gap) => {
       if (!open.some((task) => task.gap.fromSlot === gap.fromSlot)) adoptUnread(gap);

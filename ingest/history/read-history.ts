@@ -51,6 +51,8 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
     const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
     // Of a gap that is tried again and again the log is told once.
     if (stuck !== null && gap.toSlot === gap.fromSlot && 'signature' in gap) return;
+    // One that reaches further may have taken its place by now.
+    if (signal.aborted) return;
     await log.append([progress(rest, stuck === null ? null : obstacleOf(stuck))]);
     options.onProgress?.(rest, transactions);
   });

@@ -130,7 +130,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const addGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
     // In the order of the outbox, before any transaction behind the gap.
-    gaps.add(gap, send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
+    gaps.add(gap, () => send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
   };
   const openGap = (gap: Gap) => {
     addGap(gap);

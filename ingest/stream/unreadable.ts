@@ -43,13 +43,15 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
   const { gaps, sweeper, reread, send, warn } = options;
   /** They come before anything says that the chain has their slot: where it comes to it, that is what they are of. */
   let far: Pick<UnreadableUpdate, 'of' | 'slot'>[] = [];
+  /** Slots of transactions that the stream is near to: a gap of one before its release could be the first slot of a wider. */
+  const ahead = new Set<bigint>();
   /** Some came since the last release that may be of any slot that is not released. */
   const unplaced = { account: false, transaction: false };
   /** The slot that the stream of an unplaced account had come to. */
   let reachedFar: bigint | null = null;
 
   const open = (gap: Gap) => {
-    if (!gaps.knows(gap.fromSlot)) gaps.add(gap, send([{ kind: 'gap', ...gap, closed: false }]));
+    if (!gaps.knows(gap.fromSlot)) gaps.add(gap, () => send([{ kind: 'gap', ...gap, closed: false }]));
   };
   /** What that slot and those behind it may have changed. */
   const openFrom = (slot: bigint) => {
@@ -92,8 +94,11 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
       if (legible === 'none') openSlot(slot, blockTime);
     },
     update: (update) => {
+      const { of, slot } = update;
       warnOf(update);
-      if (isNear(update.of, update.slot, options.last())) readAgain(update);
+      if (!isNear(of, slot, options.last())) return;
+      if (of === 'transaction' && slot > (options.last() ?? slot)) ahead.add(slot);
+      else readAgain(update);
     },
     ofFollowed: (addresses, slot, reached) => {
       warnOf({ of: 'account', slot });
@@ -104,6 +109,11 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
       if (come.length > 0) far = far.filter((one) => one.slot > slot);
       if (unplaced.transaction) openFrom(slot);
       for (const one of come) readAgain(one);
+      for (const one of ahead) {
+        if (one > slot) continue;
+        ahead.delete(one);
+        openSlot(one, null);
+      }
       if (unplaced.account) options.readAll((later(reachedFar, slot) ?? slot) + REACH);
       unplaced.account = false;
       unplaced.transaction = false;

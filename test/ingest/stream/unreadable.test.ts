@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createRandom } from '../../../devnet/program/state/random.ts';
+import type { Gap } from '../../../ingest/history/gap.ts';
 import { createUnreadable } from '../../../ingest/stream/unreadable.ts';
 import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { legibility } from '../../../schemas/transaction/legibility.ts';
@@ -87,6 +88,27 @@ test(`a transaction that cannot be read, of a slot that never comes, leaves a ga
   }
 });
 
+test(`a transaction that cannot be read keeps no hole from being read that begins at its slot (seed ${SEED})`, async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
+  const { chain, geyser, model } = stage;
+  stage.start();
+  await stage.live(40);
+  await stage.settled();
+  const { slot: tip } = chain.tip();
+  geyser.faults.hide(new Set(Array.from({ length: 8 }, (_, at) => tip + BigInt(at + 1))));
+  geyser.faults.noise('transaction', tip + 1n);
+  await stage.live(10);
+  geyser.faults.noise('transaction', null);
+  // Far enough that a gap of that slot alone would be closed before the hole is one.
+  for (let made = 0; made < 28; made += 1) await chain.produce([]);
+  await stage.restUntil('the hole is a gap', () =>
+    model.order.some((one) => one.kind === 'gap' && one.fromSlot === tip + 1n && one.toSlot > one.fromSlot),
+  );
+  await stage.settled();
+  const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
+  expect(missing).toEqual([]);
+});
+
 /** What is done about updates that cannot be read, in words, where the slot released last is that one. */
 function doing(last: bigint | null) {
   const done: string[] = [];
@@ -94,7 +116,7 @@ function doing(last: bigint | null) {
   const unreadable = createUnreadable({
     gaps: {
       knows: (slot: bigint) => known.has(slot),
-      add: ({ fromSlot, toSlot }: { fromSlot: bigint; toSlot: bigint }) => {
+      add: ({ fromSlot, toSlot }: Gap) => {
         known.add(fromSlot);
         done.push(`gap ${fromSlot} to ${toSlot}`);
       },
@@ -117,9 +139,15 @@ test('what cannot be read is of the slot that it says where the stream is near t
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 102n });
   unreadable.ofFollowed(['a'], 103n, 90n);
   unreadable.ofFollowed(['b'], 1_001n, 1_000n);
-  expect(done).toEqual(['all at 101', 'gap 102 to 102', 'a at 103', 'b at 1001']);
+  unreadable.update({ type: 'unreadable', of: 'transaction', slot: 99n });
+  expect(done).toEqual(['all at 101', 'a at 103', 'b at 1001', 'gap 99 to 99']);
+  // A hole may begin behind the slot that was released last: it is no part of another's gap.
   unreadable.released(101n);
   expect(done).toHaveLength(4);
+  unreadable.released(103n);
+  expect(done.slice(4)).toEqual(['gap 102 to 102']);
+  unreadable.released(104n);
+  expect(done).toHaveLength(5);
 });
 
 test('elsewhere it is of any that may follow, and of that one too once the chain comes to it', () => {
@@ -144,7 +172,7 @@ test('so it is before anything was released, and of the stream of followed addre
 });
 
 test('a gap of one slot is none of those behind it', () => {
-  const { done, unreadable } = doing(100n);
+  const { done, unreadable } = doing(101n);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 101n });
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: NEVER });
   unreadable.released(101n);

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import type { Gap } from '../../../ingest/history/gap.ts';
+import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
+import { type GapPlace, gapAfter } from '../../../ingest/materialise/gap-rows.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { awaited } from '../../support/awaited.ts';
+import { key } from '../materialise/support/records.ts';
+
+const FROM = 101n;
+const gapTo = (toSlot: bigint): Gap => ({ fromSlot: FROM, toSlot, toTime: null });
+
+/** Gaps of a chain on which the program did nothing, what becomes of them in words, and what is stored. */
+function closing() {
+  const done: string[] = [];
+  const stored: { place?: GapPlace } = {};
+  let gate = Promise.resolve();
+  let isAsked = false;
+  const append = async (records: readonly LogRecord[]) => {
+    for (const record of records) {
+      if (record.kind !== 'gap') continue;
+      done.push(`${record.closed ? 'closed' : 'open'} to ${record.toSlot}`);
+      stored.place = gapAfter(stored.place, record);
+    }
+  };
+  const rpc: Partial<Rpc> = {
+    getSlot: async () => 9_000n,
+    getFirstAvailableBlock: async () => 0n,
+    getSignaturesForAddress: async (_address, _before, _limit, read) => {
+      isAsked = true;
+      await gate;
+      const words = `read to ${read?.minContextSlot}`;
+      // What is listed is listed once more, of what is final.
+      if (read?.commitment === 'finalized' && done.at(-1) !== words) done.push(words);
+      return [];
+    },
+  };
+  const gaps = createGapCloser({
+    rpc: rpc as Rpc,
+    log: { append, close: async () => {} },
+    programId: key('program'),
+    logger: createLogger('silent', 'test'),
+    signal: new AbortController().signal,
+  });
+  const open = (toSlot: bigint) =>
+    gaps.add(gapTo(toSlot), () => append([{ kind: 'gap', ...gapTo(toSlot), closed: false }]));
+  /** Has the node answer nothing until what is answered is called. */
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
+  const idle = async () => {
+    // What is open by now is taken up once the log has it.
+    await new Promise((resolve) => setImmediate(resolve));
+    await gaps.idle();
+  };
+  const asked = () => awaited(() => expect(isAsked).toBe(true));
+  return { gaps, done, stored, open, hold, asked, idle };
+}
+
+const NARROW = ['open to 101', 'read to 101', 'closed to 101'];
+/** A closing names the first slot. */
+const WIDE = ['open to 4000', 'read to 4000', 'closed to 101'];
+
+test('a gap that reaches further than one that was closed from its first slot on is read too', async () => {
+  const { done, stored, open, idle } = closing();
+  open(FROM);
+  await idle();
+  open(4_000n);
+  expect(stored.place).toMatchObject({ toSlot: 4_000n, closed: false });
+  await idle();
+  expect(done).toEqual([...NARROW, ...WIDE]);
+  expect(stored.place?.closed).toBe(true);
+});
+
+test('one that is open is closed no more once another that reaches further is', async () => {
+  const { done, open, hold, asked, idle } = closing();
+  const go = hold();
+  open(FROM);
+  await asked();
+  open(4_000n);
+  go();
+  await idle();
+  expect(done.filter((words) => words !== 'read to 101')).toEqual(['open to 101', ...WIDE]);
+});
+
+test('one that the log does not have yet when another that reaches further comes is not read', async () => {
+  const { done, open, idle } = closing();
+  open(FROM);
+  open(4_000n);
+  await idle();
+  expect(done).toEqual(['open to 101', ...WIDE]);
+});
+
+test('of slots that are read already nothing is told, and what the store says of them is old', async () => {
+  const { gaps, done, open, idle } = closing();
+  open(4_000n);
+  await idle();
+  open(FROM);
+  open(4_000n);
+  gaps.add(gapTo(200n));
+  await idle();
+  expect(done).toEqual(WIDE);
+  gaps.add(gapTo(5_000n));
+  await idle();
+  expect(done).toEqual([...WIDE, 'read to 5000', 'closed to 101']);
+});
+
+test('of one that is open here the store alone widens nothing: who widened it there reads it', async () => {
+  const { gaps, done, open, hold, asked, idle } = closing();
+  const go = hold();
+  open(FROM);
+  await asked();
+  gaps.add(gapTo(4_000n));
+  go();
+  await idle();
+  expect(done).toEqual(NARROW);
+});
