@@ -26,6 +26,8 @@ export interface RpcManners {
   mismarkedOneIn: number;
   /** No block time is known. */
   withoutTimes: boolean;
+  /** Methods that it does not have. */
+  lacks: readonly string[];
   /** Whether it lists a program's accounts: all, those that a filter names, or none. */
   scans: 'any' | 'filtered' | 'none';
   /** Of a list of accounts one in so many is left out, the same ones always; 0: none. */
@@ -66,6 +68,7 @@ export const POLITE: RpcManners = {
   mostVersion: 1,
   mismarkedOneIn: 0,
   withoutTimes: false,
+  lacks: [],
   scans: 'any',
   unlistedOneIn: 0,
   mostAccounts: 100,

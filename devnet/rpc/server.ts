@@ -81,7 +81,8 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
     count(method);
     try {
       const run = METHODS[method];
-      if (run === undefined) throw new RpcFault(-32601, 'Method not found');
+      if (run === undefined || context.manners.lacks.includes(method))
+        throw new RpcFault(-32601, 'Method not found');
       return { jsonrpc: '2.0', id, result: run(params, context) };
     } catch (error) {
       const code = error instanceof RpcFault ? error.code : -32603;

@@ -1,5 +1,6 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import { toldTime } from '../history/accounts/told-time.ts';
 
 export interface SlotTimesOptions {
   rpc: Pick<Rpc, 'getBlockTime'>;
@@ -15,11 +16,11 @@ const EVERY_MS = 250;
 /** A node that is ahead of the stream is so by a few slots. */
 const TRIES = 8;
 
-/** The block time of a slot: as the stream tells it, else as the node does, which may know none; then the stream is waited for. */
+/** The block time of a slot: as the stream tells it, else as the node does, which may tell none; then the stream is waited for. */
 export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Promise<number | null> {
   const { rpc, told, passed, signal, everyMs = EVERY_MS } = options;
   return async (slot) => {
-    const time = told(slot) ?? (await rpc.getBlockTime(slot));
+    const time = told(slot) ?? (await toldTime(rpc, slot));
     if (time !== null) return time;
     for (let tries = 0; tries < TRIES && !passed(slot) && !signal.aborted; tries += 1)
       await pause(everyMs, signal);

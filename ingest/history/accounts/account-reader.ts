@@ -5,6 +5,7 @@ import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
+import { toldTime } from './told-time.ts';
 
 /** An rpc read stands at the end of its slot. */
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
@@ -42,7 +43,7 @@ function shortened(account: RpcAccount | null): RpcAccount | null {
 export function createAccountReader(
   rpc: Rpc,
   expectedAt: (address: Uint8Array) => ExpectedAccount | null,
-  timeOf: (slot: bigint) => Promise<number | null> = rpc.getBlockTime,
+  timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
 ): AccountReader {
   const toRecord = (
     address: string,

@@ -4,10 +4,11 @@ import { PlaceUnknownError } from '../../../ingest/history/gap.ts';
 import { signaturePages } from '../../../ingest/history/signature-pages.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress, modelAddress, originAddress } from '../../../schemas/solana/pda.ts';
 import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
-import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'frugal-1';
 
@@ -44,6 +45,24 @@ test('a node that lists no accounts at all: it is told, and those that are known
   await stage.settled();
   const known = () => wrongStates(chain, model).filter((one) => !one.endsWith('was never read'));
   await stage.restUntil('what is known is the newest', () => model.accounts.size > 0 && known().length === 0);
+});
+
+test('a node that refuses block times: accounts are read all the same, where it is ahead of the stream too', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10, modes: { addresses: 0 } });
+  stage.rpc.faults.behave({ lacks: ['getBlockTime'] });
+  const { chain, geyser, model } = stage;
+  await stage.live(60);
+  stage.start();
+  await stage.settled();
+  const { slot: tip } = chain.tip();
+  geyser.faults.stall(true);
+  await stage.live(10);
+  const isAhead = ({ source, slot, blockTime }: AccountRecord) =>
+    source === 'rpc' && slot > tip && blockTime === null;
+  await until('what the stream has not come to is read', () => [...model.accounts.values()].some(isAhead));
+  geyser.faults.stall(false);
+  await stage.settled();
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 });
 
 test('what no node lists and history names is read, whoever wrote to it before', async () => {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
 import { createSlotTimes } from '../../../ingest/stream/slot-times.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import { key } from '../materialise/support/records.ts';
 
 /** A stream that comes a slot further each time somebody looks, and a node that knows some times. */
 function timesOf(node: Map<bigint, number>, streamAt: bigint) {
@@ -36,4 +40,38 @@ test('a slot ahead of the stream has the time that the node tells', async () => 
 test('where the node tells none the stream is waited for, though not for ever', async () => {
   expect(await timesOf(new Map(), 50n).times(53n)).toBe(1_053);
   expect(await timesOf(new Map(), 50n).times(500n)).toBeNull();
+});
+
+const METHOD_NOT_FOUND = -32601;
+const INTERNAL = -32603;
+
+/** A node that has all but block times. */
+const failing = (error: RpcError): Partial<Rpc> => ({
+  getBlockTime: async () => {
+    throw error;
+  },
+  getMultipleAccounts: async (addresses) => ({ slot: 60n, accounts: addresses.map(() => null) }),
+});
+
+test.each([METHOD_NOT_FOUND, INTERNAL])(
+  'a node that refuses times with %i knows none: what it tells of accounts is read',
+  async (code) => {
+    const rpc = failing(new RpcError('refused', 'no', { code })) as Rpc;
+    let tries = 0;
+    const times = createSlotTimes({
+      ...{ rpc, told: () => (tries > 0 ? 1_060 : null), signal: new AbortController().signal, everyMs: 1 },
+      passed: () => {
+        tries += 1;
+        return tries > 1;
+      },
+    });
+    expect(await times(60n)).toBe(1_060);
+    const records = await createAccountReader(rpc, () => null).read([key('one')], 1n);
+    expect(records.map(({ slot, blockTime }) => [slot, blockTime])).toEqual([[60n, null]]);
+  },
+);
+
+test('of one that does not answer nothing is known', async () => {
+  const rpc = failing(new RpcError('unreachable', 'away')) as Rpc;
+  await expect(createAccountReader(rpc, () => null).read([key('one')], 1n)).rejects.toThrow('away');
 });

@@ -1,0 +1,15 @@
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+
+/**
+ * Unix seconds of a slot as the nodes tell it; null where they know none, or tell none: what was read is no less true for
+ * that, and may be dated later. @throws RpcError where none answers
+ */
+export async function toldTime(rpc: Pick<Rpc, 'getBlockTime'>, slot: bigint): Promise<number | null> {
+  try {
+    return await rpc.getBlockTime(slot);
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'refused') return null;
+    throw error;
+  }
+}
