@@ -17,7 +17,7 @@ import { createFollowedAddresses } from './following/addresses.ts';
 import { createMadeTwice } from './following/made-twice.ts';
 import { namedAddresses } from './following/named-addresses.ts';
 import { createSweeper } from './following/sweep.ts';
-import { readInTurns } from './following/turns.ts';
+import { createTurns } from './following/turns.ts';
 import { writtenAccounts } from './following/written-accounts.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
@@ -89,6 +89,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const send = (records: readonly LogRecord[]) => outbox.put(records);
   const learn = (record: AccountRecord) => {
     beside.told(record);
+    for (const turns of strangers) turns.told(record);
     beside.add(following.learn(record));
   };
 
@@ -137,21 +138,19 @@ export async function runStream(options: StreamOptions): Promise<void> {
     sweeper.request(gap.toSlot);
     swept = true;
   };
-  const readStrangers = () => {
-    for (const expected of ['mint', 'metadata'] as const) {
-      void readInTurns({
-        ...{ send, learn, logger, signal },
-        ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
-        read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
-        addresses: expected === 'mint' ? following.mints : following.metadata,
-        notBefore: () => slots.last ?? 0n,
-      });
-    }
-  };
+  const strangers = (['mint', 'metadata'] as const).map((expected) =>
+    createTurns({
+      ...{ send, learn, logger, signal },
+      ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
+      read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
+      addresses: expected === 'mint' ? following.mints : following.metadata,
+      notBefore: () => slots.last ?? 0n,
+    }),
+  );
 
   const begin = () => {
     // No node can be told from one of another chain before.
-    readStrangers();
+    for (const turns of strangers) void turns.run();
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({
       ...{ store, position, following, followed: beside, gaps, startSlot, reread, logger, signal },

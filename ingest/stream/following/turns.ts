@@ -26,51 +26,74 @@ export interface TurnsOptions {
   signal: AbortSignal;
 }
 
+export interface Turns {
+  /** Somebody has told of a state: what is read next is compared with that. */
+  told(record: AccountRecord): void;
+  /** Runs until the signal is given. */
+  run(): Promise<void>;
+}
+
 interface Seen {
+  /** What was told last, as of that slot. */
   state: string;
+  slot: bigint;
+  /** When it was read. */
   at: number;
 }
 
 /**
- * Reads accounts over RPC whose addresses strangers chose, until the signal is given, in turns and within a budget, those
- * that came up first. What stands there as before is not told again.
+ * Reads accounts over RPC whose addresses strangers chose, in turns and within a budget, those that came up first. What
+ * stands there as it was told is not told again.
  */
-export async function readInTurns(options: TurnsOptions): Promise<void> {
+export function createTurns(options: TurnsOptions): Turns {
   const { send, logger, signal, everyMs = EVERY_MS, againAfterMs = AGAIN_AFTER_MS } = options;
   const read = createPatientRead(options.read, options);
   let seen = new Map<string, Seen>();
-  while (!signal.aborted) {
-    const now = performance.now();
-    const addresses = options.addresses();
-    seen = new Map(addresses.flatMap((address) => entryOf(seen, address)));
-    const due = addresses
-      .filter((address) => now - (seen.get(address)?.at ?? -againAfterMs) >= againAfterMs)
-      .sort((a, b) => (seen.get(a)?.at ?? 0) - (seen.get(b)?.at ?? 0))
-      .slice(0, ADDRESSES_PER_READ);
-    if (due.length > 0) {
-      try {
-        await turn(due, now);
-      } catch (error) {
-        logger.warn({ error: messageOf(error) }, 'accounts that strangers chose were not read');
-      }
-    }
-    await pause(everyMs, signal);
-  }
 
-  async function turn(due: readonly string[], now: number): Promise<void> {
+  const turn = async (due: readonly string[], now: number) => {
     const records = await read(due, options.notBefore());
     if (records === null) return;
     const states = new Map(records.map((record) => [encodeBase58(record.address), record]));
     const changed: AccountRecord[] = [];
     for (const address of due) {
       const record = states.get(address);
-      const state = record === undefined ? '' : stateOf(record);
-      if (record !== undefined && seen.get(address)?.state !== state) changed.push(record);
-      seen.set(address, { state, at: now });
+      const known = seen.get(address) ?? { state: '', slot: 0n };
+      const isNews = record !== undefined && record.slot >= known.slot && known.state !== stateOf(record);
+      if (isNews) changed.push(record);
+      seen.set(address, { ...(isNews ? { state: stateOf(record), slot: record.slot } : known), at: now });
     }
     for (const record of changed) options.learn?.(record);
     if (changed.length > 0) await send(changed);
-  }
+  };
+
+  return {
+    told: (record) => {
+      if (seen.size === 0 || record.source !== 'rpc') return;
+      const address = encodeBase58(record.address);
+      const known = seen.get(address);
+      if (known === undefined || record.slot < known.slot) return;
+      seen.set(address, { ...known, state: stateOf(record), slot: record.slot });
+    },
+    run: async () => {
+      while (!signal.aborted) {
+        const now = performance.now();
+        const addresses = options.addresses();
+        seen = new Map(addresses.flatMap((address) => entryOf(seen, address)));
+        const due = addresses
+          .filter((address) => now - (seen.get(address)?.at ?? -againAfterMs) >= againAfterMs)
+          .sort((a, b) => (seen.get(a)?.at ?? 0) - (seen.get(b)?.at ?? 0))
+          .slice(0, ADDRESSES_PER_READ);
+        if (due.length > 0) {
+          try {
+            await turn(due, now);
+          } catch (error) {
+            logger.warn({ error: messageOf(error) }, 'accounts that strangers chose were not read');
+          }
+        }
+        await pause(everyMs, signal);
+      }
+    },
+  };
 }
 
 function entryOf(seen: ReadonlyMap<string, Seen>, address: string): [string, Seen][] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInTurns } from '../../../ingest/stream/following/turns.ts';
+import { createTurns } from '../../../ingest/stream/following/turns.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -11,7 +11,7 @@ test('what strangers chose is read a hundred at a time, each once for a long whi
   const asked: string[][] = [];
   const sent: LogRecord[] = [];
   let rounds = 0;
-  await readInTurns({
+  await createTurns({
     read: async (addresses): Promise<AccountRecord[]> => {
       asked.push([...addresses]);
       return addresses.map((address) => ({
@@ -31,10 +31,51 @@ test('what strangers chose is read a hundred at a time, each once for a long whi
     everyMs: 1,
     logger: createLogger('silent', 'test'),
     signal: stop.signal,
-  });
+  }).run();
   expect(asked.map(({ length }) => length)).toEqual([100, 100, 30]);
   expect(new Set(asked.flat())).toEqual(new Set(all));
   expect(sent.map((record) => (record.kind === 'account' ? encodeBase58(record.address) : ''))).toHaveLength(
     230,
   );
+});
+
+test('what stands there is compared with what was told last, whoever told it', async () => {
+  const stop = new AbortController();
+  const sent: [slot: bigint, value: number][] = [];
+  const at = (slot: bigint, value: number): AccountRecord => ({
+    ...account('a mint', new Uint8Array(32), Uint8Array.of(value)),
+    slot,
+    source: 'rpc',
+  });
+  /** What each turn finds, and what a sweep has told before it has its answer. */
+  const rounds: { swept?: AccountRecord; found: AccountRecord }[] = [
+    { found: at(10n, 1) },
+    { found: at(12n, 1) },
+    { swept: at(14n, 2), found: at(16n, 1) },
+    { swept: at(20n, 3), found: at(18n, 1) },
+    { found: at(22n, 1) },
+    { swept: at(21n, 4), found: at(24n, 1) },
+  ];
+  const turns = createTurns({
+    read: async () => {
+      const round = rounds.shift();
+      if (round === undefined) throw new Error('no round is left');
+      if (round.swept !== undefined) turns.told(round.swept);
+      if (rounds.length === 0) stop.abort();
+      return [round.found];
+    },
+    addresses: () => [encodeBase58(at(0n, 0).address)],
+    notBefore: () => 0n,
+    send: async (records) => {
+      for (const record of records)
+        if (record.kind === 'account') sent.push([record.slot, record.data[0] ?? 0]);
+    },
+    ...{ everyMs: 1, againAfterMs: 0, logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  await turns.run();
+  expect(sent).toEqual([
+    [10n, 1],
+    [16n, 1],
+    [22n, 1],
+  ]);
 });
