@@ -1,5 +1,6 @@
 import '../runtime/process/node-version.ts';
 import { openServer } from '../clickhouse/client.ts';
+import { isOfProgram } from '../clickhouse/queries/progress/indexed-program.ts';
 import { openDatabase } from '../clickhouse/serving/serving.ts';
 import { publicUrlOf, required } from '../runtime/config/config.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -29,6 +30,7 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const serving = serveFrom({
     openHome: () => openServer(url, config.clickhouseCluster, 'read'),
     openDatabase: (name) => openDatabase(url, name, config.clickhouseCluster, 'read'),
+    isOfProgram: (store) => isOfProgram(store, config.programId),
     signal,
     onError: (error) =>
       logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),
@@ -46,10 +48,10 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
   // Whoever asks before that waits, rather than to be told that no store is there.
-  await doneWithin(FIRST_LOOK_MS, Promise.race([serving.looked, aborted(signal)]));
+  await doneWithin(FIRST_LOOK_MS, Promise.race([serving.refused, serving.looked, aborted(signal)]));
   serveApi({ config, latest, agents, logger, registry, bound: api, signal });
   logger.info({ host: config.host, port: api.port }, 'serving');
-  await aborted(signal);
+  await Promise.race([aborted(signal), serving.refused]);
   await api.close();
   await agents.close();
   await serving.close();

@@ -6,7 +6,6 @@ import { createLatest } from '../api/latest/latest.ts';
 import { serveApi } from '../api/serve.ts';
 import { asideOf, type Store } from '../clickhouse/client.ts';
 import { ofIndexedChain } from '../clickhouse/queries/progress/indexed-chain.ts';
-import { migrate } from '../clickhouse/schema/migrate.ts';
 import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
 import { materialiseMetrics } from '../ingest/materialise/metrics.ts';
@@ -23,7 +22,7 @@ import { createRpc } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
-import { openStores } from './stores.ts';
+import { openStores, prepareStore } from './stores.ts';
 
 export interface System {
   store: Store;
@@ -63,7 +62,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'the chain is streamed from it',
   );
   const { store, reads } = await openStores(config);
-  await migrate(store, config.clickhouseCluster);
+  await prepareStore(store, config);
 
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });

@@ -1,7 +1,7 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { readServing } from '../../clickhouse/serving/serving.ts';
-import { RetryableError } from '../../runtime/errors.ts';
+import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 
 export interface ServingStore {
@@ -9,6 +9,8 @@ export interface ServingStore {
   currentStore(): Store;
   /** Resolves once the store was looked for, whether or not it was there. */
   looked: Promise<void>;
+  /** Rejects once the serving database turns out to be no one to serve. */
+  refused: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -17,6 +19,11 @@ export interface ServingOptions {
   openHome(): Promise<Store>;
   /** Opens another on the same server. */
   openDatabase(name: string): Promise<Store>;
+  /**
+   * Whether a database says that it is one to serve; one that does not say so yet serves, and is asked again.
+   * @throws ConfigError where it says that it is not.
+   */
+  isOfProgram(store: Store): Promise<boolean>;
   signal: AbortSignal;
   onError(error: unknown): void;
   onSwitched?(database: string): void;
@@ -65,15 +72,23 @@ export function serveFrom(options: ServingOptions): ServingStore {
     next = null;
     if (store !== undefined && store !== home) await store.close();
   };
+  const said = new WeakSet<Store>();
+  const check = async (store: Store) => {
+    if (!said.has(store) && (await options.isOfProgram(store))) said.add(store);
+  };
   const look = async () => {
     home ??= await options.openHome();
     const { database } = await readServing(home);
-    if (current?.database === database) return discardNext();
+    if (current?.database === database) {
+      await check(current);
+      return discardNext();
+    }
     if (next?.store.database !== database) {
       await discardNext();
       const store = database === home.database ? home : await options.openDatabase(database);
       next = { store, since: performance.now(), still: null };
     }
+    await check(next.store);
     if (current !== null && performance.now() - next.since < times.catchUpMs) {
       const [before, after] = await Promise.all([appliedOffsets(current), appliedOffsets(next.store)]);
       const now = performance.now();
@@ -87,6 +102,8 @@ export function serveFrom(options: ServingOptions): ServingStore {
     options.onSwitched?.(database);
   };
   const looked = Promise.withResolvers<void>();
+  const refused = Promise.withResolvers<never>();
+  refused.promise.catch(() => undefined);
   const following = (async () => {
     for (let wait = FIRST_WAIT_MS; !signal.aborted; ) {
       try {
@@ -95,6 +112,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
         // One that is about to serve is looked at until it does.
         await pause(next === null ? times.everyMs : Math.min(times.everyMs, times.stillMs / 2), signal);
       } catch (error) {
+        if (error instanceof ConfigError) return refused.reject(error);
         onError(error);
         await pause(wait, signal);
         wait = Math.min(wait * 2, LONGEST_WAIT_MS);
@@ -107,6 +125,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
       return current;
     },
     looked: looked.promise,
+    refused: refused.promise,
     close: async () => {
       await following;
       for (const timer of retired.values()) clearTimeout(timer);

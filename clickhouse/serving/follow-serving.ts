@@ -4,6 +4,7 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { openServer, type Store } from '../client.ts';
+import { declareProgram } from '../queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../schema/migrate.ts';
 import { openDatabase, readServing } from './serving.ts';
 
@@ -69,18 +70,27 @@ async function untilSwitched({ home, logger, signal }: FollowOptions, database: 
   }
 }
 
-/** Opens the home database of CLICKHOUSE_URL, once it answers, and follows the serving one. */
+/**
+ * Opens the home database of CLICKHOUSE_URL, once it answers, and follows the serving one.
+ * @throws ConfigError where that is of another program.
+ */
 export async function followConfigured(
   config: Config,
   options: { logger: Logger; signal: AbortSignal },
   work: (store: Store, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
-  const { clickhouseCluster: cluster } = config;
+  const { clickhouseCluster: cluster, programId } = config;
   const home = await retryUntilDone('opening ClickHouse', () => openServer(url, cluster), options);
   if (home === null) return;
+  const workOfProgram: typeof work = async (store, signal) => {
+    const declare = () => declareProgram(store, programId, cluster);
+    await retryUntilDone('saying of which program the database is', declare, { ...options, signal });
+    await work(store, signal);
+  };
+  const openNamed = (name: string) => openDatabase(url, name, cluster);
   try {
-    await followServing({ home, openDatabase: (name) => openDatabase(url, name, cluster), ...options }, work);
+    await followServing({ home, openDatabase: openNamed, ...options }, workOfProgram);
   } finally {
     await home.close();
   }

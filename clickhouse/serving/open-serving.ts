@@ -2,13 +2,14 @@ import { type Config, required } from '../../runtime/config/config.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Store } from '../client.ts';
+import { declareProgram } from '../queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../schema/migrate.ts';
 import { openServing } from './serving.ts';
 
 /**
  * The serving database on the server of CLICKHOUSE_URL, waited for until it answers and has the current schema.
  * @returns null where the signal was given first.
- * @throws ConfigError where the variable is not set.
+ * @throws ConfigError where the variable is not set, or the database is of another program.
  */
 export function openStore(
   config: Config,
@@ -21,6 +22,7 @@ export function openStore(
       const store = await openServing(url, config.clickhouseCluster);
       try {
         await mustBeCurrent(store);
+        await declareProgram(store, config.programId, config.clickhouseCluster);
       } catch (error) {
         await store.close();
         throw error;

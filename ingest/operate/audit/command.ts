@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openEmbedded, type Store } from '../../../clickhouse/client.ts';
 import { ofIndexedChain } from '../../../clickhouse/queries/progress/indexed-chain.ts';
+import { isOfProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { openServing } from '../../../clickhouse/serving/serving.ts';
 import type { Config } from '../../../runtime/config/config.ts';
@@ -36,6 +37,8 @@ export async function audit(signal: AbortSignal): Promise<void> {
   const { store, close } = await open(config, signal);
   try {
     const { solanaRpcUrl: url, commitment, programId } = config;
+    // Changes nothing: it does not say so where nobody has.
+    await isOfProgram(store, programId);
     const rpc = url === null ? null : ofIndexedChain(createRpc(url, { commitment }), () => store, print);
     if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
     await runAudit({ store, rpc, programId, report, signal, pauseMs: PAUSE_MS, waitMs: WAIT_MS }).catch(

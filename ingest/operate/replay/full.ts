@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { migrate } from '../../../clickhouse/schema/migrate.ts';
 import {
@@ -11,6 +12,7 @@ import {
 import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createKafkaReader } from '../../log/kafka/reader.ts';
 import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';
@@ -90,10 +92,14 @@ async function databaseToFill(
   return database;
 }
 
-/** @throws ConfigError where the group is ahead of the database: what is between would never be read. */
+/**
+ * @throws ConfigError where the group is ahead of the database: what is between would never be read; and where an earlier
+ * run began to fill it with another program.
+ */
 async function prepare(context: ReplayContext, store: Store): Promise<void> {
-  const { kafka, prefix, cluster } = context;
+  const { kafka, prefix, cluster, programId } = context;
   await migrate(store, cluster);
+  await declareProgram(store, encodeBase58(programId), cluster);
   const applied = await appliedOffsets(store);
   if (!reaches(applied, await committedOffsets(context, store.database))) {
     throw new ConfigError(

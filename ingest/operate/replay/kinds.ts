@@ -1,9 +1,11 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
 import { notReached } from '../../../runtime/process/not-reached.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';
@@ -35,6 +37,8 @@ function current(replay: Replay): Replay {
     } catch (error) {
       throw error instanceof RetryableError ? new ConfigError(error.message) : error;
     }
+    const { cluster, programId } = context;
+    await onServing(context, (store) => declareProgram(store, encodeBase58(programId), cluster));
     await replay(context);
   };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { declareProgram, isOfProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { awaited } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
@@ -45,6 +46,7 @@ async function open(wrap: (store: Store) => Store = (store) => store, times: Par
   const serving = serveFrom({
     openHome: async () => kept(former),
     openDatabase: async (name) => kept(await databases.open(name)),
+    isOfProgram: async () => true,
     signal: stop.signal,
     onError: (error) => {
       throw error;
@@ -169,6 +171,7 @@ test('whoever waits for the first look has a store then, or is told at once that
     serveFrom({
       openHome,
       openDatabase: databases.open,
+      isOfProgram: async () => true,
       signal: stop.signal,
       onError: () => {},
     });
@@ -181,4 +184,20 @@ test('whoever waits for the first look has a store then, or is told at once that
   await away.looked;
   expect(away.currentStore).toThrow('not connected yet');
   ends.push(slow.close, away.close);
+});
+
+test('a database that nobody has said the program of is served until somebody says that it is of another', async () => {
+  const serving = serveFrom({
+    openHome: async () => ({ ...former, close: async () => {} }),
+    openDatabase: databases.open,
+    isOfProgram: (store) => isOfProgram(store, key('ours')),
+    signal: stop.signal,
+    onError: () => {},
+    times: { everyMs: 5 },
+  });
+  await serving.looked;
+  expect(serving.currentStore().database).toBe(former.database);
+  await declareProgram(former, key('theirs'));
+  await expect(serving.refused).rejects.toThrow(`is of the program ${key('theirs')}`);
+  await serving.close();
 });

@@ -157,6 +157,7 @@ describe.skipIf(missing !== null)(
       const follower = serveFrom({
         openHome: async () => ({ ...home, close: async () => {} }),
         openDatabase: stage.databases.open,
+        isOfProgram: async () => true,
         signal: stop.signal,
         onError: () => {},
       });

@@ -1,0 +1,48 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { ConfigError } from '../../../runtime/errors.ts';
+import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
+import type { Store } from '../../client.ts';
+import { onClusterClause } from '../../schema/cluster.ts';
+import { alone } from '../../schema/migration-lock.ts';
+
+const UNKNOWN_TABLE = '60';
+
+/**
+ * Whether the database says that it is of this program; false where nobody has said of which it is yet.
+ * @throws ConfigError where it is of another: sums without the history of the one, or of both together, would look whole.
+ */
+export async function isOfProgram(store: Store, programId: string): Promise<boolean> {
+  const rows = await store
+    .query<{ program: string }>('SELECT program FROM indexed_program FINAL')
+    .catch((error) => {
+      // Who only reads finds a schema of before.
+      if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return [];
+      throw error;
+    });
+  const other = rows.find(({ program }) => program !== programId);
+  if (other === undefined) return rows.length > 0;
+  throw new ConfigError(
+    `the database ${store.database} is of the program ${named(other.program)}, and PROGRAM_ID is ${named(programId)}: set PROGRAM_ID to the one that it is of, or name a database for the other in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set)`,
+  );
+}
+
+/**
+ * Says that a database is of this program, before anything of it is written there.
+ * @throws ConfigError where it is of another.
+ */
+export async function declareProgram(
+  store: Store,
+  programId: string,
+  cluster: string | null = null,
+): Promise<void> {
+  if (await isOfProgram(store, programId)) return;
+  const declare = async () => {
+    if (!(await isOfProgram(store, programId)))
+      await store.insert('indexed_program', [{ program: programId }]);
+  };
+  // Of two that are first, with a program each, the second finds what the first has said.
+  await (store.exclusive ? declare() : alone(store, onClusterClause(cluster), declare));
+}
+
+const named = (program: string): string =>
+  program === DEVNET_PROGRAM_ID ? `${program}, the local chain's, which an unset one means` : program;

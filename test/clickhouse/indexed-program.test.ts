@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { declareProgram, isOfProgram } from '../../clickhouse/queries/progress/indexed-program.ts';
+import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
+import {
+  batchOf,
+  key,
+  logOf,
+  marker,
+  PROGRAM,
+  routed,
+  transaction,
+} from '../ingest/materialise/support/records.ts';
+import { emptyDatabase, freshDatabase, urlOf } from '../support/database.ts';
+
+const OURS = key('ours');
+const THEIRS = key('theirs');
+
+let store: Store;
+beforeEach(async () => {
+  store = await freshDatabase();
+});
+afterEach(() => store.close());
+
+test('who first opens a database says of which program it is, and it is refused to any other', async () => {
+  expect(await isOfProgram(store, OURS)).toBe(false);
+  await declareProgram(store, OURS);
+  await declareProgram(store, OURS);
+  expect(await isOfProgram(store, OURS)).toBe(true);
+  await expect(declareProgram(store, THEIRS)).rejects.toThrow(ConfigError);
+  await expect(isOfProgram(store, THEIRS)).rejects.toThrow(
+    `the database ${store.database} is of the program ${OURS}, and PROGRAM_ID is ${THEIRS}: set PROGRAM_ID to`,
+  );
+  // A refusal says nothing in the database.
+  expect(await isOfProgram(store, OURS)).toBe(true);
+});
+
+test('of several that are first at once, with a program each, one alone is let in', async () => {
+  const opened = await Promise.all([0, 1, 2, 3].map(() => openServer(urlOf(store))));
+  const ended = await Promise.allSettled(opened.map((own, at) => declareProgram(own, key(`program ${at}`))));
+  expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const first = ended.findIndex(({ status }) => status === 'fulfilled');
+  expect(await isOfProgram(store, key(`program ${first}`))).toBe(true);
+  for (const own of opened) await own.close();
+});
+
+test('what was filled before anybody said so is of who opens it next', async () => {
+  const materialise = createMaterialiser({ store, programId: PROGRAM });
+  await materialise(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
+  await declareProgram(store, OURS);
+  await expect(declareProgram(store, THEIRS)).rejects.toThrow(ConfigError);
+});
+
+test('a schema of before says of no program', async () => {
+  const before = await emptyDatabase();
+  expect(await isOfProgram(before, OURS)).toBe(false);
+  await before.close();
+});
+
+test('the sentence says where an id is meant because none was set', async () => {
+  await declareProgram(store, OURS);
+  await expect(isOfProgram(store, DEVNET_PROGRAM_ID)).rejects.toThrow(
+    'which an unset one means: set PROGRAM_ID',
+  );
+});

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEmbedded, type Store } from '../../clickhouse/client.ts';
+import { declareProgram } from '../../clickhouse/queries/progress/indexed-program.ts';
+import { migrate } from '../../clickhouse/schema/migrate.ts';
+import { createKafkaClient } from '../../ingest/log/kafka/client.ts';
+import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { key } from '../ingest/materialise/support/records.ts';
+import { freshDatabase, urlOf } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { brokerMissing } from '../support/kafka.ts';
+import { sharedBrokers } from '../support/servers-of-run.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const OURS = key('ours');
+const THEIRS = key('theirs');
+const missing = brokerMissing();
+
+const dataDir = mkdtempSync(path.join(tmpdir(), 'another-program-'));
+const prefix = `another-program-${process.pid}-${Date.now()}`;
+const children = new Set<ChildProcess>();
+let store: Store;
+/** Nobody is at any of these but ClickHouse and Kafka: no command asks another before it knows. */
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  store = await freshDatabase();
+  await declareProgram(store, THEIRS);
+  const nobody = `127.0.0.1:${await freePort()}`;
+  env = {
+    ...{ DATA_DIR: dataDir, LOG_LEVEL: 'fatal', PORT: '0', PROGRAM_ID: OURS },
+    ...{ CLICKHOUSE_URL: urlOf(store), POSTGRES_URL: `postgres://${nobody}/none`, KAFKA_BROKERS: nobody },
+    ...{ YELLOWSTONE_ENDPOINT: nobody, SOLANA_RPC_URL: `http://${nobody}`, KAFKA_TOPIC_PREFIX: prefix },
+  };
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Runs a command to its end: the code that it ends with, and its last word. */
+async function run(file: string, own: Record<string, string> = {}) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', file], {
+    cwd: ROOT,
+    env: { PATH, NODE_COMPILE_CACHE, UV_THREADPOOL_SIZE: '16', ...env, ...own },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  children.add(child);
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code, last: said.trimEnd().split('\n').at(-1) };
+}
+
+/** The name of a database at an address that may hold secrets is one of them. */
+const REFUSED = {
+  code: 1,
+  last: expect.stringMatching(
+    new RegExp(
+      `^the database \\S+ is of the program ${THEIRS}, and PROGRAM_ID is ${OURS}: set PROGRAM_ID to`,
+    ),
+  ),
+};
+
+describe('over a database of another program', () => {
+  test.each([
+    'ingest/commands/materialise.ts',
+    'ingest/commands/poll.ts',
+    'ingest/commands/audit.ts',
+    'api/main.ts',
+  ])('%s ends with that sentence', async (file) => {
+    expect(await run(file)).toEqual(REFUSED);
+  });
+
+  test('npm start ends with it, over a server and over the engine in DATA_DIR', async () => {
+    expect(await run('start/main.ts', { KAFKA_BROKERS: '' })).toEqual(REFUSED);
+    const own = await openEmbedded(path.join(dataDir, 'clickhouse'));
+    await migrate(own);
+    await declareProgram(own, THEIRS);
+    await own.close();
+    const embedded = { KAFKA_BROKERS: '', CLICKHOUSE_URL: '', POSTGRES_URL: '' };
+    expect(await run('start/main.ts', embedded)).toEqual(REFUSED);
+  });
+
+  describe.skipIf(missing !== null)(`with a log${missing === null ? '' : ` (${missing})`}`, () => {
+    let KAFKA_BROKERS: string;
+    beforeAll(async () => {
+      const brokers = await sharedBrokers();
+      KAFKA_BROKERS = brokers.join(',');
+      const logger = createLogger('silent', 'test');
+      const client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+      await ensureTopics(client, { prefix, partitions: 1, replication: null, retentionMs: '-1' });
+      await client.close();
+    });
+
+    test.each(['ingest', 'backfill', 'replay'])('npm run %s ends with it too', async (command) => {
+      expect(await run(`ingest/commands/${command}.ts`, { KAFKA_BROKERS })).toEqual(REFUSED);
+    });
+  });
+});
