@@ -2,6 +2,8 @@ import type { Store } from '../clickhouse/client.ts';
 import { appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
 import { appliedPosition, lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
+import { onClusterClause } from '../clickhouse/schema/cluster.ts';
+import { type LeaseTimes, takeLogLease } from '../clickhouse/schema/log-lease.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
@@ -32,6 +34,8 @@ export interface SharedLogOptions {
   lingerMs?: () => number;
   /** Told which partitions this process has. */
   onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
+  /** How a log in this process holds a database that others reach too. */
+  leaseTimes?: LeaseTimes;
 }
 
 /** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
@@ -39,23 +43,40 @@ export async function openLog(
   config: Config,
   store: Store,
   logger: Logger,
-  { lingerMs = () => 0, onAssigned = () => {} }: SharedLogOptions = {},
+  options: SharedLogOptions = {},
 ): Promise<SharedLog> {
+  const { onAssigned = () => {} } = options;
   if (config.kafkaBrokers !== null) return overKafka(config, store, logger, onAssigned);
   onAssigned(new Map(TOPICS.map((topic) => [topic, [0]])));
-  return inProcess(store, logger, lingerMs);
+  return inProcess(config, store, logger, options);
 }
 
-async function inProcess(store: Store, logger: Logger, lingerMs: () => number): Promise<SharedLog> {
+async function inProcess(
+  { clickhouseCluster }: Config,
+  store: Store,
+  logger: Logger,
+  { lingerMs = () => 0, leaseTimes }: SharedLogOptions,
+): Promise<SharedLog> {
+  const onWait = (seconds: number) =>
+    logger.warn(
+      { seconds },
+      'another process had the database: waiting until it shows that it lives, or for so long',
+    );
+  const lease = store.exclusive
+    ? null
+    : await takeLogLease(store, onClusterClause(clickhouseCluster), onWait, leaseTimes);
   await declarePartitions(store, { accounts: 1, transactions: 1 });
   await skipCutOffBatch(store, MOST_AT_ONCE);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
     lingerMs,
     onFailure: (error) => logger.warn({ error: messageOf(error) }, 'a batch was not applied; trying again'),
+    ...(lease && { owned: lease.isHeld }),
   });
   return {
     ...log,
+    run: (apply, signal) => Promise.race([log.run(apply, signal), ...(lease === null ? [] : [lease.lost])]),
+    close: async () => lease?.release(),
     position: () => appliedPosition(store, 2),
     ends: async (topic) => new Map([[0, log.end(topic)]]),
   };

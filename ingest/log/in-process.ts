@@ -18,6 +18,8 @@ export interface MemoryLogOptions {
   maxBatch?: number;
   /** Told of a batch that failed before it is handed out again. */
   onFailure?: (error: unknown) => void;
+  /** False from when on nothing more of it may be written. */
+  owned?: () => boolean;
   /** For how long what comes behind a batch is gathered before it is handed out; asked with each batch. */
   lingerMs?: () => number;
 }
@@ -52,7 +54,7 @@ const TOLD_ONCE = new Set<LogRecord['kind']>(['unseen']);
  * log is at its end.
  */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
-  const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE } = options;
+  const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE, owned = () => true } = options;
   let waiting = 0;
   let isAtEnd = false;
   let room: (() => void)[] = [];
@@ -102,7 +104,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       // A batch that is being written when the signal comes is finished: nobody takes the partition away.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
       try {
-        await apply({ topic: queue.topic, partition: 0, entries, owned: () => true });
+        await apply({ topic: queue.topic, partition: 0, entries, owned });
       } catch (error) {
         options.onFailure?.(error);
         await pause(backoffMs(failures), signal);

@@ -55,6 +55,7 @@ async function live(death: Death): Promise<Life> {
     end: async () => {
       stop.abort();
       await running;
+      await log.close();
     },
   };
 }

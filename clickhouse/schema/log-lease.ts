@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError, RetryableError } from '../../runtime/errors.ts';
+import { doneWithin } from '../../runtime/process/lifecycle.ts';
+import type { Store } from '../client.ts';
+import { lockTable } from './lock-table.ts';
+import type { LockTimes } from './migration-lock.ts';
+
+/** The table that is the lease. */
+const LEASE = 'log_lease';
+
+export type LeaseTimes = Pick<LockTimes, 'everyMs' | 'staleSeconds'>;
+
+const TIMES: LeaseTimes = { everyMs: 3_000, staleSeconds: 15 };
+const RELEASE_WITHIN_MS = 2_000;
+
+/** That a database is filled from the log of this process alone: two logs in two processes number their records alike. */
+export interface LogLease {
+  /** False from when on another may have it: nothing more may be written. */
+  isHeld(): boolean;
+  /** Rejects once another has it, or had. */
+  lost: Promise<never>;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes it for as long as the process goes on. A holder that was killed is waited for until it counts as dead.
+ * @param onWait told once where somebody has it who may live
+ * @throws ConfigError where a living process has it.
+ */
+export async function takeLogLease(
+  store: Store,
+  onCluster: string,
+  onWait: (seconds: number) => void = () => {},
+  times = TIMES,
+): Promise<LogLease> {
+  const lock = lockTable(store, onCluster, LEASE);
+  const holder = randomUUID();
+  const signs = new Set<string>();
+  let heldAt = performance.now();
+  while (!(await lock.take(holder))) {
+    const sign = (await lock.held())?.sign;
+    if (sign !== undefined && signs.size === 0) onWait(times.staleSeconds);
+    if (sign !== undefined) signs.add(sign);
+    // What one that was killed had asked for may still be done: a second sign is of a living one.
+    if (signs.size > 2)
+      throw new ConfigError(
+        `another npm start fills the database ${store.database} from a log of its own: stop that one, name another database in CLICKHOUSE_URL, or a log for both in KAFKA_BROKERS. One that was killed keeps it for ${times.staleSeconds} s.`,
+      );
+    await lock.removeStale(times.staleSeconds);
+    await delay(times.everyMs);
+    heldAt = performance.now();
+  }
+  const made = await lock.held();
+  if (!made?.sign.startsWith(holder))
+    throw new RetryableError(`the database ${store.database} was taken by another npm start: start again`);
+  let isLost = false;
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => undefined);
+  let beats = 0;
+  const beat = async () => {
+    beats += 1;
+    const begunAt = performance.now();
+    const failed = await lock.beat(`${holder} ${beats}`).then(
+      () => false,
+      () => true,
+    );
+    // Behind the sign: what is ours now has heard it.
+    if ((await lock.held())?.uuid !== made.uuid) {
+      isLost = true;
+      clearInterval(alive);
+      lost.reject(
+        new RetryableError(
+          `another npm start fills the database ${store.database} since this one gave no sign of life for ${times.staleSeconds} s: this one ends`,
+        ),
+      );
+    } else if (!failed) heldAt = begunAt;
+  };
+  let beating: Promise<void> | null = null;
+  const alive = setInterval(() => {
+    // One that the database does not answer is followed by others.
+    beating ??= beat()
+      .catch(() => undefined)
+      .finally(() => {
+        beating = null;
+      });
+  }, times.everyMs);
+  return {
+    isHeld: () => !isLost && performance.now() - heldAt < times.staleSeconds * 1_000,
+    lost: lost.promise,
+    release: async () => {
+      clearInterval(alive);
+      const released = (beating ?? Promise.resolve()).then(() => (isLost ? undefined : lock.release(holder)));
+      // What is not given back to a database that does not answer is nobody's soon.
+      await doneWithin(RELEASE_WITHIN_MS, released).catch(() => undefined);
+    },
+  };
+}
