@@ -35,6 +35,8 @@ export interface Store {
    * with this one.
    */
   aside?(connections: number): Store;
+  /** The same database over a connection that waits for an answer as long as it takes. Closed by who asked for it. */
+  patient?(): Store;
   close(): Promise<void>;
 }
 
@@ -54,17 +56,35 @@ const QUIET = { log: { level: ClickHouseLogLevel.OFF } };
 
 const CONNECTIONS = 16;
 
+const ANSWER_WITHIN_MS = 60_000;
+
+/**
+ * For what makes rows out of all rows, of which a server says nothing before its end. That it goes on is not asked to be
+ * told in headers: what fails behind the first of them has the status of what was done. Whether the server is there at all
+ * the system asks.
+ */
+const PATIENCE_MS = 7 * 86_400_000;
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** The engine on a directory of this machine; one process owns it. */
-export async function openEmbedded(path: string, database = 'bankroll'): Promise<Store> {
+export async function openEmbedded(
+  path: string,
+  database = 'bankroll',
+  answerWithinMs?: number,
+): Promise<Store> {
   if (!NAME.test(database)) throw new TypeError(`no database name: ${database}`);
   const over = (sessions: Sessions): Store => {
     const client = createClient({ ...QUIET, connection: embeddedConnection(sessions) });
     return { ...storeOf(client, database), exclusive: true };
   };
-  const store = over(await openSessions(path, database, 4));
-  return withAsides(store, (connections) => over(opened(openSessions(path, database, connections))));
+  const sessions = (count: number, withinMs = answerWithinMs) =>
+    openSessions(path, database, count, withinMs);
+  const store: Store = {
+    ...over(await sessions(4)),
+    patient: () => over(opened(sessions(1, Number.POSITIVE_INFINITY))),
+  };
+  return withAsides(store, (connections) => over(opened(sessions(connections))));
 }
 
 /** The same database over connections that this one use of it has for itself, where the store has such. */
@@ -101,6 +121,7 @@ export async function openServer(
   url: string,
   cluster: string | null = null,
   rights: Rights = 'write',
+  answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<Store> {
   const parsed = new URL(url);
   const database = decodeURIComponent(parsed.pathname.slice(1)) || 'bankroll';
@@ -110,7 +131,7 @@ export async function openServer(
     url: `${parsed.protocol}//${parsed.host}`,
     username: decodeURIComponent(parsed.username) || 'default',
     password: decodeURIComponent(parsed.password),
-    request_timeout: 60_000,
+    request_timeout: answerWithinMs,
     max_open_connections: CONNECTIONS,
   };
   if (rights === 'write') {
@@ -122,10 +143,11 @@ export async function openServer(
       await first.close();
     }
   }
-  const connected = (connections: number) =>
+  const connected = (connections: number, withinMs = answerWithinMs) =>
     createClient({
       ...options,
       max_open_connections: connections,
+      request_timeout: withinMs,
       database,
       clickhouse_settings: {
         output_format_json_quote_64bit_integers: 1,
@@ -139,7 +161,11 @@ export async function openServer(
       },
     });
   const over = (connections: number) => storeOf(connected(connections), database);
-  return withAsides(over(CONNECTIONS), over);
+  const store: Store = {
+    ...over(CONNECTIONS),
+    patient: () => storeOf(connected(1, PATIENCE_MS), database),
+  };
+  return withAsides(store, over);
 }
 
 function storeOf(client: ClickHouseClient, database: string): Store {

@@ -45,8 +45,8 @@ export async function migrate(store: Store, cluster: string | null = null): Prom
 
 async function apply(store: Store, cluster: string | null): Promise<string[]> {
   const run = async (statement: string) => {
-    for (const form of cluster === null ? [statement] : forCluster(statement, cluster))
-      await store.command(form);
+    const ask = isCopy(statement) ? (form: string) => askPatiently(store, form) : store.command;
+    for (const form of cluster === null ? [statement] : forCluster(statement, cluster)) await ask(form);
   };
   const isNew = cluster === null && (await hasNoTables(store));
   await run(LEDGER);
@@ -61,6 +61,16 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
   }
   if (isNew) await store.insert('migrations', now.map(rowOf));
   return now.map(({ name }) => name);
+}
+
+/** Rows made out of all rows are there when they are: to give up on them is to begin them again, for ever. */
+async function askPatiently(store: Store, statement: string): Promise<void> {
+  const patient = store.patient?.();
+  try {
+    await (patient ?? store).command(statement);
+  } finally {
+    await patient?.close();
+  }
 }
 
 /** Whether this is the first run on a database; one that was killed has left a table. */

@@ -85,6 +85,35 @@ describe('migrating', () => {
     expect((await daySeries(store)).map((row) => row.routed_to_lp)).toEqual(['9040015']);
   });
 
+  test('waits for rows that it makes out of rows as long as they take, and for nothing else', async () => {
+    const told: Record<'asked' | 'waited', string[]> = { asked: [], waited: [] };
+    let open = 0;
+    const telling = (how: 'asked' | 'waited', close = store.close): Store => ({
+      ...store,
+      close,
+      command: async (sql, params) => {
+        told[how].push(sql);
+        await store.command(sql, params);
+      },
+    });
+    const patient = () => {
+      open += 1;
+      return telling('waited', async () => {
+        open -= 1;
+      });
+    };
+    // Rows may be there: a run that was killed has left a table.
+    await store.command(LEDGER_OF_BEFORE);
+    await migrate({ ...telling('asked'), patient });
+    const copies = migrations().flatMap(({ sql }) =>
+      statementsOf(sql).filter((one) => one.startsWith('INSERT')),
+    );
+    expect(copies.length).toBeGreaterThan(5);
+    expect(told.waited).toEqual(copies);
+    expect(told.asked.filter((sql) => sql.startsWith('INSERT'))).toEqual([]);
+    expect(open).toBe(0);
+  });
+
   test('stops where an applied file was changed, or is not known', async () => {
     await migrate(store);
     const name = migrations()[0]?.name as string;
