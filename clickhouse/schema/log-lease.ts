@@ -11,7 +11,7 @@ const LEASE = 'log_lease';
 
 export type LeaseTimes = Pick<LockTimes, 'everyMs' | 'staleSeconds'>;
 
-const TIMES: LeaseTimes = { everyMs: 3_000, staleSeconds: 15 };
+const TIMES: LeaseTimes = { everyMs: 2_000, staleSeconds: 8 };
 const RELEASE_WITHIN_MS = 2_000;
 
 /** That a database is filled from the log of this process alone: two logs in two processes number their records alike. */
