@@ -37,7 +37,7 @@ export function readRange(query: URLSearchParams, nowMs: number): Range | NoRang
   let isOfNow = false;
   try {
     const until = Math.min(time(query, 'to') ?? now, now);
-    const since = time(query, 'from') ?? until - DEFAULT_S;
+    const since = time(query, 'from') ?? Math.max(0, until - DEFAULT_S);
     isOfNow = until === now || since > now;
     if (since > now) throw new RangeError(`from is in the future. Valid: from up to ${isoTime(now)}`);
     if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);

@@ -48,6 +48,13 @@ test('times are ISO 8601 in any zone, UTC where there is none, or unix seconds; 
   );
 });
 
+test.each(['0', '3600', '604799'])(
+  'up to %s, days after the first second, nothing before that is asked for',
+  (to) => {
+    expect(read(`to=${to}`)).toMatchObject({ from: 0, to: Math.floor(Number(to) / 3600) * 3600 });
+  },
+);
+
 test('what is to come is not told, and a moment that ends a step is told once', () => {
   expect(read('to=2030-01-01')).toMatchObject({ to: NOW / 1000, unfinished: true });
   const at = readRange(new URLSearchParams('from=2026-11-22'), Date.UTC(2026, 10, 22, 2));
