@@ -7,23 +7,19 @@ import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
 import { readingsByTable, recordsByKind } from './batch-records.ts';
-import { createDerived, type DerivedRows } from './derived-events.ts';
-import { createDecided } from './disputes/decided-transactions.ts';
+import type { DerivedRows } from './derived-events.ts';
 import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
-import { createEventTimes } from './event-times.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
-import { createResolved } from './letters/resolved-letters.ts';
-import { createNamedAccounts } from './named-accounts.ts';
-import { advance, follows, type Progress, progressRow, readProgress } from './progress.ts';
-import { createSums } from './rollups/live.ts';
+import { createMemory, type Memory } from './memory.ts';
+import { advance, follows, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
 import { arePast, touchedBy } from './rollups/touched-by.ts';
 import { undatedRows } from './rows/facts.ts';
 import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled-profits.ts';
-import { createStates, type Insert } from './states.ts';
+import type { Insert } from './states.ts';
 import { joined, struckRows, verifiedRows } from './struck-transactions.ts';
 import { wholeAgainRows } from './whole-again.ts';
 
@@ -58,31 +54,37 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const { programId, recomputeByOwner: reread } = options;
   // Partitions are written side by side.
   const store = coalescing(options.store);
-  const writeSums = createSums(options.store, createRollups(options.store));
-  const settleDerived = createDerived(options.store);
-  const decide = createDecided(options.store);
-  const timesOf = createEventTimes(options.store);
-  const writeStates = createStates(store);
-  const named = createNamedAccounts();
-  const resolvedBy = createResolved(store);
+  const recompute = createRollups(options.store);
+  const remember = () => createMemory(options.store, store, recompute);
+  let memory = remember();
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
-  const known = new Map<string, Progress>();
   const places = createAppliedRows((rows) => store.insert('applied', rows));
 
   return async (batch) => {
     if (batch.entries.length === 0) return;
     const underWay = places.begin();
+    const mine = memory;
     try {
-      await write(batch, underWay);
+      await write(batch, mine, underWay);
+    } catch (error) {
+      if (memory === mine && mayHaveLost(batch, error)) memory = remember();
+      throw error;
     } finally {
       underWay.over();
     }
   };
 
+  /** Whether the database may lack what is remembered as written: it failed, or has less than was read of the log. */
+  function mayHaveLost(batch: LogBatch, error: unknown): boolean {
+    // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
+    if (error instanceof OffsetGapError) return memory.known.has(placeOf(batch));
+    return !(error instanceof PartitionLostError);
+  }
+
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
-  async function write(batch: LogBatch, underWay: UnderWay): Promise<void> {
-    const made = await begin(batch);
+  async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
+    const made = await begin(batch, mine);
     const derived = await writeWhatIsMissing(made);
     await writeFactsAndSums(made, derived);
     const letters = await writeStatesAndReadings(made);
@@ -98,17 +100,23 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** What is made of a batch, and how it is written. */
-  async function begin(batch: LogBatch) {
+  async function begin(batch: LogBatch, mine: Memory) {
     const { partition, topic } = batch;
-    const place = `${topic}/${partition}`;
-    const stored = known.get(place);
+    const place = placeOf(batch);
+    const stored = mine.known.get(place);
     const goesOn = follows(stored, batch);
     const before = goesOn ? stored : await readProgress(store, topic, partition);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
+    // What one batch has written may be lost where one beside it fails: it is written again as a whole.
+    const owned = () => batch.owned() && memory === mine;
+    const lost = () =>
+      batch.owned()
+        ? new Error(`a batch beside that of ${place} failed`)
+        : new PartitionLostError(`${place} was taken away`);
     const checkOwned = () => {
-      if (!batch.owned()) throw new PartitionLostError(`${place} was taken away`);
+      if (!owned()) throw lost();
     };
     const changes: Changes = new Map();
     const insert: Insert = async (table, rows, keys) => {
@@ -121,30 +129,24 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const records = recordsByKind(batch);
     const told = profitRows(records.profits);
     const alone = goesOn && reread === undefined;
-    const { transactions, dated } = await timesOf(records.transactions, alone);
+    const { transactions, dated } = await mine.timesOf(records.transactions, alone);
     const read = await settledFacts(store, transactions, programId, { partition, told });
-    const { facts, undone, decided } = await decide(read, transactions, alone);
+    const { facts, undone, decided } = await mine.decide(read, transactions, alone);
     const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, partition);
     const verified = records.verified.map(({ record }) => record);
     const disputed = disputedRows(transactions);
     const struckOut = struckOutRows(verified);
     const struck = joined(struckRows(verified, partition), undone);
-    const written = { batch, place, before, goesOn, changes, checkOwned, insert };
+    const written = { batch, memory: mine, place, before, goesOn, changes, owned, lost, checkOwned, insert };
     return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
   }
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
   /** What makes sums absent comes before the facts it is about. */
-  async function writeWhatIsMissing({
-    insert,
-    goesOn,
-    told,
-    facts,
-    gaps,
-    struck,
-    disputed,
-  }: BegunBatch): Promise<DerivedRows> {
+  async function writeWhatIsMissing(made: BegunBatch): Promise<DerivedRows> {
+    const { insert, goesOn, told, facts, gaps, struck, disputed } = made;
+    const { settleDerived, named } = made.memory;
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('disputed_transactions', disputed);
     await insert('stream_holes', struck.holes, ['']);
@@ -160,7 +162,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {
-    const { batch, before, goesOn, changes, checkOwned, insert, records, facts, struck } = made;
+    const { batch, before, goesOn, changes, owned, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
     if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
@@ -173,7 +175,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (touched.intervals.size === 0) return;
     checkOwned();
     noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
-    const { partition, owned } = batch;
+    const { partition } = batch;
     if (reread !== undefined) return reread(partition, touched);
     const { offset } = batch.entries.at(-1) as LogEntry;
     const ownFacts = [...facts.events, ...derived.events];
@@ -181,12 +183,16 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // what is struck out.
     const anew = !goesOn || records.recomputes.length + struck.events.length > 0;
     const applied = before.offset;
-    await writeSums({ partition, offset, facts: ownFacts, touched, applied, anew, owned }, insert);
+    await made.memory.writeSums(
+      { partition, offset, facts: ownFacts, touched, applied, anew, owned },
+      insert,
+    );
   }
 
   /** Latest states, readings, and the letters that were found among all of it. */
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
     const { batch, before, goesOn, changes, insert, records, facts, states, struckOut } = made;
+    const { writeStates, resolvedBy } = made.memory;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried, unseen } = records;
     await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
@@ -207,16 +213,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** What makes sums present again comes after the sums. */
-  async function writeWhatIsWhole({
-    batch,
-    insert,
-    records,
-    dated,
-    facts,
-    gaps,
-    struckOut,
-    decided,
-  }: BegunBatch): Promise<void> {
+  async function writeWhatIsWhole(made: BegunBatch): Promise<void> {
+    const { batch, insert, records, dated, facts, gaps, struckOut, decided } = made;
     await insert('dated_events', dated);
     await insert('transactions', facts.transactions);
     const again = await wholeAgainRows(store, records.transactions, facts.transactions);
@@ -230,13 +228,16 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** The partition's place in the log: whoever reads it finds all that was written before it. */
-  async function writePlace({ batch, place, before }: BegunBatch, underWay: UnderWay): Promise<void> {
+  async function writePlace(made: BegunBatch, underWay: UnderWay): Promise<void> {
+    const { batch, place, before, owned, lost } = made;
     const progress = advance(before, batch, Date.now());
     // Readings are told of as they are written: to hold up the next of them has them come together.
     const quiet =
       !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');
-    const rowAt = (at: number) => (batch.owned() ? progressRow(progress, at) : null);
-    if (!(await underWay.applied(quiet, rowAt))) throw new PartitionLostError(`${place} was taken away`);
-    known.set(place, progress);
+    const rowAt = (at: number) => (owned() ? progressRow(progress, at) : null);
+    if (!(await underWay.applied(quiet, rowAt))) throw lost();
+    made.memory.known.set(place, progress);
   }
 }
+
+const placeOf = ({ topic, partition }: LogBatch): string => `${topic}/${partition}`;
