@@ -7,15 +7,26 @@ import { columnNames, inPartitions, POLICY_COLUMNS, selected, upToOffset } from 
 const MINTS_PER_STATEMENT = 500;
 const WIDEST = WIDTHS[WIDTHS.length - 1] as number;
 
+/** What was decided to be another policy's may have been the last of an interval: each key that has a row gets a new one. */
 const OF_FACTS = `
 INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT
-  e.mint, ${NARROWEST}, intDiv(e.slot, ${NARROWEST}) AS span, e.log_partition, ${upToOffset('e')} AS log_offset,
+  e.mint, ${NARROWEST}, e.span, e.log_partition, ${upToOffset('e')} AS log_offset,
   ${selected(POLICY_COLUMNS, 'ofFacts')}
-FROM events_by_slot AS e FINAL
-WHERE intDiv(e.slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND e.mint IN {mints:Array(String)}
-  AND ${inPartitions('e')}
-GROUP BY e.mint, span, e.log_partition`;
+FROM (
+  SELECT e.mint AS mint, intDiv(e.slot, ${NARROWEST}) AS span, e.log_partition AS log_partition, e.kind AS kind,
+    e.amount_a AS amount_a, e.amount_b AS amount_b, e.amount_c AS amount_c, e.amount_d AS amount_d,
+    e.block_time AS block_time
+  FROM events_by_slot AS e FINAL
+  WHERE intDiv(e.slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND e.mint IN {mints:Array(String)}
+    AND ${inPartitions('e')}
+  UNION ALL
+  SELECT s.mint, s.span, s.log_partition, '', 0, 0, 0, 0, NULL
+  FROM policy_spans AS s
+  WHERE s.mint IN {mints:Array(String)} AND s.width = ${NARROWEST} AND s.span IN {spans:Array(UInt64)}
+    AND ${inPartitions('s')}
+) AS e
+GROUP BY e.mint, e.span, e.log_partition`;
 
 /** Spans of a width from those of the one before. */
 const OF_SPANS = `

@@ -53,6 +53,7 @@ const CHAIN: TransactionRecord[] = [
   transaction('less', 11n, [routed(7n)], { ...decides, index: 3 }),
   transaction('more', 11n, [routed(7n), event('CreditNoted', { amount: 4n })], decides),
   transaction('policy', 12n, [routed(7n, 'other')], decides),
+  transaction('last', 1_200n, [routed(7n, 'other')], decides),
   transaction('failed', 13n, [], { ...decides, payload: failed }),
   transaction('same', 14n, [routed(9n)], decides),
 ];
@@ -63,6 +64,8 @@ const TOLD: TransactionRecord[][] = [
   [transaction('less', 11n, [routed(7n)]), transaction('less', 11n, [routed(8n), routed(9n)], disputed)],
   [transaction('more', 11n, [routed(7n)], disputed)],
   [transaction('policy', 12n, [routed(7n), routed(8n)]), transaction('policy', 12n, [routed(7n)], disputed)],
+  // All that the one policy has in those slots.
+  [transaction('last', 1_200n, [routed(7n)]), transaction('last', 1_200n, [routed(8n)], disputed)],
   [transaction('failed', 13n, [routed(7n), event('CreditNoted', { amount: 4n })], disputed)],
   [transaction('same', 14n, [routed(9n)], disputed)],
 ];
@@ -127,7 +130,7 @@ test('a reading that decides has the last word over what the stream told, before
   };
   for (const record of [...OTHERS, ...TOLD.flat()]) await hand(record);
   expect(await served(store)).not.toEqual(expected);
-  expect(await disputedSlots(store, 9)).toEqual([10n, 11n, 12n, 13n, 14n]);
+  expect(await disputedSlots(store, 9)).toEqual([10n, 11n, 12n, 13n, 14n, 1_200n]);
   const stored = await storedState(store).verification?.storedBetween(0n, 20n);
   expect(stored?.find(({ signature }) => signature === encodeBase58(rawSignature('amounts')))).toMatchObject({
     disputed: { index: 1 },
@@ -142,7 +145,7 @@ test('a reading that decides has the last word over what the stream told, before
   const holes = await store.query<{ after_slot: string }>(
     'SELECT after_slot FROM stream_holes ORDER BY after_slot',
   );
-  expect(new Set(holes.map(({ after_slot }) => after_slot))).toEqual(new Set(['10', '11', '12']));
+  expect(new Set(holes.map(({ after_slot }) => after_slot))).toEqual(new Set(['10', '11', '12', '1199']));
   for (const record of TOLD.flat()) await hand(record);
   await hand(...TOLD.flat());
   expect(await served(store)).toEqual(expected);
