@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RetryableError } from '../../../runtime/errors.ts';
 import type { LogPosition } from '../port.ts';
-import { decodeRecord } from '../record-codec.ts';
+import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { topicName } from './topics.ts';
@@ -53,6 +53,19 @@ const lowest = (slots: readonly bigint[]): bigint => slots.toSorted(ascending)[0
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b));
 const later = (a: bigint, b: bigint) => [a, b].sort(ascending)[1] as bigint;
 
+/** Bytes that are no record are no marker either: whoever writes the database makes a dead letter of them. */
+function markerIn(value: Uint8Array): LogPosition | null {
+  try {
+    const record = decodeRecord(value);
+    return record.kind === 'marker'
+      ? { slot: record.slot, followed: record.followed?.slot ?? record.slot }
+      : null;
+  } catch (error) {
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    return null;
+  }
+}
+
 async function readToEnd(
   client: KafkaClient,
   places: readonly Place[],
@@ -71,9 +84,7 @@ async function readToEnd(
       batch.passed(offset);
       if (place === undefined || offset < place.from || offset >= place.high) continue;
       place.read = offset + 1n;
-      const record = decodeRecord(value);
-      if (record.kind === 'marker')
-        place.marker = { slot: record.slot, followed: record.followed?.slot ?? record.slot };
+      place.marker = markerIn(value) ?? place.marker;
     }
     await batch.heartbeat();
     if (place !== undefined && place.read === place.high) open.delete(keyOf(batch));

@@ -228,4 +228,23 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     await writer.close();
     expect(await readLogPosition(client, prefix)).toEqual({ slot: 7n, followed: 7n });
   });
+
+  test('the position is read past what is no record, wherever in the log it stands', async () => {
+    await freshTopics();
+    const writer = createKafkaWriter(client, prefix);
+    await writer.append([markerRecord(6n)]);
+    const producer = await client.producer();
+    const topics = ['accounts', 'transactions'] as const;
+    const send = async (value: Uint8Array | null) => {
+      const message = { partition: 0, key: null, value: value as Uint8Array };
+      await producer.send(topics.map((topic) => ({ ...message, topic: topicName(prefix, topic) })));
+    };
+    for (const text of ['a', 'few', 'by', 'hand', 'between']) await send(Buffer.from(text));
+    await writer.append([markerRecord(7n)]);
+    await writer.close();
+    await send(null);
+    await send(Buffer.from('at the end'));
+    await producer.close();
+    expect(await readLogPosition(client, prefix)).toEqual({ slot: 7n, followed: 7n });
+  });
 });
