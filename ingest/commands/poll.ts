@@ -25,11 +25,10 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const lost = Promise.withResolvers<never>();
-  const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix, lost.reject);
+  const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
   const log = countingReadings(writer, registry);
   needs('ClickHouse', notOpenedYet);
-  const polling = followConfigured(config, { logger, signal }, (store, stop) => {
+  await followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
     const ofChain = ofIndexedChain(
       rpc,
@@ -38,7 +37,6 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
     );
     return runPollers({ config, store, log, rpc: ofChain, logger, signal: stop });
   });
-  await Promise.race([polling, lost.promise]);
   await writer.close();
   await kafka.close();
 });

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../runtime/errors.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import type { LogWriter, Topic } from '../port.ts';
+import { HISTORY_TOPICS, type LogWriter, type Topic } from '../port.ts';
 import { planRounds } from './append-rounds.ts';
 import type { KafkaClient, WireMessage, WireProducer } from './cluster.ts';
 import { createLogEnds } from './log-ends.ts';
@@ -17,6 +17,8 @@ export function createKafkaWriter(
   onLost: ((error: ConfigError) => void) | null = null,
 ): LogWriter {
   const ends = createLogEnds(client);
+  // Nothing is summed by the offsets of readings and letters: who has lost those goes on.
+  const counted = new Set(HISTORY_TOPICS.map((topic) => topicName(prefix, topic)));
   let partitions: Record<Topic, number> | null = null;
   let producer: WireProducer | null = null;
   let last: Promise<void> = Promise.resolve();
@@ -31,7 +33,7 @@ export function createKafkaWriter(
       }
       const messages = round.map((message) => ({ ...message, topic: topicName(prefix, message.topic) }));
       for (const { topic, partition, offset } of await producer.send(messages))
-        ends.appended(topic, partition, offset, countOf(messages, topic, partition));
+        if (counted.has(topic)) ends.appended(topic, partition, offset, countOf(messages, topic, partition));
     }
   };
 

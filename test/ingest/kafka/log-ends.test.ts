@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Appended, WireMessage } from '../../../ingest/log/kafka/cluster.ts';
 import { createLogEnds } from '../../../ingest/log/kafka/log-ends.ts';
 import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
 import { accountRecord } from '../support/records.ts';
 
 const TOPIC = 'x-accounts';
@@ -47,6 +48,26 @@ test('one that takes records before that end, on a connection that held, is told
   await writer.append([accountRecord(1n, 1)]);
   log.end = 5n;
   await expect(writer.append([accountRecord(2n, 1)])).rejects.toThrow('goes on at 5');
+});
+
+test('one that has lost letters or readings takes more of them, on a connection that held and on another', async () => {
+  const letter: LogRecord = {
+    ...({ kind: 'dead-letter', source: 'stream', what: 'event', where: 'x', reason: 'r' } as const),
+    ...{ slot: 1n, bytes: new Uint8Array(3) },
+  };
+  const reading: LogRecord = { kind: 'reading', readAt: 7, reading: { type: 'currencies', items: [] } };
+  for (const record of [letter, reading]) {
+    const { log, client } = cutLog();
+    const writer = createKafkaWriter(client, 'x');
+    await writer.append([record]);
+    log.end = 3n;
+    await writer.append([record]);
+    log.isBroken = true;
+    await expect(writer.append([record])).rejects.toThrow('connection is lost');
+    Object.assign(log, { isBroken: false, end: 0n });
+    await writer.append([record]);
+    expect(log.end).toBe(1n);
+  }
 });
 
 test('an end that is not told at once is waited for, and an acknowledgement without a place says nothing', async () => {
