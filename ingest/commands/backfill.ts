@@ -2,6 +2,7 @@ import '../../runtime/process/node-version.ts';
 import path from 'node:path';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
+import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
@@ -46,9 +47,10 @@ await runMain(async (signal) => {
   const kafka = openKafka(config, logger);
   const log = createKafkaWriter(kafka, prefix);
   try {
-    await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
+    const partitions = await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
     if (store === null) return;
+    await mustBeAsDeclared(store, partitions);
     await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);

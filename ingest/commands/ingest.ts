@@ -1,5 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
@@ -63,6 +64,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
           ...storedState(store),
           position: async () => {
             // Appended to a log that has lost its end, records would stand at offsets that sums have already.
+            await mustBeAsDeclared(store, await partitionsOf(kafka, prefix));
             await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
             return readLogPosition(kafka, prefix);
           },

@@ -76,7 +76,7 @@ async function consume(
     if (!isMember) throw new Error('the group has not given this process its partitions');
   });
   const reader = createKafkaReader(kafka, {
-    ...{ prefix, logger },
+    ...{ prefix, logger, declared: { accounts, transactions } },
     group: materialiserGroup(prefix, store.database),
     onAssigned: (assignment) => {
       isMember = true;

@@ -1,15 +1,26 @@
 import { ConfigError } from '../../../runtime/errors.ts';
 import type { Store } from '../../client.ts';
 
+/** How many partitions the log has of each topic. */
+type Partitions = Readonly<Record<string, number>>;
+
 /**
- * Says how many partitions the log has of each topic, before anything of it is applied.
- * @throws ConfigError where the database was filled from another number: keys have moved between partitions since, and
- * sums over partitions would count their facts twice.
+ * Says how many partitions there are, before anything of them is applied.
+ * @throws ConfigError where the database was filled from another number.
  */
-export async function declarePartitions(
-  store: Store,
-  partitions: Readonly<Record<string, number>>,
-): Promise<void> {
+export async function declarePartitions(store: Store, partitions: Partitions): Promise<void> {
+  if (await mustBeAsDeclared(store, partitions)) return;
+  const declared = Object.entries(partitions).map(([topic, count]) => ({ topic, partitions: count }));
+  await store.insert('log_partitions', declared);
+}
+
+/**
+ * That a log may be written to, or read for a database.
+ * @returns false where the database was filled from none yet.
+ * @throws ConfigError where it was filled from another number: keys have moved between partitions since, and sums over
+ * partitions would count their facts twice.
+ */
+export async function mustBeAsDeclared(store: Store, partitions: Partitions): Promise<boolean> {
   const rows = await store.query<{ topic: string; partitions: number }>(
     'SELECT topic, partitions FROM log_partitions FINAL',
   );
@@ -20,6 +31,5 @@ export async function declarePartitions(
         `the log's topic of ${topic} has ${now} partitions, and the database ${store.database} was filled from ${before}: begin a log with that many under another KAFKA_TOPIC_PREFIX, with an empty database`,
       );
   }
-  const declared = Object.entries(partitions).map(([topic, count]) => ({ topic, partitions: count }));
-  if (rows.length === 0) await store.insert('log_partitions', declared);
+  return rows.length > 0;
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../runtime/errors.ts';
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
 import { aborted, pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs, retryUntilDone } from '../../../runtime/retry.ts';
@@ -9,7 +9,7 @@ import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
-import { topicName, topicOf } from './topics.ts';
+import { ownOf, topicName, topicOf } from './topics.ts';
 
 export interface KafkaReaderOptions {
   prefix: string;
@@ -17,6 +17,8 @@ export interface KafkaReaderOptions {
   group: string;
   logger: Logger;
   maxBatch?: number;
+  /** How many partitions of these topics the database is filled from: whoever is given another one ends. */
+  declared?: Readonly<Partial<Record<Topic, number>>>;
   /** Told of the partitions that this reader has, by topic. */
   onAssigned?: (assignment: ReadonlyMap<string, readonly number[]>) => void;
 }
@@ -31,7 +33,9 @@ const REWIND_AFTER_MS = 500;
 export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
   const { prefix, group, logger } = options;
   return {
-    run: async (apply, signal) => {
+    run: async (apply, stop) => {
+      const grown = new AbortController();
+      const signal = AbortSignal.any([stop, grown.signal]);
       const assembly = createAssembly();
       const size = createBatchSize(options.maxBatch ?? MOST_AT_ONCE);
       while (!signal.aborted) {
@@ -56,6 +60,9 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               },
               onAssigned: (assignment) => {
                 generation += 1;
+                // At once: nothing of another partition may be applied.
+                const error = undeclared(ownOf(prefix, assignment), options.declared ?? {});
+                if (error !== null) grown.abort(error);
                 // Each partition is read on from where it was committed: from the first part of what is not whole.
                 assembly.forget();
                 options.onAssigned?.(assignment);
@@ -75,8 +82,25 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
           ?.stop()
           .catch((error) => logger.warn({ error: messageOf(error) }, 'the consumer did not stop'));
       }
+      grown.signal.throwIfAborted();
     },
   };
+}
+
+/** Partitions were added since: keys have moved between them, and a fact that comes again would count in two. */
+function undeclared(
+  own: ReadonlyMap<Topic, readonly number[]>,
+  declared: NonNullable<KafkaReaderOptions['declared']>,
+): ConfigError | null {
+  for (const [topic, partitions] of own) {
+    const count = declared[topic];
+    const other = count === undefined ? undefined : partitions.find((partition) => partition >= count);
+    if (other !== undefined)
+      return new ConfigError(
+        `the log's topic of ${topic} has a partition ${other} by now, and the database is filled from ${count}: nothing of it is applied. Begin a log with that many under another KAFKA_TOPIC_PREFIX, with an empty database`,
+      );
+  }
+  return null;
 }
 
 export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger'> & {
