@@ -98,6 +98,8 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
 
 /** So many may come of a slot that was made twice. */
 const FEW = 50;
+/** In a row: of nodes that take turns behind one address, one that is whole is among those asked. */
+const ASKED = 3;
 
 /**
  * Whether the chain has none of them in its slot: the list and the transaction itself have to say so both, by a node
@@ -115,9 +117,11 @@ export async function mustBeGhosts(
     );
   for (const slot of new Set(ghosts.map((ghost) => ghost.slot))) await mustBeIndexed(slot, rpc, programId);
   for (const { signature, slot } of ghosts) {
-    const found = await rpc.getTransaction(signature, { commitment: 'finalized' });
-    if (found !== null && found.slot === Number(slot))
-      throw new HistoryUnavailableError(`the list of what is final lacks ${signature} of slot ${slot}`);
+    for (let asked = 0; asked < ASKED; asked += 1) {
+      const found = await rpc.getTransaction(signature, { commitment: 'finalized' });
+      if (found !== null && found.slot === Number(slot))
+        throw new HistoryUnavailableError(`the list of what is final lacks ${signature} of slot ${slot}`);
+    }
   }
 }
 

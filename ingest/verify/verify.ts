@@ -14,7 +14,8 @@ import { createLateSlots, type LateSlots } from './late-slots.ts';
 import { createOpenSlots, type OpenSlots } from './open-slots.ts';
 import { readMissing } from './read-missing.ts';
 import { settleDoubts } from './settle-doubts.ts';
-import { differenceOf, listWindow, mustBeGhosts, type PlacedTransaction } from './verify-window.ts';
+import { mustStayGhosts } from './stay-ghosts.ts';
+import { differenceOf, listWindow, type PlacedTransaction } from './verify-window.ts';
 import { createWindowReader } from './window-reader.ts';
 
 /** What is stored, as far as it is to be compared with the chain. */
@@ -72,7 +73,10 @@ const BEFORE_ALL = 0n;
 const REQUESTS_PER_SECOND = 2;
 const BURST = 20;
 const EVERY_MS = 30_000;
-/** At the tip each slot would be a window of its own else, with six questions to the store and two to the node. */
+/**
+ * At the tip each slot would be a window of its own else, with six questions to the store and two to the node. Rounds that
+ * are to say the same lie as far apart.
+ */
 const AT_TIP_MS = 5_000;
 
 /**
@@ -141,11 +145,13 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const isClosed = (one: { slot: bigint }) => !window.open.has(one.slot);
-  const all = await listWindow({ rpc, programId, fromSlot, toSlot, behind, signal });
+  const where = { rpc, programId, fromSlot, toSlot, behind, signal };
+  const all = await listWindow(where);
   const listed = all.filter(isClosed);
   const stored = (await store.storedBetween(fromSlot, toSlot)).filter(isClosed);
   const { missing, ghosts, doubted, disputed } = differenceOf(listed, stored);
-  await mustBeGhosts(ghosts, listed.length, { rpc, programId });
+  const apartMs = Math.min(AT_TIP_MS, options.everyMs ?? EVERY_MS);
+  await mustStayGhosts(ghosts, listed.length, { ...where, apartMs });
   const onUnread = (gap: UnreadGap) => {
     open?.told(gap.fromSlot);
     options.onUnread?.(gap);

@@ -59,7 +59,7 @@ async function verify(
   };
   const found = await verifyNext(
     {
-      ...{ rpc, store, programId: stage.chain.programId, startSlot: 0n },
+      ...{ rpc, store, programId: stage.chain.programId, startSlot: 0n, everyMs: 0 },
       log: { append: async (added) => void records.push(...added) },
       applied: async () => stage.chain.tip().slot,
       openGaps: async () => [],

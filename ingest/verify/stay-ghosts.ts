@@ -1,0 +1,41 @@
+import { pause } from '../../runtime/process/lifecycle.ts';
+import { HistoryUnavailableError } from '../history/gap.ts';
+import {
+  differenceOf,
+  listWindow,
+  mustBeGhosts,
+  type PlacedTransaction,
+  type WindowOptions,
+} from './verify-window.ts';
+
+export interface RoundsOptions extends WindowOptions {
+  /** Between one round and the next. */
+  apartMs: number;
+}
+
+/**
+ * A strike is for good, and behind one address each question may come to another node: the list and the transaction to
+ * one with a hole, whether there is a hole to a whole one. That is chance, and not so in each of these.
+ */
+const ROUNDS = 3;
+
+/**
+ * Whether the chain has none of them each time that everything is asked anew.
+ * @param listed how many were listed of their window, without them
+ * @throws RpcError, HistoryUnavailableError where any of it says otherwise once
+ */
+export async function mustStayGhosts(
+  ghosts: readonly PlacedTransaction[],
+  listed: number,
+  options: RoundsOptions,
+): Promise<void> {
+  if (ghosts.length === 0) return;
+  await mustBeGhosts(ghosts, listed, options);
+  for (let round = 2; round <= ROUNDS; round += 1) {
+    await pause(options.apartMs, options.signal);
+    const again = await listWindow(options);
+    if (differenceOf(again, ghosts).ghosts.length < ghosts.length)
+      throw new HistoryUnavailableError('the list of what is final has what it lacked a moment ago');
+    await mustBeGhosts(ghosts, listed, options);
+  }
+}
