@@ -38,6 +38,17 @@ export function logsCut(logs: readonly string[] | null, own: number, program: st
   return begun < own || printed('success') < begun;
 }
 
+/** How many calls the logs show the beginning of, of whatever program. */
+export function callsBegun(logs: readonly string[]): number {
+  let begun = 0;
+  for (const line of logs) {
+    if (!line.startsWith(PROGRAM)) continue;
+    const end = line.indexOf(' ', PROGRAM.length);
+    if (isOfRuntime(end) && line.startsWith('invoke [', end + 1)) begun += 1;
+  }
+  return begun;
+}
+
 /**
  * What the program emitted in execution order: log lines printed while it runs (`emit!`) and self-calls (`emit_cpi!`),
  * found by walking the log stack beside the calls. The k-th `invoke` line of the program belongs to its k-th call:
@@ -70,8 +81,7 @@ export function walkLogs(logs: readonly string[], own: readonly OwnCall[], progr
       if (frame === undefined || frame === 'other' || (cut && line.length <= LONGEST_FRAME_LINE)) continue;
       found.push(emission(line, frame === 'ours' ? undefined : frame.call));
     }
-    // Whatever a program prints itself stands behind "log:", "data:" or "return:", shorter than any id.
-    if (end < PROGRAM.length + 32) continue;
+    if (!isOfRuntime(end)) continue;
     switch (line.charCodeAt(end + 1)) {
       case INVOKE: {
         const depth = depthOf(line);
@@ -89,6 +99,12 @@ export function walkLogs(logs: readonly string[], own: readonly OwnCall[], progr
   for (; next < own.length; next += 1) pass(own[next] as OwnCall);
   return found;
 }
+
+/**
+ * Whether a line says of a program what it does: whatever one prints itself stands behind "log:", "data:" or "return:",
+ * shorter than any id. @param end of the word behind "Program"
+ */
+const isOfRuntime = (end: number): boolean => end >= PROGRAM.length + 32;
 
 function isOurs(line: string, end: number, program: string): boolean {
   return end - PROGRAM.length === program.length && line.startsWith(program, PROGRAM.length);

@@ -3,6 +3,7 @@ import type { TransactionRecord } from '../records.ts';
 import { decodeKey } from '../solana/base58.ts';
 import { readGeyserTransaction } from './geyser.ts';
 import { readJsonTransaction } from './json.ts';
+import { callsBegun } from './log-walk.ts';
 import type {
   Account,
   Call,
@@ -20,16 +21,18 @@ const MAX_DEPTH = 64;
 
 /**
  * Reads a transaction record of either format.
- * @throws MalformedError where the payload does not hold a transaction with its meta.
+ * @throws MalformedError where the payload does not hold a transaction with its meta, or not all of its calls.
  */
 export function readTransaction(record: Pick<TransactionRecord, 'format' | 'payload'>): ChainTransaction {
   const read = record.format === 'geyser' ? readGeyserTransaction : readJsonTransaction;
   const parts = read(record.payload);
   const accounts = accountsOf(parts);
+  const calls = callsOf(parts, accounts);
+  mustHaveCalls(parts, calls.length);
   return {
     failed: parts.failed,
     logs: parts.logs,
-    calls: callsOf(parts, accounts),
+    calls,
     tokenBalances: () => tokenBalancesOf(parts, accounts),
   };
 }
@@ -72,6 +75,12 @@ function callsOf(parts: TransactionParts, accounts: readonly Account[]): Call[] 
     for (const inner of instructions) calls.push(call(inner, depthOf(inner)));
   }
   return parts.instructions.flatMap((top, index) => [call(top, 1), ...(below[index] as Call[])]);
+}
+
+/** Where a node records no inner instructions, or leaves some out, the logs have them all the same. */
+function mustHaveCalls({ failed, logs }: TransactionParts, told: number): void {
+  const begun = failed || logs === null ? 0 : callsBegun(logs);
+  if (begun > told) throw malformed(`its logs begin ${begun} calls, and ${told} are told`);
 }
 
 function depthOf({ stackHeight }: Instruction): number {

@@ -1,13 +1,18 @@
+import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { legibility, namedAccounts } from '../../../schemas/transaction/legibility.ts';
+import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 import { anyEvent, anyKey, SEED } from '../support/arbitraries.ts';
 import { toGeyser, toJson } from '../support/encode-transaction.ts';
 import { fixture } from '../support/fixtures.ts';
 import { kitEncode } from '../support/kit-codecs.ts';
+import { cutAtEveryLine } from '../support/local-transactions.ts';
+import { credit, ours, POLICY, theirs } from '../support/program-calls.ts';
 import { type Run, run, type Step } from '../support/run.ts';
 
 const PROGRAM = new Uint8Array(32).fill(1);
@@ -152,6 +157,55 @@ describe('a transaction', () => {
     expect(() => json({ index: 0, instructions: [{ ...call, stackHeight: 1 }] })).toThrow('at depth 1');
     expect(() => json({ index: 7, instructions: [call] })).toThrow('inner instructions of 7');
     expect(json({ index: 0, instructions: [call] }).calls.map(({ depth }) => depth)).toEqual([1, 2]);
+  });
+
+  describe('of which the calls below others are not told', () => {
+    const emits = ours({ emitCpi: credit(1) });
+    const below = theirs({ call: emits });
+    const json = (tx: ChainTransaction, inner: unknown) => {
+      const value = JSON.parse(Buffer.from(toJson(tx, false)).toString());
+      value.meta.innerInstructions = inner;
+      return { format: 'json', payload: Buffer.from(JSON.stringify(value)) } as const;
+    };
+    const geyser = (tx: ChainTransaction, innerInstructionsNone: boolean) => {
+      const info = SubscribeUpdateTransactionInfo.decode(toGeyser(tx, false));
+      Object.assign(info.meta ?? {}, { innerInstructions: [], innerInstructionsNone });
+      return { format: 'geyser', payload: SubscribeUpdateTransactionInfo.encode(info).finish() } as const;
+    };
+    const withoutCalls = (tx: ChainTransaction) => [
+      ...[null, undefined, []].map((inner) => json(tx, inner)),
+      ...[true, false].map((none) => geyser(tx, none)),
+    ];
+
+    test.each([
+      ['of the program', emits],
+      ['of another', below],
+    ])('is not whole, and still tells its accounts, where they are %s', (_, made) => {
+      for (const record of withoutCalls(run([made]))) {
+        expect(() => readTransaction(record)).toThrow('calls, and 1 are told');
+        expect(legibility(record)).toBe('accounts');
+        expect(namedAccounts(record)?.map(encodeBase58)).toContain(encodeBase58(POLICY));
+      }
+    });
+
+    test('is read where there are none, whatever was printed, and where it failed', () => {
+      const id = encodeBase58(PROGRAM);
+      const alone = theirs(
+        { log: `Program ${id} invoke [2]` },
+        { log: `x\nProgram ${id} invoke [2]` },
+        { print: `Program return: ${id} invoke [2]` },
+      );
+      for (const record of [...withoutCalls(run([alone])), ...withoutCalls(run([emits], true))])
+        expect(legibility(record)).toBe('whole');
+    });
+
+    test('is read as it is where its logs were cut', () => {
+      const tx = run([emits, below]);
+      for (const logs of cutAtEveryLine(tx.logs ?? [])) {
+        const payload = toGeyser({ ...tx, logs }, false);
+        expect(readTransaction({ format: 'geyser', payload }).calls).toHaveLength(tx.calls.length);
+      }
+    });
   });
 
   test("of a recorded launch has no event of ours, and all of the launchpad's", () => {
