@@ -24,6 +24,8 @@ export interface StoredSweep extends Legs {
   signature: string;
   profit: bigint;
   index: number | null;
+  /** Its place in the slot while that is null. */
+  order: number;
   blockTime: number | null;
 }
 
@@ -104,9 +106,9 @@ export async function settleProfits(
     }
     const [first] = found;
     if (first === undefined) continue;
-    const { index, blockTime } = first.sweep;
+    const { index, order, blockTime } = first.sweep;
     try {
-      const reading = await readTransaction(rpc, { signature, slot, blockTime }, 0, index);
+      const reading = await readTransaction(rpc, { signature, slot, blockTime }, order, index);
       await log.append([...found.map(({ record }) => record), reading]);
       for (const { record } of found) told.add(`${signature} ${record.policy}`);
     } catch (error) {

@@ -84,7 +84,8 @@ function* sliced(inside: readonly SignatureInfo[], before: string | null): Gener
   }
 }
 
-function ordersOf(newestFirst: readonly SignatureInfo[]): number[] {
+/** Place of each in its slot, counted from the slot's oldest. @param newestFirst all of the slots that they are of */
+export function ordersOf(newestFirst: readonly SignatureInfo[]): number[] {
   const orders: number[] = [];
   for (let at = newestFirst.length - 1; at >= 0; at -= 1) {
     const sameSlot = newestFirst[at + 1]?.slot === newestFirst[at]?.slot;

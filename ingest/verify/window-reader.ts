@@ -4,6 +4,7 @@ import type { TransactionRecord } from '../../schemas/records.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
 import { type UnreadGap, unreadRecord } from '../history/read-history.ts';
 import { readListed } from '../history/read-transaction.ts';
+import { ordersOf } from '../history/signature-slices.ts';
 import type { LogWriter } from '../log/port.ts';
 
 /**
@@ -24,12 +25,14 @@ export interface WindowReaderOptions {
   signal: AbortSignal;
 }
 
-/** Reads transactions of a window. */
+/** Reads transactions of a window, each at its place in the list, as history does. */
 export function createWindowReader(options: WindowReaderOptions): ReadOne {
   const { rpc, log, listed, behind, signal } = options;
+  const orders = ordersOf(listed);
+  const orderOf = new Map(listed.map((info, at) => [nameOf(info), orders[at]]));
   const told = new Set<bigint>();
   return async (info) => {
-    const record = await readListed(rpc, info, 0, signal);
+    const record = await readListed(rpc, info, orderOf.get(nameOf(info)) ?? 0, signal);
     if (record !== null) return record;
     if (signal.aborted) throw new HistoryUnavailableError('stopped while reading');
     const { signature, slot, blockTime } = info;
@@ -42,3 +45,5 @@ export function createWindowReader(options: WindowReaderOptions): ReadOne {
     return null;
   };
 }
+
+const nameOf = ({ slot, signature }: SignatureInfo): string => `${slot} ${signature}`;

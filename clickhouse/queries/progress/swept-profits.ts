@@ -25,6 +25,8 @@ export interface Sweep {
   toHolders: bigint;
   /** Its index in the block where that is known. */
   index: number | null;
+  /** Its place in the slot while that is null. */
+  order: number;
   blockTime: number | null;
 }
 
@@ -96,6 +98,7 @@ export async function sweepsBetween(
     toLp: BigInt(row.to_lp as string),
     toHolders: BigInt(row.to_holders as string),
     index: knowsPlace(row.has_index) ? row.tx_index : null,
+    order: row.tx_index,
     blockTime: row.block_time === '' ? null : Number(row.block_time),
   }));
 }

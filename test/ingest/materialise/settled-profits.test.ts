@@ -72,12 +72,12 @@ async function indexOf() {
     next.set(topic, first + BigInt(records.length));
   };
   /** What the log is told of the profits of cut transactions. */
-  const settled = async (verified = chain.tip().slot): Promise<LogRecord[]> => {
+  const settled = async (verified = chain.tip().slot, { url } = rpc): Promise<LogRecord[]> => {
     const { sweeps, openGaps } = storedState(store);
     const told: LogRecord[] = [];
     await settleProfits(
       {
-        ...{ rpc: createRpc(rpc.url, { commitment: 'confirmed' }), startSlot: 0n, openGaps, signal },
+        ...{ rpc: createRpc(url, { commitment: 'confirmed' }), startSlot: 0n, openGaps, signal },
         store: sweeps as NonNullable<typeof sweeps>,
         log: { append: async (records) => void told.push(...records) },
         verifiedSlot: async () => verified,
@@ -139,6 +139,22 @@ test('every profit of a chain whose logs are all cut is told by the states aroun
   await index.take('transactions', whole);
   const names = ['profit', 'event_count'];
   expect(await sumsOf(index.store, ...names)).toEqual(byMint(expected, ...names));
+});
+
+test('a transaction that is read again for its profit keeps its place where no node tells an index', async () => {
+  const { accounts, transactions } = recordsOf(chain);
+  const unplaced = transactions.map((record) =>
+    record.kind === 'transaction' ? { ...record, index: null, order: 7 + (record.index ?? 0) } : record,
+  );
+  const index = await indexOf();
+  await index.take('transactions', unplaced);
+  await index.take('accounts', accounts);
+  const plain = await serveRpc({ ledger: chain, port: 0, withIndex: false });
+  const told = await index.settled(chain.tip().slot, plain).finally(() => plain.close());
+  const places = (records: readonly LogRecord[]) =>
+    records.flatMap((one) => (one.kind === 'transaction' ? [`${one.slot} ${one.index} ${one.order}`] : []));
+  expect(places(told).length).toBeGreaterThan(5);
+  expect(places(unplaced)).toEqual(expect.arrayContaining(places(told)));
 });
 
 test('where another sweep of the time between may be missing, nothing is told', async () => {

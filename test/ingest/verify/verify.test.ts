@@ -155,6 +155,34 @@ describe('what is stored, beside what is final on the chain', () => {
     });
   });
 
+  test('gets what it lacks in the order of the list where no node tells an index, what is read again in its place too', async () => {
+    const inOrder = [...Map.groupBy(listed, ({ slot }) => slot).values()]
+      .filter((of) => of.length > 1 && having('effects').slot >= (of[0]?.slot ?? 0n))
+      .map((of) => of.toReversed());
+    const [lost, kept] = inOrder as [PlacedTransaction[], PlacedTransaction[]];
+    const again = kept.at(-1) as PlacedTransaction;
+    const stored = listed
+      .filter((one) => !lost.includes(one))
+      .map((one) => (one === again ? { ...one, undated: true } : one));
+    const { records } = await verify(stored, {
+      rpc: {
+        ...rpc,
+        getTransaction: async (...args) => {
+          const { transactionIndex: _, ...told } = (await rpc.getTransaction(...args)) ?? {};
+          return told;
+        },
+      },
+    });
+    const read = records.flatMap((record) => (record.kind === 'transaction' ? [record] : []));
+    expect(read.map(({ index }) => index)).toEqual(read.map(() => null));
+    expect(new Map(read.map(({ signature, order }) => [encodeBase58(signature), order]))).toEqual(
+      new Map([
+        ...lost.map(({ signature }, at) => [signature, at] as const),
+        [again.signature, kept.length - 1],
+      ]),
+    );
+  });
+
   test('is read again where it has no time and the node knows one by now', async () => {
     const undated = { ...(listed[5] as PlacedTransaction), undated: true };
     const stored = [...listed.filter((_, at) => at !== 5), undated];
