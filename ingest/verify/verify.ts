@@ -34,6 +34,8 @@ export interface VerificationStore {
 
 export interface VerifyOptions {
   rpc: Rpc;
+  /** Asked about what is to be struck out. */
+  ofGhosts?: Rpc;
   log: Pick<LogWriter, 'append'>;
   programId: string;
   startSlot: bigint;
@@ -71,6 +73,8 @@ const AGAIN = 300n;
 /** Whatever is applied, that is behind it. */
 const BEFORE_ALL = 0n;
 const REQUESTS_PER_SECOND = 2;
+/** About what is to be struck out: seldom any, and each is asked for many times. */
+const OF_GHOSTS_PER_SECOND = 20;
 const BURST = 20;
 const EVERY_MS = 30_000;
 /**
@@ -87,7 +91,8 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
   const { store, logger, signal, late = createLateSlots(), everyMs = EVERY_MS } = options;
   const open = createOpenSlots(late);
   let isRecalled = false;
-  const rpc = budgeted(options.rpc, signal);
+  const rpc = budgeted(options.rpc, REQUESTS_PER_SECOND, signal);
+  const ofGhosts = budgeted(options.rpc, OF_GHOSTS_PER_SECOND, signal);
   /** What was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
@@ -95,7 +100,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
     try {
       if (!isRecalled) await recall(store, late);
       isRecalled = true;
-      const done = await verifyNext({ ...options, rpc, late, open }, told);
+      const done = await verifyNext({ ...options, rpc, ofGhosts, late, open }, told);
       if (done !== null) {
         told = done.slot;
         options.onVerified?.(done);
@@ -151,7 +156,7 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
   const stored = (await store.storedBetween(fromSlot, toSlot)).filter(isClosed);
   const { missing, ghosts, doubted, disputed } = differenceOf(listed, stored);
   const apartMs = Math.min(AT_TIP_MS, options.everyMs ?? EVERY_MS);
-  await mustStayGhosts(ghosts, listed.length, { ...where, apartMs });
+  await mustStayGhosts(ghosts, listed.length, { ...where, rpc: options.ofGhosts ?? rpc, apartMs });
   const onUnread = (gap: UnreadGap) => {
     open?.told(gap.fromSlot);
     options.onUnread?.(gap);
@@ -225,8 +230,8 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
 const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Keeps the requests of the comparison within what a provider gives beside everything else. */
-function budgeted(rpc: Rpc, signal: AbortSignal): Rpc {
-  const bucket = createBucket(REQUESTS_PER_SECOND, BURST);
+function budgeted(rpc: Rpc, perSecond: number, signal: AbortSignal): Rpc {
+  const bucket = createBucket(perSecond, BURST);
   return {
     ...rpc,
     getSignaturesForAddress: async (...args) => {
