@@ -30,6 +30,15 @@ async function schema(of: Store): Promise<unknown[]> {
 const LEDGER_OF_BEFORE = `CREATE TABLE migrations (name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3))
 ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
 
+/** As a version did that had the files before this one. */
+async function migrateBefore(end: string): Promise<void> {
+  for (const { name, sql, checksum } of migrations().filter(({ name }) => name < end)) {
+    if (name.startsWith('0001')) await store.command(LEDGER_OF_BEFORE);
+    for (const statement of statementsOf(sql)) await store.command(statement);
+    await store.insert('migrations', [{ name, checksum }]);
+  }
+}
+
 describe('migrating', () => {
   test('brings an empty database to the schema, and a second time does nothing', async () => {
     const names = migrations().map(({ name }) => name);
@@ -65,11 +74,7 @@ describe('migrating', () => {
   });
 
   test('makes sums of spans out of facts that were there before spans were', async () => {
-    for (const { name, sql, checksum } of migrations().filter(({ name }) => name < '0007')) {
-      if (name.startsWith('0001')) await store.command(LEDGER_OF_BEFORE);
-      for (const statement of statementsOf(sql)) await store.command(statement);
-      await store.insert('migrations', [{ name, checksum }]);
-    }
+    await migrateBefore('0007');
     const facts = [5n, 40_000n, 9_000_000n].map((slot) =>
       transaction(`at${slot}`, slot, [routed(slot), routed(1n, 'other')]),
     );
@@ -84,6 +89,33 @@ describe('migrating', () => {
     });
     expect((await daySeries(store)).map((row) => row.routed_to_lp)).toEqual(['9040015']);
   });
+
+  test.each([
+    ['kept no hours', '0016', [], [], ['1000']],
+    ['kept none at first', '0033', [500, 900], [], ['499']],
+    ['kept them from the first slot on', '0033', [1], [], []],
+    ['knows where it began', '0033', [500], [400], ['400']],
+  ] as [string, string, number[], number[], string[]][])(
+    'a store that %s has a hole where nobody knows what the stream brought',
+    async (_, end, hours, holes, expected) => {
+      await migrateBefore(end);
+      await store.insert('applied', [{ topic: 'accounts', slot: '1000', log_offset: '9' }]);
+      if (hours.length > 0)
+        await store.insert(
+          'hour_slots',
+          hours.map((slot, hour) => ({ hour, slot })),
+        );
+      if (holes.length > 0)
+        await store.insert(
+          'stream_holes',
+          holes.map((to_slot) => ({ after_slot: 0, to_slot })),
+        );
+      await migrate(store);
+      expect(await store.query('SELECT after_slot, to_slot FROM stream_holes')).toEqual(
+        expected.map((to_slot) => ({ after_slot: '0', to_slot })),
+      );
+    },
+  );
 
   test('waits for rows that it makes out of rows as long as they take, and for nothing else', async () => {
     const told: Record<'asked' | 'waited', string[]> = { asked: [], waited: [] };
