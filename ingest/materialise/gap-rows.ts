@@ -15,7 +15,8 @@ export interface GapPlace {
 /**
  * Where a gap stands once a record of it is applied. Two may read the same gap: whoever opened it, and a backfill,
  * which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened again further
- * than that, and what it has closed is not opened again by somebody who still narrows it.
+ * than that, and what it has closed is not opened again by somebody who still narrows it; but by whoever could not read
+ * a transaction of its first slot, for a reader of history may have been told of fewer.
  */
 export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
   const { fromSlot, toSlot, toTime, closed, before = null, obstacle = null } = record;
@@ -26,7 +27,8 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
     if (!reaches) return known;
     return { ...told, toSlot: known.closed && known.toSlot > toSlot ? known.toSlot : toSlot };
   }
-  return known.closed && known.toSlot > fromSlot && toSlot <= known.toSlot ? known : told;
+  const isRead = known.closed && known.toSlot > fromSlot && toSlot <= known.toSlot;
+  return isRead && obstacle?.type !== 'unread' ? known : told;
 }
 
 /** Rows of a batch's gap records: what opens a gap or widens it precedes the facts behind it, the rest follows them. */

@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../../runtime/process/directory.ts';
+import type { UnreadGap } from '../../history/read-history.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
+
+/** A transaction that could not be read, and its slot. */
+export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot'>;
 
 /** How far a run has come that was ended before its time. */
 export interface Cursor {
@@ -10,6 +14,8 @@ export interface Cursor {
   topSlot: bigint;
   /** The highest slot that is still to be read. */
   toSlot: bigint;
+  /** What could not be read of that above: it keeps its gaps open, whoever closes others. */
+  unread: readonly Unread[];
   /** Where each partition of transactions ended when this was written. */
   ends: ReadonlyMap<number, bigint>;
 }
@@ -33,11 +39,12 @@ export function createCursorFile(dataDir: string, job: readonly string[]): Curso
       const same = cursor !== null && [...cursor.ends].every(([at, end]) => (ends.get(at) ?? -1n) >= end);
       return same ? cursor : null;
     },
-    write: ({ topSlot, toSlot, ends }) => {
+    write: ({ topSlot, toSlot, unread, ends }) => {
       makeDirectory(dataDir);
       const body = {
         topSlot: topSlot.toString(),
         toSlot: toSlot.toString(),
+        unread: unread.map(({ signature, fromSlot }) => [signature, fromSlot.toString()]),
         ends: [...ends].map(([at, end]) => [at, end.toString()]),
       };
       // Renamed into its place: nobody finds half a file.
@@ -50,10 +57,13 @@ export function createCursorFile(dataDir: string, job: readonly string[]): Curso
 
 function parse(file: string): Cursor | null {
   try {
-    const { topSlot, toSlot, ends } = JSON.parse(readFileSync(file, 'utf8'));
+    const { topSlot, toSlot, unread, ends } = JSON.parse(readFileSync(file, 'utf8'));
     return {
       topSlot: BigInt(topSlot),
       toSlot: BigInt(toSlot),
+      unread: (unread as [string, string][]).map(([signature, slot]) => ({
+        ...{ signature, fromSlot: BigInt(slot) },
+      })),
       ends: new Map((ends as [number, string][]).map(([at, end]) => [at, BigInt(end)])),
     };
   } catch {

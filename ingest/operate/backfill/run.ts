@@ -6,11 +6,11 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';
-import { readHistory, type UnreadGap, unreadRecord } from '../../history/read-history.ts';
+import { readHistory, unreadRecord } from '../../history/read-history.ts';
 import type { LogWriter } from '../../log/port.ts';
 import type { StreamStore } from '../../stream/stored-state.ts';
 import { type BackfilledAccounts, backfillAccounts } from './accounts.ts';
-import type { CursorFile } from './cursor.ts';
+import type { CursorFile, Unread } from './cursor.ts';
 
 /** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
 const MOST_REFUSALS = 6;
@@ -34,7 +34,7 @@ export interface BackfillOptions {
 export interface Backfilled extends BackfilledAccounts, Closing {
   transactions: number;
   /** Those that could not be read: each keeps a gap of its slot. */
-  unread: readonly Pick<UnreadGap, 'signature' | 'fromSlot'>[];
+  unread: readonly Unread[];
 }
 
 interface Closing {
@@ -74,7 +74,8 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
 
   // What is newer is the stream's to bring, and no list of it counts yet.
   const topSlot = earlier?.topSlot ?? (tip > SETTLED_AFTER ? tip - SETTLED_AFTER : 0n);
-  const unreadOnes = new Map<bigint, UnreadGap>();
+  const unreadOnes = new Map<bigint, Unread>();
+  for (const one of earlier?.unread ?? []) unreadOnes.set(one.fromSlot, one);
   const gap: Gap = { fromSlot, toSlot: earlier?.toSlot ?? topSlot, toTime: null };
   const total = Number(topSlot) - Math.max(Number(fromSlot), Number(lowest)) + 1;
   const slots = options.progress('transactions', 'slots');
@@ -95,7 +96,8 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
         for (const one of unread) unreadOnes.set(one.fromSlot, one);
         gap.toSlot = left.toSlot;
         gap.before = left.before ?? null;
-        cursor.write({ topSlot, toSlot: left.toSlot, ends: await options.logEnds() });
+        const ends = await options.logEnds();
+        cursor.write({ topSlot, toSlot: left.toSlot, unread: [...unreadOnes.values()], ends });
         show();
       });
     } catch (error) {

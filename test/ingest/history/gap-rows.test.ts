@@ -11,6 +11,7 @@ const record = (toSlot: bigint, closed: boolean): GapRecord => ({
   closed,
 });
 const open = (toSlot: bigint) => record(toSlot, false);
+const unread: GapRecord = { ...open(FROM), obstacle: { type: 'unread', signature: 'S' } };
 /** By whoever opened it. */
 const end = record(FROM, true);
 /** By a backfill that has read up to there. */
@@ -47,6 +48,13 @@ describe('a gap', () => {
 
   test('is opened again behind what a backfill has read', () => {
     expect(placeAfter(open(99n), readTo(150n), open(151n))).toMatchObject({ toSlot: 151n, closed: false });
+  });
+
+  test('is opened again by a transaction of its slot that cannot be read, whatever a backfill has closed', () => {
+    expect(placeAfter(open(99n), readTo(150n), unread)).toMatchObject({ toSlot: FROM, closed: false });
+    expect(placeAfter(open(99n), unread, readTo(150n)).closed).toBe(true);
+    expect(placeAfter(open(99n), readTo(150n), unread, end).closed).toBe(true);
+    expect(placeAfter(open(99n), readTo(150n), unread, readTo(150n)).closed).toBe(true);
   });
 
   test('that two backfills have read is closed as far as the one that read further', () => {

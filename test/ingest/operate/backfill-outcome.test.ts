@@ -4,8 +4,9 @@ import { createLife } from '../../../devnet/life/life.ts';
 import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
+import type { Cursor, CursorFile } from '../../../ingest/operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
-import { runBackfill } from '../../../ingest/operate/backfill/run.ts';
+import { type BackfillOptions, runBackfill } from '../../../ingest/operate/backfill/run.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createProgress } from '../../../runtime/process/progress.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
@@ -40,12 +41,36 @@ const show = (text: string) => {
 
 const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
 
+/** Where a run keeps its place, and a signal that is given as it does. */
+function endedAtFirstPlace() {
+  const stop = new AbortController();
+  let kept: Cursor | null = null;
+  const cursor: CursorFile = {
+    read: () => kept,
+    write: (next) => {
+      kept = next;
+      stop.abort();
+    },
+    remove: () => {
+      kept = null;
+    },
+  };
+  return { cursor, signal: stop.signal };
+}
+
 /** What an operator reads in the end, on standard output and on standard error. */
-async function backfilled(
+async function backfilled(...[fromSlot, ...rest]: Parameters<typeof run>) {
+  const { done, records } = await run(fromSlot, ...rest);
+  if (done === null) throw new Error('it was not stopped');
+  return { out: outcome(done, fromSlot), err: unreadLines(done), records };
+}
+
+async function run(
   fromSlot: bigint,
   gaps: Gap[],
   manners: Partial<RpcManners> = {},
   changed: (node: Rpc) => Partial<Rpc> = () => ({}),
+  own: Partial<BackfillOptions> = {},
 ) {
   rpc.faults.behave({ ...POLITE, ...manners });
   const node = createRpc(rpc.url, { commitment: 'confirmed' });
@@ -60,9 +85,9 @@ async function backfilled(
     progress: (what, unit) => createProgress({ what, unit, out: { write: show } }),
     logger: createLogger('silent', 'test'),
     signal: new AbortController().signal,
+    ...own,
   });
-  if (done === null) throw new Error('it was not stopped');
-  return { out: outcome(done, fromSlot), err: unreadLines(done), records };
+  return { done, records };
 }
 
 test('of what is whole there is one line; of each gap that stays open one with what to do', async () => {
@@ -86,6 +111,21 @@ test('a transaction that cannot be read is named, with its slot, and its gap is 
     `transaction ${signature} cannot be read, and slot ${slot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,
   ]);
   expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([{ fromSlot: slot, closed: false }]);
+});
+
+test('a run that was ended leaves to the next what could not be read of what it had passed', async () => {
+  const { signature, slot } = ledgerTransactions(chain).at(-6) as { signature: string; slot: bigint };
+  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const { cursor, signal } = endedAtFirstPlace();
+  const first = await run(0n, [], { withheld }, undefined, { cursor, signal });
+  expect(first.done).toBeNull();
+  const told = first.records.filter(({ kind }) => kind === 'gap');
+  expect(told).toMatchObject([{ fromSlot: slot, toSlot: slot, closed: false }]);
+
+  const { out, err, records } = await backfilled(0n, [open(slot, slot)], {}, undefined, { cursor });
+  expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+  expect(err).toEqual([expect.stringContaining(`transaction ${signature} cannot be read, and slot ${slot}`)]);
+  expect(records.filter(({ kind }) => kind === 'gap')).toEqual([]);
 });
 
 test('where no node lists the accounts of the program transactions are read all the same, and it is told', async () => {
