@@ -29,6 +29,22 @@ export function statesAt(
   );
 }
 
+/** Those of some addresses that any of some tables has a state of. */
+export async function storedAmong(
+  store: Store,
+  tables: readonly LatestTable[],
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const parts = tables.map(
+    (table) => `SELECT address FROM ${table} WHERE address IN {addresses:Array(String)}`,
+  );
+  const rows = await store.query<{ address: string }>(
+    `SELECT DISTINCT address FROM (${parts.join(' UNION ALL ')}) ${AT_LOW_COST}`,
+    { addresses },
+  );
+  return new Set(rows.map(({ address }) => address));
+}
+
 /** The mint of the policy at one of these addresses; null where none is there. */
 export async function mintOfPolicy(store: Store, addresses: readonly string[]): Promise<string | null> {
   const [row] = await store.query<{ mint: string }>(

@@ -23,8 +23,8 @@ export interface AccountReader {
     notBefore: bigint,
     expected: 'mint' | 'metadata',
   ): Promise<AccountRecord[]>;
-  /** Every account that the program owns. */
-  readProgram(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
+  /** Every account that the program owns, or of each its first bytes. */
+  readProgram(programId: string, notBefore: bigint, mostBytes?: number): Promise<AccountRecord[]>;
 }
 
 interface Place {
@@ -92,8 +92,8 @@ export function createAccountReader(
       const options = { minContextSlot: notBefore, mostBytes: MOST_STRANGERS_BYTES };
       return recordsOf(await readParts(addresses, options), expected, shortened);
     },
-    readProgram: async (programId, notBefore) => {
-      const options = { minContextSlot: notBefore };
+    readProgram: async (programId, notBefore, mostBytes) => {
+      const options = { minContextSlot: notBefore, ...(mostBytes === undefined ? {} : { mostBytes }) };
       try {
         return await readOwned(programId, options);
       } catch (error) {

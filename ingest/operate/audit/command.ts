@@ -21,14 +21,14 @@ import { runAudit } from './run.ts';
 const COMMAND = {
   usage: 'npm run audit',
   about:
-    'Recomputes what is served from the facts, compares it with the counters and accounts of the chain, and prints\nevery difference. Changes nothing. Runs beside a live system. Ends with 1 where something differs.\nAccounts are compared where SOLANA_RPC_URL is set.',
+    'Recomputes what is served from the facts, compares it with the counters and accounts of the chain, and prints\nevery difference. Changes nothing. Runs beside a live system. Ends with 1 where something differs,\nwhere of some kind nothing could be compared, and where a gap of history was in the way.\nAccounts are compared where SOLANA_RPC_URL is set.',
   flags: {},
 } as const;
 
 const PAUSE_MS = 500;
 const WAIT_MS = 30_000;
 
-/** `npm run audit`. @throws ConfigError where something differs, or nothing could be compared. */
+/** `npm run audit`. @throws ConfigError where something differs, or what was to be compared could not be. */
 export async function audit(signal: AbortSignal): Promise<void> {
   readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
@@ -53,6 +53,8 @@ export async function audit(signal: AbortSignal): Promise<void> {
   print(report.summary());
   if (signal.aborted) throw new ConfigError('stopped before everything was compared');
   if (report.differences() > 0) throw new ConfigError('what is served is not what it should be');
+  const shortfall = report.shortfall();
+  if (shortfall !== null) throw new ConfigError(shortfall);
 }
 
 /** The serving database of a server, asked gently, or the embedded engine, which must be nobody else's. */

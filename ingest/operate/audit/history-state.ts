@@ -5,6 +5,9 @@ import {
   incompleteState,
 } from '../../../clickhouse/queries/progress/index-state.ts';
 
+/** Why something cannot be compared. */
+export const OPEN_GAP = 'a gap of history is open';
+
 /** What of the past is in the index now. */
 export interface HistoryState {
   /** Every slot up to this one is applied, as far as no gap says otherwise. */
@@ -34,6 +37,6 @@ export async function historyState(store: Store): Promise<HistoryState> {
 /** Why the events of a policy up to a slot are not all there; null where they are. */
 export function missingBefore(state: HistoryState, policy: string, slot: bigint): string | null {
   if (state.slot < slot) return 'the index has not come to the slot of the state';
-  if (state.openFrom.some((from) => from <= slot)) return 'a gap of history is open';
+  if (state.openFrom.some((from) => from <= slot)) return OPEN_GAP;
   return state.incomplete.has(policy) ? 'a transaction of the policy is incomplete' : null;
 }

@@ -1,3 +1,5 @@
+import { OPEN_GAP } from './history-state.ts';
+
 /** What is compared with what. */
 export type Subject =
   | 'policy totals'
@@ -27,6 +29,8 @@ export interface Report {
   /** One sentence of what was compared. */
   summary(): string;
   differences(): number;
+  /** What was to be compared and was not, where somebody has to see to it; null where nothing was. */
+  shortfall(): string | null;
 }
 
 const SUBJECTS: readonly Subject[] = [
@@ -61,6 +65,17 @@ export function createReport(print: (line: string) => void): Report {
       return `compared ${counts}${notCompared}; ${found} ${found === 1 ? 'difference' : 'differences'}`;
     },
     differences: () => found,
+    shortfall: () => {
+      const none = [...compared].filter(([, count]) => count === 0).map(([subject]) => subject);
+      if (none.length === compared.size) return 'nothing could be compared';
+      const left = none.filter((subject) =>
+        [...reasons.keys()].some((key) => key.startsWith(`${subject}: `)),
+      );
+      if (left.length > 0) return `none of these could be compared: ${left.join(', ')}`;
+      return [...reasons.keys()].some((key) => key.endsWith(OPEN_GAP))
+        ? `not all could be compared, for ${OPEN_GAP}: run it again once it is closed`
+        : null;
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { auditDays } from './checks/days.ts';
 import { auditEventKinds } from './checks/event-kinds.ts';
 import { auditEventTables } from './checks/event-tables.ts';
 import { auditHours } from './checks/hours.ts';
+import { auditLostAccounts } from './checks/lost-accounts.ts';
 import { createLostFinder } from './checks/lost-events.ts';
 import { auditQuoteHours } from './checks/quote-hours.ts';
 import { auditTotals } from './checks/totals.ts';
@@ -29,5 +30,7 @@ export async function runAudit(options: AuditOptions): Promise<void> {
   await auditCounters(context);
   await auditHours(context);
   await auditQuoteHours(context);
-  if (context.rpc !== null) await auditAccounts(context, context.rpc);
+  if (context.rpc === null) return;
+  await auditAccounts(context, context.rpc);
+  await auditLostAccounts(context, context.rpc);
 }

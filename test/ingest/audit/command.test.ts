@@ -6,10 +6,13 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/schema/migrate.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { OPEN_GAP } from '../../../ingest/operate/audit/history-state.ts';
+import { createReport, type Report } from '../../../ingest/operate/audit/report.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -70,6 +73,22 @@ describe('over the embedded engine', () => {
   });
 });
 
+test('what was to be compared and was not is told where somebody has to see to it', () => {
+  const of = (...told: ((report: Report) => void)[]) => {
+    const report = createReport(() => {});
+    for (const tell of told) tell(report);
+    return report.shortfall();
+  };
+  const some = (report: Report) => report.compared('hours', 1);
+  expect(of()).toBe('nothing could be compared');
+  expect(of(some)).toBeNull();
+  expect(of(some, (report) => report.notComparable('days', OPEN_GAP))).toMatch(/^none of these .*: days$/);
+  expect(of(some, (report) => report.notComparable('hours', OPEN_GAP))).toMatch(
+    / run it again once it is closed$/,
+  );
+  expect(of(some, (report) => report.notComparable('hours', 'written to all the time'))).toBeNull();
+});
+
 describe('over a server', () => {
   let stage: AuditStage;
   const url = () => `${inject('clickhouseUrl')}/${stage.store.database}`;
@@ -80,6 +99,18 @@ describe('over a server', () => {
     await stage.stopWriting();
   });
   afterAll(() => stage.close());
+
+  test('ends with 1 where a gap that is open leaves something that is not compared', async () => {
+    const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
+    const gap = { log_partition: 0, to_time: null, closed: 0, to_slot: stage.chain.tip().slot.toString() };
+    const at = { from_slot: '1', log_offset: '0' };
+    await stage.store.insert('gaps', [{ ...gap, ...at }]);
+    const { code, out, err } = await audit(env);
+    await deleteRows(stage.store, 'gaps', 'from_slot = 1');
+    expect(out).toMatch(/ 0 chain counters.*; 0 differences\n$/);
+    expect(err).toBe('none of these could be compared: chain counters\n');
+    expect(code).toBe(1);
+  });
 
   test('ends with 0 where nothing differs and with 1 where something does', async () => {
     const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
@@ -192,6 +193,33 @@ describe('a difference is found', () => {
     expect(
       lines.some((line) => line.includes(`${address}  mints.exists of ${address}  served 0  chain 1`)),
     ).toBe(true);
+  });
+
+  test('where the chain has a policy of which nothing is stored, at its first slot', async () => {
+    const { address, mint } = await damage.one<{ address: string; mint: string }>(
+      'SELECT address, mint FROM policies FINAL WHERE exists ORDER BY address LIMIT 1',
+    );
+    const row = await damage.one<Record<string, unknown>>(
+      `SELECT * FROM policies FINAL WHERE address = '${address}'`,
+    );
+    await deleteRows(stage.store, 'policies', 'address = {address:String}', { address });
+    const { lines } = await stage.audit();
+    const unlisted = {
+      ...stage.rpc,
+      getProgramAccounts: () => Promise.reject(new RpcError('refused', 'no')),
+    };
+    const blind = await stage.audit({ rpc: unlisted });
+    await stage.store.insert('policies', [row]);
+    const of = (all: readonly string[]) =>
+      all.filter((line) => line.includes(`policies.exists of ${address}`));
+    expect(of(lines)).toEqual([
+      expect.stringMatching(
+        `^difference {2}${mint} {2}policies.exists of ${address} {2}served nothing {2}chain 1 {2}first at slot [1-9]\\d*$`,
+      ),
+    ]);
+    expect(of(blind.lines)).toEqual([]);
+    expect(blind.summary).toContain('no node lists them');
+    expect((await stage.audit()).lines).toEqual([]);
   });
 
   test('where a fact is gone from one of the two tables', async () => {

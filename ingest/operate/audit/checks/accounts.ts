@@ -10,7 +10,7 @@ import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { ADDRESSES_PER_READ } from '../../../history/accounts/account-parts.ts';
 import type { AuditContext } from '../context.ts';
-import { historyState } from '../history-state.ts';
+import { historyState, OPEN_GAP } from '../history-state.ts';
 import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';
 
 const READS_AT_ONCE = 4;
@@ -102,7 +102,7 @@ function judge(
   if (!index.isThere) return 'the index has not come to the slot of the chain’s answer';
   if (BigInt(row.slot) > chain.slot) return 'moved on';
   // Behind a gap accounts are read again, and that may still be under way.
-  return index.isWhole ? 'differs' : 'differs while a gap of history is open';
+  return index.isWhole ? 'differs' : `differs while ${OPEN_GAP}`;
 }
 
 async function tell(
