@@ -18,7 +18,7 @@ import { mustReachApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
-import { createCursorFile, endsOf } from '../operate/backfill/cursor.ts';
+import { createCursorFile, logPlaces } from '../operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../operate/backfill/outcome.ts';
 import { runBackfill } from '../operate/backfill/run.ts';
 import { storedState } from '../stream/stored-state.ts';
@@ -26,7 +26,7 @@ import { storedState } from '../stream/stored-state.ts';
 const COMMAND = {
   usage: 'npm run backfill',
   about:
-    'Reads accounts and then transactions over SOLANA_RPC_URL, from now back to the first, into the log on\nKAFKA_BROKERS. Runs beside ingest. What is there already stays served, and reading it again changes no figure. A\nrun that was ended goes on where it was: it keeps its place in DATA_DIR.',
+    'Reads accounts and then transactions over SOLANA_RPC_URL, from now back to the first, into the log on\nKAFKA_BROKERS. Runs beside ingest. What is there already stays served, and reading it again changes no figure. A\nrun that was ended goes on where it was, says so, and reads what came since: it keeps its place in DATA_DIR.',
   flags: {
     'from-slot': {
       type: 'string',
@@ -57,13 +57,12 @@ await runMain(async (signal) => {
     const done = await runBackfill({
       ...{ rpc, log, programId, launchpadProgramId, fromSlot, logger, signal },
       store: storedState(store),
-      cursor: createCursorFile(path.resolve(config.dataDir), [
-        ...[...brokers].sort(),
-        prefix,
-        programId,
-        String(fromSlot),
-      ]),
-      logEnds: () => endsOf(kafka, topicName(prefix, 'transactions')),
+      cursor: createCursorFile(
+        path.resolve(config.dataDir),
+        [...[...brokers].sort(), prefix, programId, String(fromSlot)],
+        logPlaces(kafka, topicName(prefix, 'transactions')),
+      ),
+      say: (sentence) => process.stdout.write(`${sentence}\n`),
       progress: (what, unit) => createProgress({ what, unit }),
     });
     await store.close();

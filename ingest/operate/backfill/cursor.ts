@@ -8,44 +8,64 @@ import type { KafkaClient } from '../../log/kafka/cluster.ts';
 /** A transaction that could not be read, and its slot. */
 export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot'>;
 
-/** How far a run has come that was ended before its time. */
+/** How far a run has come that was ended before its time: up to `topSlot` all is read but what is left. */
 export interface Cursor {
-  /** The slot at which the run began: transactions are read from there downwards. */
+  /** Unix milliseconds. */
+  begunAt: number;
   topSlot: bigint;
-  /** The highest slot that is still to be read. */
+  /** What is left, both ends included. */
+  fromSlot: bigint;
   toSlot: bigint;
-  /** What could not be read of that above: it keeps its gaps open, whoever closes others. */
+  /** What could not be read of the rest: it keeps its gaps open, whoever closes others. */
   unread: readonly Unread[];
-  /** Where each partition of transactions ended when this was written. */
-  ends: ReadonlyMap<number, bigint>;
+}
+
+/** Places in the partitions of transactions. */
+export interface LogPlaces {
+  /** Where each ends now. */
+  ends(): Promise<ReadonlyMap<number, bigint>>;
+  /** The first that was appended then or later, in unix milliseconds; the end where there is none. */
+  since(millis: number): Promise<ReadonlyMap<number, bigint>>;
 }
 
 /** Keeps the cursor of one job in a file, so that a run that was killed goes on. */
 export interface CursorFile {
+  /** Where it is kept. */
+  readonly file: string;
   /** Null where there is none, or the log is not the one it was written about. */
-  read(ends: ReadonlyMap<number, bigint>): Cursor | null;
-  write(cursor: Cursor): void;
+  read(): Promise<Cursor | null>;
+  write(cursor: Cursor): Promise<void>;
   remove(): void;
 }
 
+interface Kept extends Cursor {
+  /** Where the partitions ended when this was written, and when that was. */
+  ends: ReadonlyMap<number, bigint>;
+  writtenAt: number;
+}
+
+/** Those of the machines that append to a log. */
+const CLOCKS_APART_MS = 60_000;
+
 /** @param job what is read into where: another job has another file. */
-export function createCursorFile(dataDir: string, job: readonly string[]): CursorFile {
+export function createCursorFile(dataDir: string, job: readonly string[], log: LogPlaces): CursorFile {
   const name = createHash('sha256').update(JSON.stringify(job)).digest('hex').slice(0, 16);
   const file = path.join(dataDir, `backfill-${name}.json`);
   return {
-    read: (ends) => {
-      const cursor = parse(file);
-      // A topic that was made anew is shorter than it was.
-      const same = cursor !== null && [...cursor.ends].every(([at, end]) => (ends.get(at) ?? -1n) >= end);
-      return same ? cursor : null;
+    file,
+    read: async () => {
+      const kept = parse(file);
+      return kept !== null && (await isOf(log, kept)) ? kept : null;
     },
-    write: ({ topSlot, toSlot, unread, ends }) => {
+    write: async (cursor) => {
+      const ends = [...(await log.ends())].map(([at, end]) => [at, end.toString()]);
       makeDirectory(dataDir);
       const body = {
-        topSlot: topSlot.toString(),
-        toSlot: toSlot.toString(),
-        unread: unread.map(({ signature, fromSlot }) => [signature, fromSlot.toString()]),
-        ends: [...ends].map(([at, end]) => [at, end.toString()]),
+        ...{ begunAt: cursor.begunAt, writtenAt: Date.now(), ends },
+        topSlot: cursor.topSlot.toString(),
+        fromSlot: cursor.fromSlot.toString(),
+        toSlot: cursor.toSlot.toString(),
+        unread: cursor.unread.map(({ signature, fromSlot }) => [signature, fromSlot.toString()]),
       };
       // Renamed into its place: nobody finds half a file.
       writeFileSync(`${file}.new`, JSON.stringify(body));
@@ -55,21 +75,36 @@ export function createCursorFile(dataDir: string, job: readonly string[]): Curso
   };
 }
 
-function parse(file: string): Cursor | null {
+/** A topic that was made anew is shorter than it was, or has what was appended since where another log ended. */
+async function isOf(log: LogPlaces, { ends, writtenAt }: Kept): Promise<boolean> {
+  const now = await log.ends();
+  const since = await log.since(writtenAt + CLOCKS_APART_MS);
+  return [...ends].every(([at, end]) => (now.get(at) ?? -1n) >= end && (since.get(at) ?? end) >= end);
+}
+
+function parse(file: string): Kept | null {
   try {
-    const { topSlot, toSlot, unread, ends } = JSON.parse(readFileSync(file, 'utf8'));
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
     return {
-      topSlot: BigInt(topSlot),
-      toSlot: BigInt(toSlot),
-      unread: (unread as [string, string][]).map(([signature, slot]) => ({
+      begunAt: Number(kept.begunAt),
+      writtenAt: Number(kept.writtenAt),
+      topSlot: BigInt(kept.topSlot),
+      fromSlot: BigInt(kept.fromSlot),
+      toSlot: BigInt(kept.toSlot),
+      unread: (kept.unread as [string, string][]).map(([signature, slot]) => ({
         ...{ signature, fromSlot: BigInt(slot) },
       })),
-      ends: new Map((ends as [number, string][]).map(([at, end]) => [at, BigInt(end)])),
+      ends: new Map((kept.ends as [number, string][]).map(([at, end]) => [at, BigInt(end)])),
     };
   } catch {
     return null;
   }
 }
+
+export const logPlaces = (client: KafkaClient, topic: string): LogPlaces => ({
+  ends: () => endsOf(client, topic),
+  since: (millis) => client.offsetsAt(topic, millis),
+});
 
 /** Where each partition of a topic ends now. */
 export async function endsOf(client: KafkaClient, topic: string): Promise<Map<number, bigint>> {

@@ -1,10 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
-import type { Cursor, CursorFile } from '../../../ingest/operate/backfill/cursor.ts';
+import { type Cursor, type CursorFile, createCursorFile } from '../../../ingest/operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
 import { type BackfillOptions, runBackfill } from '../../../ingest/operate/backfill/run.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -41,13 +44,21 @@ const show = (text: string) => {
 
 const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
 
+const keeping = (kept: Cursor | null): CursorFile => ({
+  file: 'kept',
+  read: async () => kept,
+  write: async () => {},
+  remove: () => {},
+});
+
 /** Where a run keeps its place, and a signal that is given as it does. */
 function endedAtFirstPlace() {
   const stop = new AbortController();
   let kept: Cursor | null = null;
   const cursor: CursorFile = {
-    read: () => kept,
-    write: (next) => {
+    file: 'kept',
+    read: async () => kept,
+    write: async (next) => {
       kept = next;
       stop.abort();
     },
@@ -60,9 +71,9 @@ function endedAtFirstPlace() {
 
 /** What an operator reads in the end, on standard output and on standard error. */
 async function backfilled(...[fromSlot, ...rest]: Parameters<typeof run>) {
-  const { done, records } = await run(fromSlot, ...rest);
+  const { done, ...told } = await run(fromSlot, ...rest);
   if (done === null) throw new Error('it was not stopped');
-  return { out: outcome(done, fromSlot), err: unreadLines(done), records };
+  return { out: outcome(done, fromSlot), err: unreadLines(done), ...told };
 }
 
 async function run(
@@ -75,19 +86,20 @@ async function run(
   rpc.faults.behave({ ...POLITE, ...manners });
   const node = createRpc(rpc.url, { commitment: 'confirmed' });
   const records: LogRecord[] = [];
+  const said: string[] = [];
   const done = await runBackfill({
     ...{ fromSlot, programId: chain.programId, launchpadProgramId: chain.programId },
     rpc: { ...node, ...changed(node) },
     log: { append: async (added) => void records.push(...added), close: async () => {} },
     store: { knownAccounts: async () => [], openGaps: async () => gaps },
-    cursor: { read: () => null, write: () => {}, remove: () => {} },
-    logEnds: async () => new Map(),
+    cursor: keeping(null),
+    say: (sentence) => void said.push(sentence),
     progress: (what, unit) => createProgress({ what, unit, out: { write: show } }),
     logger: createLogger('silent', 'test'),
     signal: new AbortController().signal,
     ...own,
   });
-  return { done, records };
+  return { done, records, said };
 }
 
 test('of what is whole there is one line; of each gap that stays open one with what to do', async () => {
@@ -126,6 +138,56 @@ test('a run that was ended leaves to the next what could not be read of what it 
   expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
   expect(err).toEqual([expect.stringContaining(`transaction ${signature} cannot be read, and slot ${slot}`)]);
   expect(records.filter(({ kind }) => kind === 'gap')).toEqual([]);
+});
+
+test('a run that goes on says so, and reads what came since the other began too', async () => {
+  const cursor = keeping({
+    ...{ begunAt: Date.UTC(2026, 0, 2, 3, 4, 5), topSlot: 40n, fromSlot: 0n, toSlot: 20n, unread: [] },
+  });
+  const { out, said, records } = await backfilled(0n, [open(10n, 60n)], {}, undefined, { cursor });
+  expect(said).toEqual([
+    'going on with the run of 2026-01-02T03:04:05.000Z: what is up to slot 40 is read but 0 to 20; remove kept to have all of it read again',
+  ]);
+  const slots = records.flatMap((record) => (record.kind === 'transaction' ? [record.slot] : []));
+  const isLeft = (slot: bigint) => slot <= 20n || slot > 40n;
+  expect(slots.filter((slot) => !isLeft(slot))).toEqual([]);
+  const ofChain = ledgerTransactions(chain).map(({ slot }) => slot);
+  expect(slots).toEqual(expect.arrayContaining(ofChain.filter(isLeft)));
+  expect(out).toEqual([expect.stringMatching(/; gaps closed: 10 to 60$/)]);
+  expect(shown).toMatch(/transactions 100 %, \d+ of \d+ slots, (.+, )?[1-9]\d* read\n$/);
+});
+
+test('where such a run is ended in turn, the place of it says what is left', async () => {
+  const { cursor, signal } = endedAtFirstPlace();
+  const earlier = { begunAt: 5_000, topSlot: 40n, fromSlot: 0n, toSlot: -1n, unread: [] };
+  const going = { ...cursor, read: async () => earlier };
+  expect((await run(0n, [], {}, undefined, { cursor: going, signal })).done).toBeNull();
+  expect(await cursor.read()).toMatchObject({ begunAt: 5_000, topSlot: tip - 32n, fromSlot: 41n });
+});
+
+test('a place is of no log but its own', async () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'cursor-'));
+  const log = { end: 100n, firstLater: 100n };
+  const cursor = createCursorFile(dataDir, ['job'], {
+    ends: async () => new Map([[0, log.end]]),
+    since: async (millis) => new Map([[0, millis > Date.now() ? log.firstLater : 0n]]),
+  });
+  try {
+    const unread = [{ signature: 'S', fromSlot: 8n }];
+    const place = { begunAt: 1_000, topSlot: 9n, fromSlot: 2n, toSlot: 7n, unread };
+    expect(await cursor.read()).toBeNull();
+    await cursor.write(place);
+    expect(await cursor.read()).toMatchObject(place);
+    log.end = 200n;
+    expect(await cursor.read()).toMatchObject(place);
+    // Of a topic that was made anew all is younger.
+    log.firstLater = 50n;
+    expect(await cursor.read()).toBeNull();
+    Object.assign(log, { end: 99n, firstLater: 100n });
+    expect(await cursor.read()).toBeNull();
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
 });
 
 test('where no node lists the accounts of the program transactions are read all the same, and it is told', async () => {

@@ -156,7 +156,9 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
 
     const { code, out, err } = await backfill(env).ended;
     expect(code, err).toBe(0);
-    expect(out).toMatch(/^\d+ accounts, \d+ transactions; gaps closed: 0 to \d+\n$/);
+    expect(out).toMatch(
+      /^going on with the run of [^\n]+\n\d+ accounts, \d+ transactions; gaps closed: 0 to \d+\n$/,
+    );
     expect(err).toMatch(/^transactions 100 %, \d+ of \d+ slots, (.+, )?\d+ read$/m);
     expect(Number(/ (\d+) transactions/.exec(out)?.[1])).toBeLessThan(succeeded().length);
     expect(cursors()).toEqual([]);

@@ -1,0 +1,116 @@
+import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import { retryUntilDone } from '../../../runtime/retry.ts';
+import { isoTime } from '../../../schemas/units.ts';
+import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
+import { SETTLED_AFTER } from '../../history/prove-top.ts';
+import { readHistory, unreadRecord } from '../../history/read-history.ts';
+import type { Cursor, Unread } from './cursor.ts';
+import type { BackfillOptions } from './run.ts';
+
+/** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
+const MOST_REFUSALS = 6;
+
+export interface BackfilledTransactions {
+  /** Up to there all is read. */
+  topSlot: bigint;
+  transactions: number;
+  unread: Map<bigint, Unread>;
+}
+
+/**
+ * Reads transactions from what is final now back to `fromSlot`: where an earlier run was ended, what it has left, and
+ * then what came since it began.
+ * @param chain where the node stands, and its first block
+ * @returns null where the signal was given first
+ */
+export async function backfillTransactions(
+  options: BackfillOptions,
+  earlier: Cursor | null,
+  { tip, lowest }: { tip: bigint; lowest: bigint },
+): Promise<BackfilledTransactions | null> {
+  const { fromSlot, cursor, signal } = options;
+  // What is newer is the stream's to bring, and no list of it counts yet.
+  const settled = tip > SETTLED_AFTER ? tip - SETTLED_AFTER : 0n;
+  const legs = legsOf(earlier, fromSlot, settled);
+  const topSlot = legs.at(-1)?.topSlot ?? settled;
+  const begunAt = earlier?.begunAt ?? Date.now();
+  if (earlier !== null) options.say(goingOn(earlier, cursor.file));
+
+  const unreadOnes = new Map<bigint, Unread>();
+  for (const one of earlier?.unread ?? []) unreadOnes.set(one.fromSlot, one);
+  const slotsOf = (from: bigint, to: bigint) =>
+    Math.max(0, Number(to) - Math.max(Number(from), Number(lowest)) + 1);
+  const total = slotsOf(fromSlot, topSlot);
+  const slots = options.progress('transactions', 'slots');
+  let before = 0;
+  let read = 0;
+  const show = () => {
+    const left = legs.reduce((sum, { gap }) => sum + slotsOf(gap.fromSlot, gap.toSlot), 0);
+    slots.update(Math.max(0, total - left), total, `${before + read} read`);
+  };
+  show();
+
+  const readLeg = async ({ gap, topSlot: legTop }: Leg) => {
+    let refusals = 0;
+    const done = await retryUntilDone(
+      'reading transactions over SOLANA_RPC_URL',
+      async () => {
+        before += read;
+        read = 0;
+        try {
+          return await readHistory(gap, options, async ({ left, transactions, unread }) => {
+            refusals = 0;
+            read = transactions;
+            if (unread.length > 0) await options.log.append(unread.map(unreadRecord));
+            for (const one of unread) unreadOnes.set(one.fromSlot, one);
+            gap.toSlot = left.toSlot;
+            gap.before = left.before ?? null;
+            const place = { fromSlot: gap.fromSlot, toSlot: gap.toSlot, topSlot: legTop };
+            await cursor.write({ begunAt, ...place, unread: [...unreadOnes.values()] });
+            show();
+          });
+        } catch (error) {
+          refusals += error instanceof HistoryUnavailableError ? 1 : 0;
+          if (refusals < MOST_REFUSALS) throw error;
+          throw new ConfigError(
+            `${messageOf(error)}: name a node in SOLANA_RPC_URL that has it, or begin later with --from-slot`,
+          );
+        }
+      },
+      options,
+    );
+    if (done === null || signal.aborted) return false;
+    gap.toSlot = gap.fromSlot - 1n;
+    return true;
+  };
+  try {
+    for (const leg of legs) if (!(await readLeg(leg))) return null;
+    slots.update(total, total);
+  } finally {
+    // Whatever ends it, how far it came is shown.
+    slots.end();
+  }
+  return { topSlot, transactions: before + read, unread: unreadOnes };
+}
+
+/** Slots that are read in one go, newest first; then all is read up to `topSlot`. */
+interface Leg {
+  gap: Gap;
+  topSlot: bigint;
+}
+
+function legsOf(earlier: Cursor | null, fromSlot: bigint, settled: bigint): Leg[] {
+  const leg = (from: bigint, to: bigint, topSlot: bigint): Leg => ({
+    gap: { fromSlot: from, toSlot: to, toTime: null },
+    topSlot,
+  });
+  if (earlier === null) return [leg(fromSlot, settled, settled)];
+  const { topSlot } = earlier;
+  const left = leg(earlier.fromSlot, earlier.toSlot, topSlot);
+  return settled > topSlot ? [left, leg(topSlot + 1n, settled, settled)] : [left];
+}
+
+const goingOn = ({ begunAt, fromSlot, toSlot, topSlot }: Cursor, file: string): string => {
+  const begun = isoTime(Math.floor(begunAt / 1_000));
+  return `going on with the run of ${begun}: what is up to slot ${topSlot} is read but ${fromSlot} to ${toSlot}; remove ${file} to have all of it read again`;
+};
