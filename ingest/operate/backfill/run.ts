@@ -1,28 +1,13 @@
-import type { Logger } from '../../../runtime/process/log.ts';
-import type { Progress } from '../../../runtime/process/progress.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
-import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { Gap } from '../../history/gap.ts';
-import type { LogWriter } from '../../log/port.ts';
 import type { StreamStore } from '../../stream/stored-state.ts';
 import { type BackfilledAccounts, backfillAccounts } from './accounts.ts';
-import type { CursorFile, Unread } from './cursor.ts';
-import { backfillTransactions } from './transactions.ts';
+import type { Unread } from './cursor.ts';
+import { type BackfillTransactionsOptions, backfillTransactions } from './transactions.ts';
 
-export interface BackfillOptions {
-  rpc: Rpc;
-  log: LogWriter;
+export interface BackfillOptions extends BackfillTransactionsOptions {
   store: Pick<StreamStore, 'knownAccounts' | 'openGaps'>;
-  programId: string;
   launchpadProgramId: string;
-  /** The first slot whose transactions are read. */
-  fromSlot: bigint;
-  cursor: CursorFile;
-  /** Tells a person a sentence. */
-  say(sentence: string): void;
-  progress: (what: string, unit: string) => Progress;
-  logger: Logger;
-  signal: AbortSignal;
 }
 
 export interface Backfilled extends BackfilledAccounts, Closing {

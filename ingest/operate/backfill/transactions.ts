@@ -1,14 +1,31 @@
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import type { Progress } from '../../../runtime/process/progress.ts';
 import { retryUntilDone } from '../../../runtime/retry.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';
 import { readHistory, unreadRecord } from '../../history/read-history.ts';
-import type { Cursor, Unread } from './cursor.ts';
-import type { BackfillOptions } from './run.ts';
+import type { LogWriter } from '../../log/port.ts';
+import type { Cursor, CursorFile, Unread } from './cursor.ts';
 
 /** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
 const MOST_REFUSALS = 6;
+
+export interface BackfillTransactionsOptions {
+  rpc: Rpc;
+  log: LogWriter;
+  programId: string;
+  /** The first slot whose transactions are read. */
+  fromSlot: bigint;
+  cursor: CursorFile;
+  /** Tells a person a sentence. */
+  say(sentence: string): void;
+  progress: (what: string, unit: string) => Progress;
+  logger: Logger;
+  signal: AbortSignal;
+}
 
 export interface BackfilledTransactions {
   /** Up to there all is read. */
@@ -24,7 +41,7 @@ export interface BackfilledTransactions {
  * @returns null where the signal was given first
  */
 export async function backfillTransactions(
-  options: BackfillOptions,
+  options: BackfillTransactionsOptions,
   earlier: Cursor | null,
   { tip, lowest }: { tip: bigint; lowest: bigint },
 ): Promise<BackfilledTransactions | null> {
