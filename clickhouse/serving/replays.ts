@@ -5,17 +5,26 @@ const FILLING = 1;
 const ABANDONED = 2;
 const SERVED = 3;
 
-/** The database that an unfinished replay fills; null where there is none. */
-export async function unfinishedReplay(home: Store): Promise<string | null> {
-  const rows = await home.query<{ database: string }>(
-    'SELECT database FROM replays FINAL WHERE step = {filling:UInt8}',
-    { filling: FILLING },
-  );
-  return rows.map(({ database }) => database).toSorted(byNumber(home))[0] ?? null;
+export interface UnfinishedReplay {
+  database: string;
+  /** Mark of the code that began to fill it; empty where that is not known. */
+  code: string;
 }
 
-/** Names the next database to fill, one that never was; it is made by who opens it. */
-export async function beginReplay(home: Store): Promise<string> {
+/** The database that an unfinished replay fills; null where there is none. */
+export async function unfinishedReplay(home: Store): Promise<UnfinishedReplay | null> {
+  const rows = await home.query<UnfinishedReplay>(
+    'SELECT database, code FROM replays FINAL WHERE step = {filling:UInt8}',
+    { filling: FILLING },
+  );
+  return rows.toSorted(byNumber(home))[0] ?? null;
+}
+
+/**
+ * Names the next database to fill, one that never was; it is made by who opens it.
+ * @param code mark of the code that fills it
+ */
+export async function beginReplay(home: Store, code: string): Promise<string> {
   const rows = await home.query<{ name: string }>(
     `SELECT database AS name FROM replays FINAL
      UNION ALL SELECT name FROM system.databases WHERE startsWith(name, {home:String})`,
@@ -23,7 +32,7 @@ export async function beginReplay(home: Store): Promise<string> {
   );
   const numbers = rows.map(({ name }) => replayNumber(home.database, name) ?? 0);
   const database = replayDatabase(home.database, Math.max(0, ...numbers) + 1);
-  await home.insert('replays', [{ database, step: FILLING }]);
+  await home.insert('replays', [{ database, step: FILLING, code }]);
   return database;
 }
 
@@ -39,5 +48,5 @@ export async function finishReplay(home: Store, database: string): Promise<void>
 
 function byNumber(home: Store) {
   const number = (database: string) => replayNumber(home.database, database) ?? 0;
-  return (a: string, b: string) => number(b) - number(a);
+  return (a: UnfinishedReplay, b: UnfinishedReplay) => number(b.database) - number(a.database);
 }

@@ -74,13 +74,13 @@ test('the serving database is opened with the login of home', async () => {
 test('an unfinished replay is gone on with, and no name is given twice', async () => {
   const { home } = databases;
   expect(await unfinishedReplay(home)).toBe(null);
-  expect(await beginReplay(home)).toBe(named(1));
-  expect(await unfinishedReplay(home)).toBe(named(1));
+  expect(await beginReplay(home, 'code')).toBe(named(1));
+  expect(await unfinishedReplay(home)).toEqual({ database: named(1), code: 'code' });
   await abandonReplay(home, named(1));
   expect(await unfinishedReplay(home)).toBe(null);
-  expect(await beginReplay(home)).toBe(named(2));
+  expect(await beginReplay(home, 'code')).toBe(named(2));
   await finishReplay(home, named(2));
   expect(await unfinishedReplay(home)).toBe(null);
   await databases.open(named(7));
-  expect(await beginReplay(home)).toBe(named(8));
+  expect(await beginReplay(home, 'code')).toBe(named(8));
 });

@@ -2,7 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
-import { migrate } from '../../../clickhouse/schema/migrate.ts';
+import { migrate, mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import {
   abandonReplay,
   beginReplay,
@@ -18,6 +18,7 @@ import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';
 import { committedOffsets, untilCaughtUp } from './catch-up.ts';
 import type { ReplayContext } from './context.ts';
+import { rowCode } from './row-code.ts';
 import { checkWhole } from './whole-log.ts';
 
 const LOOK_EVERY_MS = 200;
@@ -26,10 +27,12 @@ const LOOK_EVERY_MS = 200;
  * Reads the whole log into a fresh database, follows live until it is level with the serving one, has readers go over,
  * and goes on until a materialiser has taken over. A run that was killed is gone on with by the next.
  * @param fresh gives an unfinished database up and begins another.
- * @throws ConfigError where the log is not whole, or the signal was given before the switch.
+ * @throws ConfigError where the log is not whole, another version of the code has begun, or the signal was given before
+ * the switch.
  */
 export async function replayWhole(context: ReplayContext, fresh: boolean): Promise<void> {
   const { home, kafka, prefix, signal, say } = context;
+  await mustBeCurrent(home);
   const serving = await readServing(home);
   const former = serving.database === home.database ? home : await context.openDatabase(serving.database);
   try {
@@ -65,27 +68,36 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
   }
 }
 
-/** Null where an earlier run was ended after its switch and all is done. */
+/**
+ * Null where an earlier run was ended after its switch and all is done.
+ * @throws ConfigError where one was begun by another version of the code.
+ */
 async function databaseToFill(
   { home, kafka, prefix, say }: ReplayContext,
   former: Store,
   fresh: boolean,
 ): Promise<string | null> {
   const unfinished = await unfinishedReplay(home);
-  if (unfinished === former.database) {
-    await finishReplay(home, unfinished);
-    say(`${unfinished} serves already: an earlier run was ended after its switch`);
+  const begun = unfinished?.database ?? null;
+  const code = rowCode();
+  if (begun === former.database) {
+    await finishReplay(home, begun);
+    say(`${begun} serves already: an earlier run was ended after its switch`);
     return null;
   }
-  if (unfinished !== null && !fresh) {
-    say(`going on with ${unfinished}, which an earlier run began to fill`);
-    return unfinished;
+  if (begun !== null && !fresh) {
+    if (unfinished?.code !== code)
+      throw new ConfigError(
+        `${begun} was begun by another version of this code, and what it has of the log is as that one read it. npm run replay -- --fresh begins another.`,
+      );
+    say(`going on with ${begun}, which an earlier run began to fill`);
+    return begun;
   }
-  if (unfinished !== null) {
-    await abandonReplay(home, unfinished);
-    say(`${unfinished} is given up: DROP DATABASE ${unfinished} frees its space`);
+  if (begun !== null) {
+    await abandonReplay(home, begun);
+    say(`${begun} is given up: DROP DATABASE ${begun} frees its space`);
   }
-  const database = await beginReplay(home);
+  const database = await beginReplay(home, code);
   // Of a database that had this name before the server was made anew.
   await kafka.deleteGroup(materialiserGroup(prefix, database)).catch(() => {});
   say(`filling ${database}`);

@@ -6,6 +6,7 @@ import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/ap
 import { beginReplay, unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { rowCode } from '../../../ingest/operate/replay/row-code.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
@@ -131,6 +132,21 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(`${home.database}_r2`);
     });
 
+    test('goes on with no database that another version of the code has begun, and may begin another', async () => {
+      await begin();
+      await beginReplay(home, 'of another version');
+      const sentence = `${first()} was begun by another version of this code`;
+      await expect(stage.replay().done).rejects.toThrow(sentence);
+      // Of before anybody kept it.
+      await home.command("INSERT INTO replays SELECT * REPLACE ('' AS code) FROM replays");
+      const refused = stage.replay();
+      await expect(refused.done).rejects.toThrow('npm run replay -- --fresh begins another');
+      expect(refused.said).toEqual([]);
+      expect(await serving()).toBe(home.database);
+      await stage.replay({ fresh: true }).done;
+      expect(await serving()).toBe(`${home.database}_r2`);
+    });
+
     /** What it has applied is not told. */
     const neverLevel = (store: Store): Store => ({
       ...store,
@@ -142,7 +158,7 @@ describe.skipIf(missing !== null)(
 
     test('that was killed right after its switch has nothing left to do', async () => {
       await begin();
-      await beginReplay(home);
+      await beginReplay(home, rowCode());
       await stage.databases.openMigrated(first());
       await switchServing(home, { from: home.database, to: first() });
       const run = stage.replay();
