@@ -29,6 +29,8 @@ export interface LogWriter {
 export interface LogEntry {
   offset: bigint;
   record: LogRecord;
+  /** Unix milliseconds at which it was appended; absent where the log ends with its process, or the record came in parts. */
+  writtenAt?: number;
 }
 
 /** Consecutive entries of one partition, in offset order. */

@@ -29,6 +29,8 @@ export type BatchRecords = {
   unseen: UnseenRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
+  /** When the log was given those of its letters that nothing else in it tells of, in unix milliseconds. */
+  toldAt: Map<DeadLetterRecord, number>;
 };
 
 export function recordsByKind(batch: LogBatch): BatchRecords {
@@ -43,9 +45,10 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
       unseen: [],
       verified: [],
       deadLetters: [],
+      toldAt: new Map(),
     },
   };
-  for (const { offset, record } of batch.entries) {
+  for (const { offset, record, writtenAt } of batch.entries) {
     if (record.kind === 'account') records.accounts.push(record);
     else if (record.kind === 'transaction') records.transactions.push(record);
     else if (record.kind === 'marker') records.markers.push(record);
@@ -58,9 +61,12 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
     else if (record.kind === 'unseen') records.unseen.push(record);
     else if (record.kind === 'verified') records.verified.push({ offset, record });
     else if (record.kind !== 'dead-letter') continue;
-    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || hasNoSourceRecord(record) || isOwn(batch, offset, record))
+    else if (batch.topic === 'dead-letters' && hasNoSourceRecord(record)) {
       records.deadLetters.push(record);
+      if (writtenAt !== undefined) records.toldAt.set(record, writtenAt);
+    }
+    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
+    else if (batch.topic !== 'dead-letters' || isOwn(batch, offset, record)) records.deadLetters.push(record);
   }
   return records;
 }

@@ -203,7 +203,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
     const now = Date.now();
     await insert('dead_letter_sources', letterSources(batch, letters));
-    const letterRows = letters.map((letter) => deadLetterRow(letter, now));
+    const letterRows = letters.map((letter) => deadLetterRow(letter, records.toldAt.get(letter) ?? now));
     await insert('dead_letters', letterRows);
     const { partition } = batch;
     const resolved = await resolvedBy(facts, letterRows, { partition, goesOn, struck: struckOut });

@@ -66,6 +66,14 @@ export async function resolveLetters(
   );
 }
 
+/** Which letters about replies of venues were resolved: no log tells of it. */
+export async function resolvedReplies(store: Store): Promise<Pick<OpenLetter, 'id' | 'read_at'>[]> {
+  return store.query<Pick<OpenLetter, 'id' | 'read_at'>>(
+    `SELECT id, toString(max(read_at)) AS read_at FROM resolved_letters
+     WHERE id IN (SELECT id FROM dead_letters WHERE source = 'poll') GROUP BY id`,
+  );
+}
+
 /**
  * Of the letters about replies of venues, those whose matter was read well since: `at` names what it is about, and of
  * what is asked for as one thing (catalogue, currencies, a list of prices) any reading counts.

@@ -126,7 +126,10 @@ export async function applyBatch(
       const messages = batch.messages.slice(start, start + tried);
       start += messages.length;
       const entries = messages
-        .map(({ offset, value }) => entryOf(topic, partition, offset, value))
+        .map(({ offset, value, writtenAt: at }) => ({
+          ...entryOf(topic, partition, offset, value),
+          writtenAt: at,
+        }))
         .flatMap((entry) => assembly.take(`${topic}/${partition}`, entry));
       const writtenAt = messages.reduce((newest, message) => Math.max(newest, message.writtenAt), 0);
       const isOwned = () => owned() && heart.failure() === null;

@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
+import { resolvedReplies, resolveLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { migrate, mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
@@ -45,13 +46,16 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       const stop = new AbortController();
       const reading = fill(context, store, stop.signal);
       try {
+        // Before it is looked how far the log goes: what is known here is said by then.
+        const known = await gapsOf(former);
         await untilCaughtUp(context, former, store);
         context.progress.end();
         if (signal.aborted)
           throw new ConfigError(
             `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${database}.`,
           );
-        await checkHistory(former, store);
+        await checkHistory(former, known, store);
+        await resolveLetters(store, await resolvedReplies(former));
         await switchServing(home, { from: former.database, to: database }, context.cluster);
         await finishReplay(home, database);
         say(`${database} serves now. ${former.database} is as it was${dropHint(home, former)}`);
@@ -129,18 +133,19 @@ function fill({ kafka, prefix, programId, logger }: ReplayContext, store: Store,
   return reader.run(createMaterialiser({ store, programId }), signal);
 }
 
-/** @throws ConfigError where the serving database knows of a part of history that the log does not speak of. */
-async function checkHistory(former: Store, store: Store): Promise<void> {
-  const gaps = async (of: Store) =>
-    (await of.query<{ from_slot: string }>('SELECT DISTINCT from_slot FROM gaps')).map(
-      (row) => row.from_slot,
-    );
-  const known = new Set(await gaps(store));
-  const missing = (await gaps(former)).filter((slot) => !known.has(slot));
+/** @param known first slots of the gaps that the former had. @throws ConfigError where the log does not speak of one. */
+async function checkHistory(former: Store, known: readonly string[], store: Store): Promise<void> {
+  const told = new Set(await gapsOf(store));
+  const missing = known.filter((slot) => !told.has(slot));
   if (missing.length === 0) return;
   throw new ConfigError(
     `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
   );
+}
+
+async function gapsOf(store: Store): Promise<string[]> {
+  const rows = await store.query<{ from_slot: string }>('SELECT DISTINCT from_slot FROM gaps');
+  return rows.map((row) => row.from_slot);
 }
 
 /** Resolves once another than this process is in the group, or the signal was given. */

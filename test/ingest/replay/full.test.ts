@@ -132,6 +132,25 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(`${home.database}_r2`);
     });
 
+    test('is switched to where live opens a gap as the gaps are compared', async () => {
+      await begin();
+      let opened = false;
+      const meanwhile = (store: Store): Store => ({
+        ...store,
+        query: async (sql, params) => {
+          const rows = await store.query<never>(sql, params);
+          if (!sql.includes('DISTINCT from_slot FROM gaps') || opened) return rows;
+          opened = true;
+          await stage.log.append([{ kind: 'gap', fromSlot: 20n, toSlot: 21n, toTime: null, closed: false }]);
+          await stage.applied(home);
+          return rows;
+        },
+      });
+      await stage.replay({}, meanwhile).done;
+      expect(opened).toBe(true);
+      expect(await serving()).toBe(first());
+    });
+
     test('goes on with no database that another version of the code has begun, and may begin another', async () => {
       await begin();
       await beginReplay(home, 'of another version');

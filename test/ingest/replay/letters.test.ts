@@ -41,7 +41,7 @@ function older(batch: LogBatch): LogBatch {
   };
   return {
     ...batch,
-    entries: batch.entries.map(({ offset, record }) => ({ offset, record: spoilt(record) })),
+    entries: batch.entries.map((entry) => ({ ...entry, record: spoilt(entry.record) })),
   };
 }
 
@@ -115,6 +115,19 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await deadLetterCount(home)).toBe('5');
   });
 
+  /** The venue's reply is read well since. */
+  async function readWell(): Promise<void> {
+    const readAt = Date.now() + 2_000;
+    const reading = {
+      ...({ type: 'venue_account', venueAccount: 'x', venue: 'perp', equity: '1', notional: '0' } as const),
+      ...{ reason: null, reachable: true, venueTime: null, error: null },
+    };
+    const live = stage.live(older);
+    await stage.log.append([{ kind: 'reading', readAt, reading }]);
+    await stage.applied(home);
+    await live.stop();
+  }
+
   test('about a venue’s reply are resolved once a later reply was read well', async () => {
     const reading = {
       type: 'venue_account',
@@ -143,6 +156,25 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
       'account:Policy',
       'transaction',
     ]);
+  });
+
+  test('about a venue’s reply that are resolved stay so in the database that a whole replay makes', async () => {
+    await readWell();
+    stage.live();
+    await stage.replay({ 'dead-letters': true }).done;
+    const open = async (store: Store) => (await openLetters(store)).map(({ what }) => what);
+    expect(await open(home)).not.toContain('reading:perp');
+    // Told again, and open with reason.
+    const again: LogRecord = { ...REPLY, where: 'again' } as LogRecord;
+    await stage.log.append([again]);
+    await stage.applied(home);
+    await stage.replay().done;
+    const store = await stage.databases.open(`${home.database}_r1`);
+    expect((await open(store)).filter((what) => what === 'reading:perp')).toHaveLength(1);
+    const times = (of: Store) =>
+      of.query("SELECT id, read_at FROM dead_letters FINAL WHERE source = 'poll' ORDER BY id");
+    expect(await times(home)).toHaveLength(2);
+    expect(await times(store)).toEqual(await times(home));
   });
 
   test('are told to Prometheus as long as they are unresolved', async () => {
