@@ -93,7 +93,7 @@ export function createFollowedSlots(
   };
   const drop = (slot: bigint) => {
     for (const state of pending.get(slot)?.values() ?? []) bytes -= sizeOf(state);
-    for (const of of [pending, undated, metas, standing]) of.delete(slot);
+    for (const known of [pending, undated, metas, standing]) known.delete(slot);
   };
   const late = (update: AccountUpdate): AccountUpdate[] => {
     if (times.has(update.slot) || isDated(update.slot)) return [update];
