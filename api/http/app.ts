@@ -22,6 +22,7 @@ import { queryProperties } from './openapi.ts';
 import { mayBeKept, type OwnRoute, type Route, type SharedContext, type SharedRoute } from './route.ts';
 import { routing } from './routing.ts';
 import { createModestClients, type ModestClients } from './turns/modest-clients.ts';
+import type { InTurn } from './turns/read-for-all.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
 import { createTurns } from './turns/turns.ts';
 
@@ -120,8 +121,9 @@ async function answerShared(
 ): Promise<void> {
   const key = cacheKey(ctx, query, route, latest);
   const make = (view: View) => route.answer({ params, query }, view);
-  const inTurn = route.long === true ? longGate : gate;
-  const found = shared.ready(key, make) ?? (await shared.wait(key, make, (work) => inTurn(address, work)));
+  const inGate = route.long === true ? longGate : gate;
+  const inTurn: InTurn = (work) => inGate(address, work);
+  const found = shared.ready(key, make) ?? (await shared.wait(key, make, inTurn, address));
   const form = await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
   // The store is silent: what is told is from before.
   const age = Math.floor(latest.age() / 1000);

@@ -3,6 +3,7 @@ import type { Latest } from '../../latest/latest.ts';
 import type { Memo } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
+import { createReadsForAll, type InTurn } from '../turns/read-for-all.ts';
 import { type Answer, answerOf, keptForm, lengthOf } from './answers.ts';
 
 type Make = (view: View) => RouteReply;
@@ -11,12 +12,9 @@ type Make = (view: View) => RouteReply;
 export interface SharedAnswers {
   /** What can be answered without waiting for anything; null where it cannot. */
   ready(key: string, make: Make): Answer | null;
-  /** The same with whatever it takes, one production at a time for a key; failures are not kept. */
-  wait(key: string, make: Make, inTurn: InTurn): Promise<Answer>;
+  /** The same with whatever it takes, one production at a time for a key; failures are not kept. @param address of who asks */
+  wait(key: string, make: Make, inTurn: InTurn, address: string): Promise<Answer>;
 }
-
-/** Runs a read of the store when it is its turn. */
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface Kept {
   made: Memo<unknown>;
@@ -49,7 +47,7 @@ export function createSharedAnswers(
   clock = () => performance.now(),
   mostInPieces = PIECES_BYTES,
 ): SharedAnswers {
-  const inFlight = new Map<string, Promise<Kept>>();
+  const reads = createReadsForAll<Kept>();
   const room = (maxSize: number) =>
     new LRUCache<string, Kept>({
       maxSize,
@@ -87,8 +85,7 @@ export function createSharedAnswers(
     forget(key, among);
     return kept;
   };
-  const produce = async (key: string, make: Make, inTurn: InTurn): Promise<Kept> =>
-    keep(key, await inTurn(() => latest.read(make)));
+  const produce = async (key: string, make: Make): Promise<Kept> => keep(key, await latest.read(make));
 
   return {
     ready: (key, make) => {
@@ -104,20 +101,15 @@ export function createSharedAnswers(
       if (known !== undefined) forget(key);
       return answer;
     },
-    wait: async (key, make, inTurn) => {
-      const running = inFlight.get(key);
+    wait: async (key, make, inTurn, address) => {
+      const running = reads.underWay(key);
       if (running !== undefined) {
         const { made, answer } = await running;
         // It may have begun before what this one has to be told of.
         if (latest.held(made)) return answer;
       }
-      const flight = inFlight.get(key) ?? produce(key, make, inTurn);
-      inFlight.set(key, flight);
-      try {
-        return (await flight).answer;
-      } finally {
-        if (inFlight.get(key) === flight) inFlight.delete(key);
-      }
+      const flight = reads.underWay(key) ?? reads.next(key, () => produce(key, make), inTurn, address);
+      return (await flight).answer;
     },
   };
 }
