@@ -26,7 +26,7 @@ export function inOneWrite<Prepared, T>(
     const now = fresh ? policy : await policyOfSession(parts, session, least);
     return { policy: now, prepared: await prepare(now) };
   };
-  return decided(parts, session.decidedSlot, read, async (tx, now, { prepared }) => {
+  return decided(parts, session.knownSlot, read, async (tx, now, { prepared }) => {
     await mustStillLive(tx, session, now);
     return work(tx, now, prepared);
   });

@@ -27,10 +27,10 @@ export type Asker = 'session' | 'stranger';
 
 export interface ChainReader {
   /**
-   * @param decidedSlot slot of the newest reading that another process decided by.
+   * @param knownSlot slot of the newest reading that another process knows of.
    * @throws Refusal unknown_policy, chain_unreachable where no node answers with a state that is new enough, or busy.
    */
-  policy(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy>;
+  policy(mint: string, knownSlot: bigint, asker: Asker): Promise<LivePolicy>;
   /** The model that the policy points at. @throws Refusal chain_unreachable, busy */
   model(policy: LivePolicy): Promise<ModelRef>;
   /**
@@ -90,12 +90,12 @@ export function createChainReader(options: ChainOptions): ChainReader {
     };
   }
 
-  async function policyOf(mint: string, decidedSlot: bigint, asker: Asker): Promise<LivePolicy> {
+  async function policyOf(mint: string, knownSlot: bigint, asker: Asker): Promise<LivePolicy> {
     const key = decodeKey(mint);
     if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
     const address = encodeBase58(policyAddress(program as Uint8Array, key));
     const stored = await inTime(storedSlot(address));
-    const least = highest(stored, decidedSlot, decided.get(mint)?.slot ?? 0n);
+    const least = highest(stored, knownSlot, decided.get(mint)?.slot ?? 0n);
     const read = await account('Policy', address, least, asker);
     if (read.account === null || !Buffer.from(read.account.mint).equals(key))
       throw new Refusal('unknown_policy', `no policy account on chain for mint ${mint}`);
@@ -106,8 +106,8 @@ export function createChainReader(options: ChainOptions): ChainReader {
   }
 
   return {
-    policy: (mint, decidedSlot, asker) =>
-      shared(`${asker} ${mint}`, decidedSlot, (least) => policyOf(mint, least, asker)),
+    policy: (mint, knownSlot, asker) =>
+      shared(`${asker} ${mint}`, knownSlot, (least) => policyOf(mint, least, asker)),
     agentChanged: (mint, after) => inTime(agentChanged(mint, after)),
     model: async ({ account: policy, slot }) => {
       const address = encodeBase58(modelAddress(program, policy.modelId));

@@ -13,13 +13,25 @@ export class OlderReadingError extends Error {
   }
 }
 
-/** The slot of the newest reading that decided for the policy; 0 where none did. */
-export async function decidedSlot(db: Queries, mint: string): Promise<bigint> {
+/** The slot of the newest reading that is known of the policy, whether it decided or showed the same; 0 where none is. */
+export async function knownSlot(db: Queries, mint: string): Promise<bigint> {
   const [row] = await db.query<{ slot: string }>(
-    'SELECT slot::text AS slot FROM decided_reads WHERE mint = $1',
+    'SELECT greatest(slot, shown)::text AS slot FROM decided_reads WHERE mint = $1',
     [mint],
   );
   return BigInt(row?.slot ?? 0);
+}
+
+/**
+ * Whether a reading shows the agent of the newest that decided. It has nothing to decide then, and those that show that
+ * agent go on deciding; of those that show another no older one does.
+ */
+export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boolean> {
+  const rows = await db.query(
+    'UPDATE decided_reads SET shown = greatest(shown, $2::text::bigint) WHERE mint = $1 AND agent = $3 RETURNING 1',
+    [policy.mint, policy.slot.toString(), agentOf(policy) ?? ''],
+  );
+  return rows.length > 0;
 }
 
 /**
@@ -28,24 +40,18 @@ export async function decidedSlot(db: Queries, mint: string): Promise<bigint> {
  * @throws OlderReadingError
  */
 export async function decideBy(tx: Transaction, policy: LivePolicy): Promise<void> {
-  const [row] = await tx.query<{ slot: string }>(
-    `INSERT INTO decided_reads AS d (mint, slot) VALUES ($1, $2::text::bigint)
-     ON CONFLICT (mint) DO UPDATE SET slot = greatest(d.slot, excluded.slot) RETURNING slot::text AS slot`,
-    [policy.mint, policy.slot.toString()],
+  const agent = agentOf(policy) ?? '';
+  const decided = await tx.query(
+    `INSERT INTO decided_reads AS d (mint, slot, shown, agent) VALUES ($1, $2::text::bigint, $2::text::bigint, $3)
+     ON CONFLICT (mint) DO UPDATE
+     SET slot = excluded.slot, shown = greatest(d.shown, excluded.shown), agent = excluded.agent
+     WHERE excluded.slot >= CASE WHEN d.agent = excluded.agent THEN d.slot ELSE greatest(d.slot, d.shown) END
+     RETURNING 1`,
+    [policy.mint, policy.slot.toString(), agent],
   );
-  const newest = BigInt(row?.slot ?? 0);
-  if (newest > policy.slot) throw new OlderReadingError(newest);
+  if (decided.length === 0) throw new OlderReadingError(await knownSlot(tx, policy.mint));
   await tx.query(
     'UPDATE sessions SET rotated_out = true WHERE mint = $1 AND agent <> $2 AND NOT rotated_out',
-    [policy.mint, agentOf(policy) ?? ''],
+    [policy.mint, agent],
   );
-}
-
-/** Whether somebody is signed in who, by this reading, is not the agent. */
-export async function hasFormerSessions(db: Queries, policy: LivePolicy): Promise<boolean> {
-  const rows = await db.query(
-    'SELECT 1 FROM sessions WHERE mint = $1 AND agent <> $2 AND NOT rotated_out LIMIT 1',
-    [policy.mint, agentOf(policy) ?? ''],
-  );
-  return rows.length > 0;
 }

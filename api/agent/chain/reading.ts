@@ -3,14 +3,14 @@ import type { AgentParts } from '../agent-parts.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { endRotatedOut, endStartedBefore, type Key, type LiveSession } from '../session/sessions.ts';
 import { type Asker, isAgent, type LivePolicy, notTheAgent, unreachable } from './chain.ts';
-import { decideBy, hasFormerSessions, OlderReadingError } from './decided.ts';
+import { decideBy, OlderReadingError, showsTheSame } from './decided.ts';
 
 const MOST_READINGS = 3;
 
 /**
  * The policy as the chain has it now. Where the key is not its agent any more, the sessions of that key are over with this
  * reading, also if it should come back: the next use of one is told so, and none is known from then on.
- * @param least slot of the newest reading that is known to have decided.
+ * @param least slot of the newest reading that is known.
  * @param isUse whether it is such a use: who asks for a challenge, or signs one, has used none.
  * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
  */
@@ -24,8 +24,10 @@ export function policyOfAgent(
   return byNewest(least, async (slot) => {
     const policy = await parts.chain.policy(mint, slot, asker);
     const trusted = isAgent(policy, agent);
-    // Whoever writes next would end the sessions of former keys; who only asks for a challenge may write nothing.
-    if (!trusted || (asker === 'stranger' && (await hasFormerSessions(parts.db, policy))))
+    // Whoever writes next decides by it. Of the others those that show what is known decide nothing: a flood of them would
+    // have each write read the chain again.
+    const mayDecide = !trusted || asker === 'stranger';
+    if (mayDecide && (isUse || !(await showsTheSame(parts.db, policy))))
       await parts.db.transaction(async (tx) => {
         await takeTurn(tx, mint);
         await decideBy(tx, policy);

@@ -56,7 +56,7 @@ export function authenticated(
     if (session.wait !== null) throw rateLimited(MOST_REFUSED, session.wait);
     try {
       return await parts.budget(session.mint, async () => {
-        const policy = await policyOfSession(parts, session, session.decidedSlot);
+        const policy = await policyOfSession(parts, session, session.knownSlot);
         return handle(parts, { context, session, policy, readAt: performance.now() });
       });
     } catch (error) {

@@ -3,7 +3,7 @@ import { isoMillis } from '../../../schemas/units.ts';
 import type { RouteContext, RouteReply } from '../../http/route.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { keyOf } from '../body.ts';
-import { decidedSlot } from '../chain/decided.ts';
+import { knownSlot } from '../chain/decided.ts';
 import { policyOfAgent } from '../chain/reading.ts';
 import { CHALLENGES } from '../limits/limits.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
@@ -19,7 +19,7 @@ export async function challenge(parts: AgentParts, context: RouteContext): Promi
   );
   const mint = keyOf(context.body, 'mint').text;
   const agent = keyOf(context.body, 'agent').text;
-  await policyOfAgent(parts, { mint, agent }, await decidedSlot(db, mint), 'stranger');
+  await policyOfAgent(parts, { mint, agent }, await knownSlot(db, mint), 'stranger');
   const [row] = await db.query<{ now: string }>(
     'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now',
   );

@@ -1,7 +1,7 @@
 import type { RouteContext, RouteReply } from '../../http/route.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { keyOf, stringOf } from '../body.ts';
-import { decidedSlot } from '../chain/decided.ts';
+import { knownSlot } from '../chain/decided.ts';
 import { decided, policyOfAgent } from '../chain/reading.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { Refusal } from '../refusal.ts';
@@ -43,7 +43,7 @@ export async function session(parts: AgentParts, { body, clientAddress }: RouteC
   await parts.inTurn(`nonce ${nonceHash}`, () => spend(parts, nonceHash, expiresAt));
   const key = { mint, agent: agent.text };
   const read = async (least: bigint) => ({ policy: await policyOfAgent(parts, key, least, 'session') });
-  const start = decided(parts, await decidedSlot(db, mint), read, (tx, now, { policy }) =>
+  const start = decided(parts, await knownSlot(db, mint), read, (tx, now, { policy }) =>
     startSession(tx, mint, agent.text, policy.slot, now),
   );
   return { status: 200, body: await start };

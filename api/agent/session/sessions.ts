@@ -23,8 +23,8 @@ export interface LiveSession extends Key {
   rotatedOut: boolean;
   /** Of the reading that it was started by. */
   slot: bigint;
-  /** Slot of the newest reading of the policy that decided, in any process. */
-  decidedSlot: bigint;
+  /** Slot of the newest reading of the policy that is known, in any process. */
+  knownSlot: bigint;
   /** Seconds that the policy must wait because of its refused attempts; null where it need not. */
   wait: number | null;
 }
@@ -39,10 +39,10 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
         agent: string;
         slot: string;
         rotated: boolean;
-        decided: string;
+        known: string;
         wait: number | null;
       }>(
-        `SELECT mint, agent, s.slot::text AS slot, rotated_out AS rotated, coalesce((SELECT slot FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS decided,
+        `SELECT mint, agent, s.slot::text AS slot, rotated_out AS rotated, coalesce((SELECT greatest(d.slot, d.shown) FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS known,
            (SELECT ceil(extract(epoch FROM at + interval '60 seconds' - now()))::int FROM attempts
             WHERE subject = 'refused:' || s.mint AND at > now() - interval '60 seconds'
             ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
@@ -58,7 +58,7 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
     agent: row.agent,
     rotatedOut: row.rotated,
     slot: BigInt(row.slot),
-    decidedSlot: BigInt(row.decided),
+    knownSlot: BigInt(row.known),
     wait: row.wait,
   };
 }

@@ -113,6 +113,7 @@ describe.each(ENGINES)('migrating %s', (engine) => {
       '0002_rotations.sql',
       '0003_session_slots.sql',
       '0004_counting.sql',
+      '0005_shown_agents.sql',
     ]);
     const first = await secretOf(dbs[0] as Db);
     expect(first?.secret).toMatch(/^[0-9a-f]{64}$/);

@@ -164,6 +164,59 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await elsewhere.close();
   });
 
+  test('strangers who ask for challenges with keys of their own have no write read the chain again', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
+    const askBeside = async () => {
+      stage.rpc.holdNext('Model', askBeside);
+      stage.rpc.slot += 10;
+      for (const process of [stage.api, elsewhere])
+        expect((await process.challenge(mint, next.address)).body.code).toBe('not_the_agent');
+    };
+    stage.rpc.holdNext('Model', askBeside);
+    stage.rpc.asked = [];
+    expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(201);
+    // The policy, two challenges, the model.
+    expect(stage.rpc.asked).toHaveLength(4);
+    // What the strangers were shown no later request may be older than.
+    stage.rpc.holdNext('Model', async () => {});
+    stage.rpc.slot -= 10;
+    expect((await stage.api.call('POST', 'posts', POST, token)).body.code).toBe('chain_unreachable');
+    expect((await elsewhere.call('POST', 'posts', POST, token)).body.code).toBe('chain_unreachable');
+    await elsewhere.close();
+  });
+
+  test('a key that was told it is not the agent gets no challenge by an older reading, in another process either', async () => {
+    const { mint, agent } = stage.policy();
+    expect((await stage.api.challenge(mint, agent.address)).status).toBe(200);
+    stage.rpc.slot += 10;
+    stage.rpc.policy({ mint, agent: next.address });
+    expect((await stage.api.challenge(mint, agent.address)).body.code).toBe('not_the_agent');
+    stage.rpc.slot -= 10;
+    stage.rpc.fault = 'stale';
+    stage.rpc.policy({ mint, agent: agent.address });
+    const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
+    expect((await elsewhere.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+    await elsewhere.close();
+  });
+
+  test('… nor one that was the agent between two readings that show another, while it is read', async () => {
+    const { mint, agent } = stage.policy();
+    expect((await stage.api.challenge(mint, agent.address)).status).toBe(200);
+    stage.rpc.slot = 1005;
+    stage.rpc.policy({ mint, agent: next.address });
+    stage.rpc.holdNext('Policy', async () => {
+      stage.rpc.slot = 1010;
+      stage.rpc.policy({ mint, agent: agent.address });
+      expect((await stage.api.challenge(mint, next.address)).body.code).toBe('not_the_agent');
+      stage.rpc.slot = 1005;
+    });
+    const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
+    expect((await elsewhere.challenge(mint, next.address)).body.code).toBe('chain_unreachable');
+    await elsewhere.close();
+  });
+
   test('the old key’s next challenge is 403, a challenge from before gives no session, the new key’s does', async () => {
     const { mint, agent } = stage.policy();
     const { body } = await stage.api.challenge(mint, agent.address);
