@@ -10,7 +10,7 @@ export interface StreamClient {
   body: Readable;
   /** Writes in the order of the calls; nothing after its end. */
   send(event: StreamEvent): void;
-  write(text: string): void;
+  write(text: string | Buffer): void;
   beat(): void;
   end(reason: string): void;
   ended(): boolean;
@@ -34,7 +34,7 @@ export function createClient(onClosed: () => void): StreamClient {
     limit.unref();
     body.once('close', () => clearTimeout(limit));
   };
-  const write = (text: string) => {
+  const write = (text: string | Buffer) => {
     if (ended) return;
     body.write(text);
     if (body.writableLength + body.readableLength > BEHIND_MAX_BYTES)

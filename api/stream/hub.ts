@@ -1,3 +1,4 @@
+import { eachYielding } from '../../runtime/yielding.ts';
 import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
 import type { Clients } from './clients.ts';
@@ -5,7 +6,7 @@ import { type Position, positionText, readPosition } from './position.ts';
 import type { FreshPost, PostFeed } from './posts.ts';
 import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
 import { createTicker } from './ticker.ts';
-import { beginText } from './wire.ts';
+import { beginText, sharedEvent } from './wire.ts';
 
 export interface HubParts {
   clients: Clients;
@@ -41,30 +42,47 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   const heldEvent = ({ identity, position, data }: ChainEvent): Held => ({
     identity,
     part: { chain: position },
-    event: 'activity',
-    data,
+    bytes: sharedEvent('activity', data),
   });
   const heldPost = ({ position, post }: FreshPost): Held => ({
     identity: post.id,
     part: { post: position },
-    event: 'post',
-    data: post,
+    bytes: sharedEvent('post', post),
   });
+  const wantsPost = (one: Subscriber, { post }: FreshPost) =>
+    one.posts && (one.mint === null || one.mint === post.mint);
 
   async function tellEvents(): Promise<void> {
     const { events, gap } = await activity.news();
     const tip = activity.tip();
-    for (const one of subscribers) {
-      for (const event of events) if (wantsEvent(one, event)) tell(one, heldEvent(event));
-      if (gap !== null && one.events) tell(one, gapOf(gap, 'activity', one.mint, { chain: tip }));
+    await tellAll(events, heldEvent, wantsEvent);
+    if (gap === null) return;
+    await eachYielding([...subscribers], (one) => {
+      if (one.events) tell(one, gapOf(gap, 'activity', one.mint, { chain: tip }));
+    });
+  }
+
+  /** Each thing is put into words once, and others have their turn in between: all together they may be a million. */
+  async function tellAll<Thing>(
+    things: readonly Thing[],
+    heldOf: (thing: Thing) => Held,
+    wants: (one: Subscriber, thing: Thing) => boolean,
+  ): Promise<void> {
+    const all = things.map((thing) => ({ thing, held: heldOf(thing) }));
+    function* told() {
+      for (const one of [...subscribers]) {
+        for (const { thing, held } of all) if (wants(one, thing)) yield { one, held };
+        // To find that he wants none of them takes its time, too.
+        yield null;
+      }
     }
+    await eachYielding(told(), (next) => {
+      if (next !== null) tell(next.one, next.held);
+    });
   }
 
   async function tellPosts(): Promise<void> {
-    const fresh = (await posts?.news()) ?? [];
-    for (const one of subscribers)
-      for (const found of fresh)
-        if (one.posts && (one.mint === null || one.mint === found.post.mint)) tell(one, heldPost(found));
+    await tellAll((await posts?.news()) ?? [], heldPost, wantsPost);
   }
 
   const some = (which: 'events' | 'posts') => [...subscribers].some((one) => one[which]);

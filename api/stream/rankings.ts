@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as whatElseCame } from 'node:timers/promises';
+import { eachYielding } from '../../runtime/yielding.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { Memo } from '../latest/memos/memo.ts';
@@ -7,7 +8,7 @@ import type { View } from '../latest/view.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
 import { createTicker } from './ticker.ts';
-import { beginText } from './wire.ts';
+import { beginText, eventOf } from './wire.ts';
 
 export interface RankingFeedParts {
   clients: Clients;
@@ -24,13 +25,15 @@ interface Followed {
   /** Who asked it first. */
   address: string;
   /** What was told last, and what it was made of. */
-  told: { id: string; data: RankingsResponse; made: Memo<RankingsResponse> } | null;
+  told: { id: string; bytes: Buffer; made: Memo<unknown> } | null;
 }
 
 const EVERY_MS = 1_000;
 /** Different questions with filters that are followed at once, in all and of an address: each is work of its own. */
 const MOST_FILTERED = 64;
 const MOST_FILTERED_OF_ADDRESS = 8;
+/** Of 100 kB each. */
+const TOLD_AT_ONCE = 10;
 /** The others are as many as there are sorts and orders. */
 const UNFILTERED = new Set(['sort', 'order', 'limit']);
 const ID = /^r[\w-]{27}$/;
@@ -43,16 +46,17 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
   function tell(client: StreamClient, { clients: has, told }: Followed): void {
     if (told === null || has.get(client) === told.id) return;
     has.set(client, told.id);
-    client.send({ event: 'ranking', id: told.id, data: told.data });
+    client.write(told.bytes);
   }
 
   async function look(question: string, followed: Followed): Promise<void> {
     if (followed.told !== null && latest.held(followed.told.made)) return;
     const made = await latest.read((view) => make(view, question));
-    const data = made.value;
-    const id = `r${createHash('sha1').update(JSON.stringify(data)).digest('base64url')}`;
-    followed.told = { id, data, made };
-    for (const client of followed.clients.keys()) tell(client, followed);
+    const json = JSON.stringify(made.value);
+    const id = `r${createHash('sha1').update(json).digest('base64url')}`;
+    const bytes = Buffer.from(eventOf('ranking', id, json));
+    followed.told = { id, bytes, made: { ...made, value: null } };
+    await eachYielding(followed.clients.keys(), (client) => tell(client, followed), TOLD_AT_ONCE);
   }
 
   const ticker = createTicker({

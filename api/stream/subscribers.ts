@@ -1,5 +1,6 @@
 import type { StreamClient } from './client.ts';
 import { type Position, positionText } from './position.ts';
+import { type SharedEvent, sharedEvent } from './wire.ts';
 
 /** One client of the streams of events and posts. */
 export interface Subscriber {
@@ -17,8 +18,7 @@ export interface Held {
   /** Of the thing told; null for a gap. */
   identity: string | null;
   part: Position;
-  event: 'activity' | 'post' | 'gap';
-  data: unknown;
+  bytes: SharedEvent;
 }
 
 /** Tells a client something, and moves its position; while it catches up that waits. */
@@ -28,7 +28,7 @@ export function tell(to: Subscriber, held: Held): void {
     return;
   }
   to.at = { ...to.at, ...held.part };
-  to.client.send({ event: held.event, id: positionText(to.at), data: held.data });
+  to.client.write(held.bytes(positionText(to.at)));
 }
 
 /** What was missed, then what came meanwhile, each thing once. */
@@ -46,5 +46,5 @@ export function tellMissed(to: Subscriber, missed: readonly Held[]): void {
 /** Says what is to be read instead of that which is not told one by one. */
 export function gapOf(reason: string, what: 'activity' | 'posts', mint: string | null, part: Position): Held {
   const read = `/coins/${mint ?? ':mint'}/${what}`;
-  return { identity: null, part, event: 'gap', data: { reason, read } };
+  return { identity: null, part, bytes: sharedEvent('gap', { reason, read }) };
 }

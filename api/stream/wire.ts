@@ -1,14 +1,36 @@
 /** One event of a stream as it goes over the wire. */
 export interface StreamEvent {
   event: 'activity' | 'post' | 'ranking' | 'gap' | 'end';
-  /** Where a client goes on behind it; none leaves the last one standing. */
-  id?: string;
   data: unknown;
 }
 
-/** An event in one piece: JSON has no line feed outside its texts, and none inside them unescaped. */
-export function eventText({ event, id, data }: StreamEvent): string {
-  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+/** An event in one piece that leaves the last id standing. */
+export const eventText = ({ event, data }: StreamEvent): string => eventOf(event, null, JSON.stringify(data));
+
+/**
+ * JSON has no line feed outside its texts, and none inside them unescaped.
+ * @param id where a client goes on behind it
+ */
+export const eventOf = (event: StreamEvent['event'], id: string | null, json: string): string =>
+  `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${json}\n\n`;
+
+/** An event that many are told: its JSON is made once, and its bytes once for all of them who are where the others are. */
+export type SharedEvent = (id: string) => Buffer;
+
+/** Clients are in few places at once. Whoever made his own up has bytes of his own. */
+const MOST_SHARED = 4;
+
+export function sharedEvent(event: StreamEvent['event'], data: unknown): SharedEvent {
+  const shared = new Map<string, Buffer>();
+  let json: string | null = null;
+  return (id) => {
+    const known = shared.get(id);
+    if (known !== undefined) return known;
+    json ??= JSON.stringify(data);
+    const bytes = Buffer.from(eventOf(event, id, json));
+    if (shared.size < MOST_SHARED) shared.set(id, bytes);
+    return bytes;
+  };
 }
 
 /** What keeps a connection alive, and is no event. */
