@@ -1,8 +1,11 @@
-import { PassThrough, type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { WaitingBytes } from './waiting-bytes.ts';
 import { eventText, HEARTBEAT, type StreamEvent } from './wire.ts';
 
 /** How much may wait for one client. */
 export const BEHIND_MAX_BYTES = 1024 * 1024;
+/** Handed on before it is asked for. */
+const AHEAD_BYTES = 16 * 1024;
 /** For how long one that was told its end may take to read that. */
 const END_LIMIT_MS = 10_000;
 
@@ -12,16 +15,61 @@ export interface StreamClient {
   send(event: StreamEvent): void;
   write(text: string | Buffer): void;
   beat(): void;
+  /** Ends it behind all that waits for it. */
   end(reason: string): void;
+  /** Ends it in place of what waits for it. */
+  cut(reason: string): void;
   ended(): boolean;
+  /** How many bytes stand in its line. */
+  inLine(): number;
 }
 
-/** One connection: bounded in what waits for it, and told why where it is ended. */
-export function createClient(onClosed: () => void): StreamClient {
-  const body = new PassThrough();
+/** One connection: bounded in what waits for it, and told why where it is ended. @param room what waits for all of them */
+export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed: () => void): StreamClient {
+  const line: Buffer[] = [];
+  let inLine = 0;
+  let isWanted = true;
   let ended = false;
+  const handOn = () => {
+    while (isWanted) {
+      const next = line.shift();
+      if (next === undefined) {
+        if (ended) body.push(null);
+        return;
+      }
+      leave(next);
+      give(next);
+    }
+  };
+  /** It may be asked for more within. */
+  const give = (bytes: Buffer) => {
+    isWanted = false;
+    if (body.push(bytes)) isWanted = true;
+  };
+  const body = new Readable({
+    highWaterMark: AHEAD_BYTES,
+    read: () => {
+      isWanted = true;
+      handOn();
+    },
+  });
+  const leave = (bytes: Buffer) => {
+    inLine -= bytes.length;
+    room.take(bytes);
+  };
+  const leaveAll = () => {
+    for (const bytes of line.splice(0)) leave(bytes);
+  };
+  const put = (bytes: Buffer) => {
+    // Nothing stands in the line then.
+    if (isWanted) return give(bytes);
+    line.push(bytes);
+    inLine += bytes.length;
+    room.add(bytes);
+  };
   body.once('close', () => {
     ended = true;
+    leaveAll();
     onClosed();
   });
   // A client that goes away in mid-write is no failure.
@@ -29,16 +77,22 @@ export function createClient(onClosed: () => void): StreamClient {
   const end = (reason: string) => {
     if (ended) return;
     ended = true;
-    body.end(eventText({ event: 'end', data: { reason } }));
+    put(Buffer.from(eventText({ event: 'end', data: { reason } })));
+    handOn();
     const limit = setTimeout(() => body.destroy(), END_LIMIT_MS);
     limit.unref();
     body.once('close', () => clearTimeout(limit));
   };
+  const cut = (reason: string) => {
+    if (ended) return;
+    leaveAll();
+    end(reason);
+  };
   const write = (text: string | Buffer) => {
     if (ended) return;
-    body.write(text);
-    if (body.writableLength + body.readableLength > BEHIND_MAX_BYTES)
-      end('this client reads too slowly: it was more than 1 MB behind');
+    put(typeof text === 'string' ? Buffer.from(text) : text);
+    if (inLine + body.readableLength > BEHIND_MAX_BYTES)
+      cut('this client reads too slowly: it was more than 1 MB behind');
   };
   return {
     body,
@@ -46,6 +100,8 @@ export function createClient(onClosed: () => void): StreamClient {
     send: (event) => write(eventText(event)),
     beat: () => write(HEARTBEAT),
     end,
+    cut,
     ended: () => ended,
+    inLine: () => inLine,
   };
 }

@@ -1,12 +1,20 @@
 import { createClient, type StreamClient } from './client.ts';
+import { createWaitingBytes } from './waiting-bytes.ts';
 
 export interface ClientLimits {
   most: number;
   mostOfAddress: number;
   heartbeatMs: number;
+  /** Of what waits for all of them. */
+  mostWaiting: number;
 }
 
-const LIMITS: ClientLimits = { most: 5_000, mostOfAddress: 100, heartbeatMs: 15_000 };
+const LIMITS: ClientLimits = {
+  most: 5_000,
+  mostOfAddress: 100,
+  heartbeatMs: 15_000,
+  mostWaiting: 128 * 1024 * 1024,
+};
 
 export interface Clients {
   /** A connection for this address, or why there is none. */
@@ -15,18 +23,42 @@ export interface Clients {
   endAll(reason: string): void;
 }
 
-/** All connections of a process, bounded in all and by address; one timer beats for all of them. */
+/**
+ * All connections of a process, bounded in all and by address, and in what waits for all of them: beyond that the address
+ * that has most waiting loses the connection that has most of it. One timer beats for all.
+ */
 export function createClients(limits: Partial<ClientLimits> = {}): Clients {
-  const { most, mostOfAddress, heartbeatMs } = { ...LIMITS, ...limits };
+  const { most, mostOfAddress, heartbeatMs, mostWaiting } = { ...LIMITS, ...limits };
   const clients = new Set<StreamClient>();
-  const byAddress = new Map<string, number>();
+  const byAddress = new Map<string, Set<StreamClient>>();
+  const waiting = createWaitingBytes();
   let beating: NodeJS.Timeout | undefined;
+
+  const cutOne = (): boolean => {
+    let [greatest, mostBytes]: [StreamClient | null, number] = [null, 0];
+    for (const own of byAddress.values()) {
+      const open = [...own].filter((one) => !one.ended());
+      const bytes = open.reduce((sum, one) => sum + one.inLine(), 0);
+      if (bytes <= mostBytes) continue;
+      mostBytes = bytes;
+      greatest = open.reduce((first, one) => (one.inLine() > first.inLine() ? one : first));
+    }
+    greatest?.cut('this client reads too slowly: more waits for all of its address than there is room for');
+    return greatest !== null;
+  };
+  const room = {
+    ...waiting,
+    add: (bytes: Buffer) => {
+      waiting.add(bytes);
+      while (waiting.all() > mostWaiting && cutOne());
+    },
+  };
 
   const closed = (client: StreamClient, address: string) => {
     if (!clients.delete(client)) return;
-    const left = (byAddress.get(address) ?? 1) - 1;
-    if (left === 0) byAddress.delete(address);
-    else byAddress.set(address, left);
+    const own = byAddress.get(address);
+    own?.delete(client);
+    if (own?.size === 0) byAddress.delete(address);
     if (clients.size === 0) {
       clearInterval(beating);
       beating = undefined;
@@ -35,11 +67,11 @@ export function createClients(limits: Partial<ClientLimits> = {}): Clients {
   return {
     open: (address) => {
       if (clients.size >= most) return 'busy';
-      const ofAddress = byAddress.get(address) ?? 0;
-      if (ofAddress >= mostOfAddress) return 'too many of this address';
-      const client = createClient(() => closed(client, address));
+      const own = byAddress.get(address) ?? new Set();
+      if (own.size >= mostOfAddress) return 'too many of this address';
+      const client = createClient(room, () => closed(client, address));
       clients.add(client);
-      byAddress.set(address, ofAddress + 1);
+      byAddress.set(address, own.add(client));
       beating ??= setInterval(() => {
         for (const one of clients) one.beat();
       }, heartbeatMs);

@@ -21,9 +21,13 @@ export interface Held {
   bytes: SharedEvent;
 }
 
+/** As much as may happen at once and still be told one by one. */
+const MOST_HELD = 2_000;
+
 /** Tells a client something, and moves its position; while it catches up that waits. */
 export function tell(to: Subscriber, held: Held): void {
   if (to.held !== null) {
+    if (to.held.length >= MOST_HELD) to.held = gapsFor(to.held, to.mint);
     to.held.push(held);
     return;
   }
@@ -41,6 +45,16 @@ export function tellMissed(to: Subscriber, missed: readonly Held[]): void {
     if (held.identity !== null) told.add(held.identity);
     tell(to, held);
   }
+}
+
+/** In place of all that: a gap of the events, and one of the posts, that are among it. */
+function gapsFor(all: readonly Held[], mint: string | null): Held[] {
+  const reason = 'too much happened while what was missed was read';
+  const { chain, post }: Position = Object.assign({}, ...all.map(({ part }) => part));
+  return [
+    ...(chain === undefined ? [] : [gapOf(reason, 'activity', mint, { chain })]),
+    ...(post === undefined ? [] : [gapOf(reason, 'posts', mint, { post })]),
+  ];
 }
 
 /** Says what is to be read instead of that which is not told one by one. */

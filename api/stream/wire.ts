@@ -34,7 +34,7 @@ export function sharedEvent(event: StreamEvent['event'], data: unknown): SharedE
 }
 
 /** What keeps a connection alive, and is no event. */
-export const HEARTBEAT = ':\n\n';
+export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** Says where the stream begins, so that a client that loses it before its first event goes on from there. */
 export const beginText = (id: string | null) => `retry: 2000\n${id === null ? '' : `id: ${id}\n`}\n`;

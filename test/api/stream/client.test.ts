@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { BEHIND_MAX_BYTES, createClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
+import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
+import { awaited } from '../../support/awaited.ts';
 
 describe('a connection', () => {
   test('whose reader does not read is ended with the reason once more than 1 MB waits', async () => {
-    const client = createClient(() => undefined);
+    const client = createClient(createWaitingBytes(), () => undefined);
     const data = 'x'.repeat(64 * 1024);
     let sent = 0;
     while (!client.ended() && sent < 100) {
@@ -20,6 +22,36 @@ describe('a connection', () => {
     for await (const chunk of client.body) text += chunk;
     expect(text).toMatch(/event: end\ndata: {"reason":"this client reads too slowly[^\n]*\n\n$/);
     expect(text).not.toContain('never');
+  });
+
+  test('of the address that has most waiting is ended where too much waits for all, and only then', async () => {
+    const clients = createClients({ mostWaiting: 800_000 });
+    const open = (address: string) => {
+      const client = clients.open(address);
+      if (typeof client === 'string') throw new Error(client);
+      return client;
+    };
+    const [slow, ...flood] = [open('slow'), open('flood'), open('flood'), open('flood')];
+    const all = [slow, ...flood];
+    // What is told to all of them takes its room once.
+    const shared = Buffer.from(`:${'x'.repeat(100_000)}\n\n`);
+    for (let n = 0; n < 5; n += 1) for (const one of all) one.write(shared);
+    expect(all.map((one) => one.ended())).toEqual([false, false, false, false]);
+    const told = (n: number) => `:${String(n).repeat(100_000)}\n\n`;
+    for (let n = 0; n < 3; n += 1) slow.write(told(n));
+    flood[1]?.write(told(3));
+    for (let n = 4; n < 7; n += 1) flood[2]?.write(told(n));
+    // Another has as much, and is the only one of its address.
+    expect(all.map((one) => one.ended())).toEqual([false, false, false, true]);
+    for (let n = 7; n < 10; n += 1) flood[0]?.write(told(n));
+    expect(all.map((one) => one.ended())).toEqual([false, true, false, true]);
+    let text = '';
+    for await (const chunk of flood[2]?.body ?? []) text += chunk;
+    expect(text).toMatch(
+      /\n\nevent: end\ndata: {"reason":"this client reads too slowly: more waits[^\n]*}\n\n$/,
+    );
+    for (const one of all) one.body.destroy();
+    await awaited(() => expect(clients.count()).toBe(0));
   });
 
   test('that goes away leaves its place, and beats stop with the last', async () => {
