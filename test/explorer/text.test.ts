@@ -10,7 +10,7 @@ import {
 } from '../../api/explorer/browser/text/events.ts';
 import { meaningOf } from '../../api/explorer/browser/text/meanings.ts';
 import { ago, span } from '../../api/explorer/browser/text/times.ts';
-import { lettersOf, plainText, visibleParts } from '../../api/explorer/browser/text/visible.ts';
+import { lettersOf, plainText, shortened, visibleParts } from '../../api/explorer/browser/text/visible.ts';
 import {
   classNames,
   namedAlike,
@@ -134,6 +134,21 @@ describe('text of strangers', () => {
   test('that is only text is only text, in any script', () => {
     for (const text of ['猫 Ünïcode', 'שלום', 'two\nlines', '<b onclick=x>&amp;</b>', '👩🏽'])
       expect(visibleParts(text)).toEqual([{ text, hidden: false }]);
+  });
+
+  test('is one part for all that would not be seen beside each other', () => {
+    expect(visibleParts('a\u202E\u0003b')).toEqual([
+      { text: 'a', hidden: false },
+      { text: 'U+202E U+0003', hidden: true },
+      { text: 'b', hidden: false },
+    ]);
+    expect(visibleParts('\u0003'.repeat(10_000))).toHaveLength(1);
+  });
+
+  test('is cut in a list between two characters, and only where it is longer', () => {
+    const most = '👩'.repeat(80);
+    expect([shortened('猫'), shortened(most), shortened(`${most}s`)]).toEqual(['猫', most, `${most}…`]);
+    expect(shortened('\u0003'.repeat(10_000))).toBe(`${'\u0003'.repeat(80)}…`);
   });
 
   test('does not climb over its line', () => {

@@ -5,7 +5,7 @@ import { visibleParts } from '../text/visible.ts';
 export function Text({ text }: { text: string }) {
   return html`<bdi dir="auto">${visibleParts(text).map((part) =>
     part.hidden
-      ? html`<span class="hidden-char" title="a character that is not shown">${part.text}</span>`
+      ? html`<span class="hidden-char" title="what would not be seen, by its name">${part.text}</span>`
       : part.text,
   )}</bdi>`;
 }

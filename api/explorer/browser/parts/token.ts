@@ -1,5 +1,5 @@
 import { html } from '../html.ts';
-import { lettersOf } from '../text/visible.ts';
+import { lettersOf, shortened } from '../text/visible.ts';
 import { shortKey } from '../text/words.ts';
 import { Text } from './text.ts';
 
@@ -21,6 +21,7 @@ export function TokenMark({
   </span>`;
 }
 
+/** In a line of a list: the page of the coin has all of it. */
 export function TokenName({
   name,
   symbol,
@@ -33,7 +34,7 @@ export function TokenName({
   if (name === null && symbol === null)
     return html`<span class="token-name"><b class="unnamed">Unnamed</b><small>${shortKey(mint)}</small></span>`;
   return html`<span class="token-name">
-    <b><${Text} text=${name ?? symbol ?? ''} /></b>
-    <small>${symbol === null ? shortKey(mint) : html`<${Text} text=${symbol} />`}</small>
+    <b><${Text} text=${shortened(name ?? symbol ?? '')} /></b>
+    <small>${symbol === null ? shortKey(mint) : html`<${Text} text=${shortened(symbol)} />`}</small>
   </span>`;
 }

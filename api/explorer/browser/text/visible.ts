@@ -2,7 +2,7 @@
 
 export interface TextPart {
   text: string;
-  /** A character by its name, as U+202E, in place of itself. */
+  /** Characters by their names, as U+202E, in place of themselves. */
   hidden: boolean;
 }
 
@@ -22,11 +22,18 @@ export function visibleParts(text: string): TextPart[] {
   for (const character of text.replaceAll(PILED, '$1')) {
     const hidden = character !== '\n' && HIDDEN.test(character);
     const last = parts.at(-1);
-    if (hidden) parts.push({ text: nameOf(character), hidden });
-    else if (last !== undefined && !last.hidden) last.text += character;
-    else parts.push({ text: character, hidden });
+    const shown = hidden ? nameOf(character) : character;
+    // However many there are in a row: each part is a node of the page.
+    if (last?.hidden === hidden) last.text += hidden ? ` ${shown}` : shown;
+    else parts.push({ text: shown, hidden });
   }
   return parts;
+}
+
+/** As much of a name as a line of a list may draw: a mint's own may have thousands of characters. */
+export function shortened(text: string, most = 80): string {
+  const characters = [...text.slice(0, 2 * most + 1)];
+  return characters.length <= most ? text : `${characters.slice(0, most).join('')}…`;
 }
 
 /** The same as one line, for titles and labels. */
@@ -38,6 +45,6 @@ export function plainText(text: string): string {
 
 /** One or two letters to stand for a token whose picture is not shown. */
 export function lettersOf(symbol: string | null, mint: string): string {
-  const letters = [...(symbol ?? '')].filter((character) => /[\p{L}\p{N}]/u.test(character));
+  const letters = [...shortened(symbol ?? '')].filter((character) => /[\p{L}\p{N}]/u.test(character));
   return (letters.length > 0 ? letters : [...mint]).slice(0, 2).join('').toUpperCase();
 }

@@ -1,5 +1,5 @@
 import { stamp } from './times.ts';
-import { plainText } from './visible.ts';
+import { plainText, shortened } from './visible.ts';
 
 /** Words for what the API says in codes. */
 
@@ -21,7 +21,7 @@ const MOST_OF_SYMBOL = 10;
 /** What stands behind an amount: the symbol of its asset, or of one without a symbol how its mint begins. */
 export function symbolOf(symbol: string | null, mint: string): string {
   if (symbol === null) return `${plainText(mint.slice(0, 4))}…`;
-  const letters = [...plainText(symbol)];
+  const letters = [...plainText(shortened(symbol))];
   return letters.length <= MOST_OF_SYMBOL
     ? letters.join('')
     : `${letters.slice(0, MOST_OF_SYMBOL - 1).join('')}…`;

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { TokenMark, TokenName } from '../../api/explorer/browser/parts/token.ts';
+
+type Drawn = { type: unknown; props: { children?: unknown } };
+
+/** How many elements and texts a page has of it, and how many characters. */
+function sizeOf(drawn: unknown): { nodes: number; characters: number } {
+  if (drawn === null || drawn === undefined || typeof drawn === 'boolean') return { nodes: 0, characters: 0 };
+  if (typeof drawn === 'string') return { nodes: 1, characters: drawn.length };
+  if (Array.isArray(drawn)) {
+    const all = drawn.map(sizeOf);
+    const sum = (which: 'nodes' | 'characters') => all.reduce((total, one) => total + one[which], 0);
+    return { nodes: sum('nodes'), characters: sum('characters') };
+  }
+  const { type, props } = drawn as Drawn;
+  if (typeof type === 'function') return sizeOf(type(props));
+  const { nodes, characters } = sizeOf(props.children);
+  return { nodes: nodes + 1, characters };
+}
+
+test.each([
+  ['nobody would see', '\u0003'.repeat(10_000)],
+  ['anybody would see', 'x'.repeat(10_000)],
+])('a name and a symbol of ten thousand characters that %s are a few nodes of a list', (_, text) => {
+  const asked = { name: text, symbol: text, mint: 'M'.repeat(44) };
+  const { nodes, characters } = sizeOf([TokenMark(asked), TokenName(asked)]);
+  expect(nodes).toBeLessThan(50);
+  expect(characters).toBeLessThan(2_000);
+});
