@@ -1,6 +1,7 @@
 import { eachYielding } from '../../runtime/yielding.ts';
 import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
+import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
 import { type Position, positionText, readPosition } from './position.ts';
 import type { FreshPost, PostFeed } from './posts.ts';
@@ -20,6 +21,8 @@ export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
 
 /** How often one looks whether something was applied, and whether something was posted. */
 const EVERY_MS = 100;
+/** Where Postgres is away. */
+const AWAY_MS = 5_000;
 const CATCH_UPS = 2;
 const MOST_CATCH_UPS = 10_000;
 const CATCH_UP_WAIT_MS = 60_000;
@@ -27,15 +30,12 @@ const CATCH_UP_WAIT_MS = 60_000;
 /** Tells every client what happens: each store is asked once for all of them. */
 export function createHub({ clients, activity, posts, onError }: HubParts) {
   const subscribers = new Set<Subscriber>();
+  /** Whom events and posts have begun for, those among them who are no subscribers yet. */
+  const followers = { events: new Set<StreamClient>(), posts: new Set<StreamClient>() };
   /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
   const gate = createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
-  let last: Promise<unknown> = Promise.resolve();
-  /** What moves the tips happens one after the other. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work, work);
-    last = done.catch(() => undefined);
-    return done;
-  };
+  /** What moves a tip happens one after the other. Events wait for no post, nor posts for events. */
+  const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
   const wantsEvent = (one: Subscriber, { mint, kind }: ChainEvent) =>
     one.events && (one.mint === null || one.mint === mint) && (one.kind === null || one.kind === kind);
@@ -82,35 +82,50 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   }
 
   async function tellPosts(): Promise<void> {
-    await tellAll((await posts?.news()) ?? [], heldPost, wantsPost);
+    if (posts === null) return;
+    const isBegun = posts.tip() !== null;
+    await tellAll(await posts.news(), heldPost, wantsPost);
+    const tip = posts.tip();
+    if (isBegun || tip === null) return;
+    for (const one of subscribers)
+      if (one.posts)
+        tell(one, gapOf('posts could not be read for a while', 'posts', one.mint, { post: tip }));
   }
 
-  const some = (which: 'events' | 'posts') => [...subscribers].some((one) => one[which]);
-  const ticker = createTicker({
-    everyMs: EVERY_MS,
-    wanted: () => subscribers.size > 0,
-    tick: () =>
-      inTurn(async () => {
-        // One that fails does not hold the other up.
-        const both = await Promise.allSettled([
-          some('events') ? tellEvents() : undefined,
-          some('posts') ? tellPosts() : undefined,
-        ]);
-        for (const one of both) if (one.status === 'rejected') throw one.reason;
-      }),
-    onError,
-  });
+  const tickers = [
+    createTicker({
+      everyMs: EVERY_MS,
+      wanted: () => followers.events.size > 0,
+      tick: () => eventsInTurn(tellEvents),
+      onError,
+    }),
+    createTicker({
+      everyMs: EVERY_MS,
+      mostMs: AWAY_MS,
+      wanted: () => followers.posts.size > 0,
+      tick: () => postsInTurn(tellPosts),
+      onError,
+    }),
+  ];
 
   /** Brings the tips to what the stores hold, where nobody listened or a client is further than this process. */
-  async function upToDate(wanted: Wanted, since: Position | null): Promise<void> {
-    if (wanted.events) {
-      if (!some('events')) await activity.begin();
+  async function upToDate(client: StreamClient, wanted: Wanted, since: Position | null): Promise<void> {
+    const events = async () => {
+      if (followers.events.size === 0) await activity.begin();
       else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents();
-    }
-    if (wanted.posts && posts !== null) {
-      if (!some('posts')) await posts.begin();
-      else if ((since?.post?.id ?? 0n) > posts.tip().id) await tellPosts();
-    }
+      if (!client.body.destroyed) followers.events.add(client);
+    };
+    const newPosts = async () => {
+      const isFirst = followers.posts.size === 0;
+      // Without Postgres the events are told all the same, and a gap once posts can be read again.
+      if (!client.body.destroyed) followers.posts.add(client);
+      if (isFirst) await posts?.begin();
+      else if ((since?.post?.id ?? 0n) > (posts?.tip()?.id ?? 0n)) await tellPosts();
+    };
+    await Promise.all([
+      wanted.events ? eventsInTurn(events) : undefined,
+      wanted.posts ? postsInTurn(newPosts).catch(onError) : undefined,
+    ]);
   }
 
   async function catchUp(one: Subscriber, since: Position | null, tip: Position): Promise<void> {
@@ -142,22 +157,26 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       // Its place first: whoever comes and goes asks the stores for no more than he has places.
       const client = clients.open(address);
       if (typeof client === 'string') return client;
+      client.body.once('close', () => {
+        for (const those of Object.values(followers)) those.delete(client);
+      });
       try {
-        await inTurn(() => upToDate(wanted, since));
+        await upToDate(client, wanted, since);
       } catch (error) {
         client.body.destroy();
         throw error;
       }
+      const post = wanted.posts ? (posts?.tip() ?? null) : null;
       const tip: Position = {
         ...(wanted.events ? { chain: activity.tip() } : {}),
-        ...(wanted.posts && posts !== null ? { post: posts.tip() } : {}),
+        ...(post === null ? {} : { post }),
       };
       const one: Subscriber = { ...wanted, client, at: tip, held: lastId === null ? null : [] };
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
-      ticker.wake();
+      for (const ticker of tickers) ticker.wake();
       // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it.
-      client.write(beginText(positionText(since ?? tip)));
+      client.write(beginText(positionText(since ?? tip) || null));
       if (lastId !== null)
         gate(address, () => catchUp(one, since, tip)).catch((error: unknown) => {
           if (one.client.ended()) return;
@@ -166,5 +185,15 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
         });
       return client.body;
     },
+  };
+}
+
+/** Work of which each waits until the one before has ended, however it did. */
+function createLine() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work, work);
+    last = done.catch(() => undefined);
+    return done;
   };
 }

@@ -11,7 +11,9 @@ export interface FreshPost {
 
 export interface PostFeed {
   begin(): Promise<void>;
-  tip(): PostPosition;
+  /** Null before it has begun, and where it could not begin again. */
+  tip(): PostPosition | null;
+  /** None where it begins only now. */
   news(): Promise<FreshPost[]>;
   /** What a client missed up to the position given; null where that cannot be told post by post. */
   missed(since: PostPosition, until: PostPosition, mint: string | null): Promise<FreshPost[] | null>;
@@ -33,6 +35,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
     return { rows, id };
   };
   const begin = async () => {
+    known = null;
     const newest = await posts.newest();
     const { rows } = await read(windowBefore(newest));
     known = rows;
@@ -41,7 +44,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
   };
   return {
     begin,
-    tip: () => tip,
+    tip: () => (known === null ? null : tip),
     news: async () => {
       if (known === null) {
         await begin();

@@ -2,19 +2,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Calls `tick` every `everyMs`, one at a time, as long as anybody is there to be told; it stands still otherwise. A tick
- * that fails is told and tried again.
+ * that fails is told and tried again, after twice the time if the one before has failed, too.
+ * @param mostMs the longest; `everyMs` where it is not given
  */
 export function createTicker(options: {
   everyMs: number;
+  mostMs?: number;
   wanted(): boolean;
   tick(): Promise<void>;
   onError(error: unknown): void;
+  /** Resolves after so many milliseconds. */
+  pause?(ms: number): Promise<unknown>;
 }): { wake(): void } {
+  const { everyMs, mostMs = everyMs, pause = (ms) => delay(ms) } = options;
   let running = false;
   async function run(): Promise<void> {
+    let waitMs = everyMs;
     while (options.wanted()) {
-      await options.tick().catch(options.onError);
-      await delay(options.everyMs);
+      try {
+        await options.tick();
+        waitMs = everyMs;
+      } catch (error) {
+        options.onError(error);
+        waitMs = Math.min(2 * waitMs, mostMs);
+      }
+      await pause(waitMs);
     }
     running = false;
   }

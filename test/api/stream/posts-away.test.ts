@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import { createClients } from '../../../api/stream/clients.ts';
+import { createHub, type HubParts } from '../../../api/stream/hub.ts';
+import { createPostFeed } from '../../../api/stream/posts.ts';
+import { createTicker } from '../../../api/stream/ticker.ts';
+import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
+import { awaited } from '../../support/awaited.ts';
+
+/** A hub over events that come as they are told to, and over posts that can be away or hang. */
+function hubOver() {
+  const stored = [{ id: '1', mint: 'm' } as AgentPost];
+  const errors: string[] = [];
+  const tip = { slot: 5n, ordinal: 0, recent: 0, closedGaps: 0 };
+  let state: 'there' | 'away' | 'hangs' = 'away';
+  let happens = 0;
+  let hanging = 0;
+  const answer = async <T>(of: () => T): Promise<T> => {
+    if (state === 'hangs') {
+      hanging += 1;
+      await new Promise(() => {});
+    }
+    if (state === 'away') throw new Error('nobody answers');
+    return of();
+  };
+  const numbered: NumberedPosts = {
+    newest: () => answer(() => BigInt(stored.at(-1)?.id ?? 0)),
+    behind: (id) => answer(() => stored.filter((post) => BigInt(post.id) > id)),
+  };
+  const activity: HubParts['activity'] = {
+    begin: async () => {},
+    tip: () => tip,
+    missed: async () => ({ events: [], gap: null }),
+    news: async () => {
+      const events = Array.from({ length: happens }, (_, n) => ({
+        ...{ identity: `${n}`, mint: 'm', kind: 'k', data: { n } },
+        position: { ...tip, slot: 6n, ordinal: n + 1 },
+      }));
+      happens = 0;
+      return { events, gap: null };
+    },
+  };
+  const hub = createHub({
+    ...{ clients: createClients(), activity, posts: createPostFeed(numbered) },
+    onError: (error) => void errors.push((error as Error).message),
+  });
+  const listen = async (wanted: { events: boolean; posts: boolean }) => {
+    const body = await hub.subscribe('192.0.2.1', { mint: null, kind: null, ...wanted }, null);
+    if (typeof body === 'string') throw new Error(body);
+    let text = '';
+    body.on('data', (chunk) => {
+      text += chunk;
+    });
+    const told = () =>
+      [...text.matchAll(/event: (\w+)\nid: (.*)\ndata: (.*)\n\n/g)].map((one) => one.slice(1));
+    return { told, close: () => void body.destroy() };
+  };
+  return {
+    ...{ stored, errors, listen, hanging: () => hanging },
+    is: (now: typeof state) => {
+      state = now;
+    },
+    happen: () => {
+      happens = 1;
+    },
+  };
+}
+
+test('where Postgres is away events are told, and a gap of the posts once it is back', async () => {
+  const { stored, errors, listen, is, happen } = hubOver();
+  const both = await listen({ events: true, posts: true });
+  const alone = await listen({ events: false, posts: true });
+  happen();
+  await awaited(() => expect(both.told()).toEqual([['activity', 'e6.1.0.0', '{"n":0}']]));
+  expect(new Set(errors)).toEqual(new Set(['nobody answers']));
+  stored.push({ id: '2', mint: 'm' } as AgentPost);
+  is('there');
+  const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
+  await awaited(() => expect(alone.told()).toEqual([['gap', 'p2.2', gap]]));
+  expect(both.told()[1]).toEqual(['gap', 'e6.1.0.0-p2.2', gap]);
+  stored.push({ id: '3', mint: 'm' } as AgentPost);
+  await awaited(() => expect(alone.told()[1]).toEqual(['post', 'p3.3', '{"id":"3","mint":"m"}']));
+  for (const one of [both, alone]) one.close();
+});
+
+test('while it answers nothing at all events are told, and who asks for them begins', async () => {
+  const { listen, is, happen, hanging } = hubOver();
+  is('there');
+  const both = await listen({ events: true, posts: true });
+  is('hangs');
+  await awaited(() => expect(hanging()).toBe(1));
+  const events = await listen({ events: true, posts: false });
+  happen();
+  await awaited(() => {
+    for (const one of [both, events]) expect(one.told().map(([event]) => event)).toEqual(['activity']);
+  });
+  for (const one of [both, events]) one.close();
+});
+
+test('what fails is tried again after twice the time, up to a bound, and as before once it went well', async () => {
+  const waits: number[] = [];
+  const fails = [true, true, true, true, false, true, false];
+  const over = Promise.withResolvers<void>();
+  const ticker = createTicker({
+    ...{ everyMs: 100, mostMs: 500, wanted: () => fails.length > 0, onError: () => {} },
+    tick: async () => {
+      if (fails.shift() === true) throw new Error('away');
+    },
+    pause: async (ms) => {
+      waits.push(ms);
+      if (fails.length === 0) over.resolve();
+    },
+  });
+  ticker.wake();
+  await over.promise;
+  expect(waits).toEqual([200, 400, 500, 500, 100, 200, 100]);
+});
