@@ -37,6 +37,8 @@ const TOLD_AT_ONCE = 10;
 /** The others are as many as there are sorts and orders. */
 const UNFILTERED = new Set(['sort', 'order', 'limit']);
 const ID = /^r[\w-]{27}$/;
+/** A sum of nothing is as old as the newest slot: its time moves with each, and says nothing new. */
+const TIME_OF_NOTHING = /("value":"?0"?,"source":"[^"]*","asOf":)"[^"]*"/g;
 
 /** Rankings as they change: each question is answered once for all who ask it, at most once a second. */
 export function createRankingFeed({ clients, latest, make, onError }: RankingFeedParts) {
@@ -53,7 +55,8 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
     if (followed.told !== null && latest.held(followed.told.made)) return;
     const made = await latest.read((view) => make(view, question));
     const json = JSON.stringify(made.value);
-    const id = `r${createHash('sha1').update(json).digest('base64url')}`;
+    const says = json.replace(TIME_OF_NOTHING, '$1');
+    const id = `r${createHash('sha1').update(says).digest('base64url')}`;
     const bytes = Buffer.from(eventOf('ranking', id, json));
     followed.told = { id, bytes, made: { ...made, value: null } };
     await eachYielding(followed.clients.keys(), (client) => tell(client, followed), TOLD_AT_ONCE);

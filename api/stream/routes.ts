@@ -73,14 +73,14 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     routes: [
       line('activity', 'Events of policies as they are applied.', ActivityStreamQuery, (context) =>
         follow(context, {
-          mint: context.query.get('mint'),
-          kind: context.query.get('kind'),
+          mint: given(context, 'mint'),
+          kind: given(context, 'kind'),
           events: true,
           posts: context.query.get('posts') === 'true',
         }),
       ),
       line('posts', 'Posts of agents as they are stored.', PostStreamQuery, (context) =>
-        follow(context, { mint: context.query.get('mint'), kind: null, events: false, posts: true }),
+        follow(context, { mint: given(context, 'mint'), kind: null, events: false, posts: true }),
       ),
       line(
         'rankings',
@@ -101,6 +101,9 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     ],
   };
 }
+
+/** What a parameter says; one without a word says nothing. */
+const given = ({ query }: RouteContext, name: string): string | null => query.get(name) || null;
 
 function refusalOf({ mint, kind }: Wanted): string | null {
   if (mint !== null && decodeKey(mint) === null) return `unknown mint "${mint}". Valid: a base58 public key`;

@@ -3,7 +3,7 @@ import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
 import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
-import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
+import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature, TIME } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
 
@@ -59,9 +59,9 @@ afterEach(async () => {
 });
 
 /** Whole slots are told: what stands behind the lowest marker waits. */
-async function apply(slot: number): Promise<void> {
+async function apply(slot: number, more: object = {}): Promise<void> {
   offset += 1;
-  const at = { slot: String(base + slot), log_offset: String(offset) };
+  const at = { slot: String(base + slot), log_offset: String(offset), ...more };
   await held.api.insert('applied', [appliedRow('transactions', 0, at), appliedRow('accounts', 0, at)]);
 }
 const happened = (coin: string, slot: number, name: string, change: object = {}) => {
@@ -98,7 +98,7 @@ describe('events', () => {
   });
 
   test('of all policies are told where no mint is given, of one kind where one is', async () => {
-    const all = await listen('/stream/activity');
+    const all = await listen('/stream/activity?mint=&kind=');
     const burns = await listen('/stream/activity?kind=BaseLegBurned');
     await held.api.insert('events', [
       happened('one', 1001, 'a'),
@@ -260,6 +260,27 @@ describe('rankings', () => {
     const again = await listen('/stream/rankings?order=asc&sort=newest', listener.heard[0]?.id);
     await again.until(1);
     expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
+  });
+
+  test('are not told again while nothing moves but the slot up to which nothing happened', async () => {
+    const path = '/stream/rankings?sort=newest&order=asc';
+    const listener = await listen(path);
+    await listener.until(1);
+    const nothing = listener.heard[0]?.data.items[0].fees;
+    expect(nothing.value).toBe('0');
+    await apply(1005, { block_time: TIME + 5_000 });
+    // Whoever comes now is told of the new slot.
+    await awaited(async () => {
+      const newcomer = await listen(path);
+      await newcomer.until(1);
+      newcomer.close();
+      await newcomer.ended;
+      expect(newcomer.heard[0]?.data.items[0].fees.asOf).not.toBe(nothing.asOf);
+      expect(newcomer.heard[0]?.id).toBe(listener.heard[0]?.id);
+    });
+    await held.api.insert('policies', [policyRow('three', 'usd')]);
+    await listener.until(2);
+    expect(listener.heard[1]?.data.total).toBe(3);
   });
 
   test('are not told again to who comes back when nobody else had asked and nothing has changed', async () => {
