@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import os, { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
@@ -90,18 +91,22 @@ test('what somebody pipes into the process is no row, and fails none', async () 
   const sessions = new URL('../../clickhouse/embedded/sessions.ts', import.meta.url).href;
   const program = `
     const { openSessions } = await import(${JSON.stringify(sessions)});
+    await new Promise((resolve) => process.once('message', resolve));
+    process.disconnect();
     const sessions = await openSessions(process.argv[1], 'bankroll', 2);
     await sessions.run('CREATE TABLE seen (n UInt64) ENGINE = MergeTree ORDER BY n', 'TSV');
     const insert = (n) => sessions.run('INSERT INTO seen FORMAT JSONEachRow\\n{"n":' + n + '}', 'TSV');
     await Promise.all([1, 2].map(insert));
     console.log((await sessions.run('SELECT n FROM seen ORDER BY n', 'TSV')).trim().split('\\n').join());
     await sessions.close();`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory]);
-  // It stays open, as a supervisor's does.
-  child.stdin.write('{"n":3}\n{"n":4}\n');
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], {
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+  });
+  // It stays open, as a supervisor's does. The engine is opened once the rows are in it: it closes what it would read.
+  child.stdin?.write('{"n":3}\n{"n":4}\n', () => child.send('begin'));
   const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    text(child.stdout as Readable),
+    text(child.stderr as Readable),
     once(child, 'exit'),
   ]);
   expect({ output, errors, code }).toEqual({ output: '1,2\n', errors: '', code: 0 });
