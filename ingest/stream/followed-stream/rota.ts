@@ -71,8 +71,10 @@ export function createRota(options: RotaOptions): Rota {
     const { slot } = record;
     if (known === undefined || (known !== null && slot < known.slot)) return false;
     const state = stateOf(record);
+    // The log has it as of the slot that it was told of: what comes late behind that is the newest there.
+    if (known?.state === state) return false;
     states.set(address, { slot, state });
-    return known?.state !== state;
+    return true;
   };
   const turn = async () => {
     const some = queue.slice(0, ADDRESSES_PER_READ);

@@ -5,6 +5,7 @@ import { recordsOf } from '../../../ingest/stream/slots/records.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { awaited } from '../../support/awaited.ts';
 import { account, key, rawKey } from '../materialise/support/records.ts';
 
 const isFirst = (turned: ReturnType<typeof createLeftRota>, name: string) => turned.isFirst(rawKey(name));
@@ -67,6 +68,34 @@ test('whatever leaves the turns is told to, with what was read in them, and what
     [['a', 'silent'].map(key).sort(), [key('a')]],
   ]);
   expect(joined).toEqual([['silent', 'a', 'b'].map(key).sort()]);
+});
+
+test('what a sweep tells late, of before a turn that was silent, is what the next turn is compared with', async () => {
+  const stop = new AbortController();
+  const at = (slot: bigint, state: number): AccountRecord => ({
+    ...account('a', new Uint8Array(32), new Uint8Array([state]), { source: 'rpc' }),
+    slot,
+  });
+  const turns = [at(10n, 1), at(20n, 1), at(30n, 1)];
+  const sent: bigint[] = [];
+  const rota = createRota({
+    reader: {
+      read: async () => {
+        // A sweep that read before the second turn did, and was slower.
+        if (turns.length === 1) rota.told(at(15n, 2));
+        const next = turns.shift();
+        if (next === undefined) stop.abort();
+        return next === undefined ? [] : [next];
+      },
+    } as never,
+    notBefore: () => 0n,
+    onRead: async (records) => void sent.push(...records.map(({ slot }) => slot)),
+    ...{ onJoined: () => {}, onLeft: () => {}, everyMs: 1 },
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  rota.set([key('a')]);
+  await awaited(() => expect(stop.signal.aborted).toBe(true));
+  expect(sent).toEqual([10n, 30n]);
 });
 
 test('what is no more than a reading goes into the log as one, at its place inside its slot', () => {
