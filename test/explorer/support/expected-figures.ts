@@ -69,7 +69,8 @@ export function ofCoin(answers: Answers): ExpectedFigures {
     (kind) => balance(kind)?.balance as Figure,
   ) as [Figure, Figure, Figure];
   const term = (value: unknown) => ({ value, source: hwm.source, asOf: hwm.asOf });
-  const { step1_feesClaimed: claimed, step2_routed: routed, step4_deployed: held } = loop;
+  const { step1_feesClaimed: claimed, step2_routed: routed } = loop;
+  const held = { ...loop.step4_deployed, local: localOf(coin, loop.step4_deployed.local) };
   const { step5_profit: profit, step6_buyback: buyback, credit } = loop;
   return byPlace([
     ...(isUnknown
@@ -136,6 +137,16 @@ export function ofCoin(answers: Answers): ExpectedFigures {
       ];
     }),
   ]);
+}
+
+/** A sum that has balances of another asset in it is none of the quote asset. */
+function localOf({ venueAccounts, quoteMint }: CoinResponse, sum: Figure): Figure {
+  const [other] = venueAccounts.filter(
+    (account) => account.kind === 'Local' && !account.revoked && account.assetMint !== quoteMint,
+  );
+  if (other === undefined) return sum;
+  const reason = `account ${other.tokenAccount} holds another asset than the quote`;
+  return { ...sum, value: null, absent: true, reason };
 }
 
 /** As the page has to add up: absent as soon as a part is. */

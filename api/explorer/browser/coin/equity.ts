@@ -11,6 +11,7 @@ import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../histor
 import { html } from '../html.ts';
 import { Text } from '../parts/text.ts';
 import { type Resource, useResource } from '../resource.ts';
+import { heldInQuote, pastInQuote } from './other-asset.ts';
 import { unitsOf } from './units.ts';
 
 const MINUTE_MS = 60_000;
@@ -32,10 +33,13 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   const [seen, setSeen] = useState<Row[]>([]);
   const { data, at } = loop;
   useEffect(() => {
-    if (data !== null && at !== null) setSeen((rows) => withSample(rows, rowOfLoop(data, at), MOST_SAMPLES));
+    if (data === null || at === null) return;
+    const inQuote = { ...data, step4_deployed: heldInQuote(coin, data.step4_deployed) };
+    setSeen((rows) => withSample(rows, rowOfLoop(inQuote, at), MOST_SAMPLES));
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
-  const rows = joined((history.data?.items ?? []).map(rowOfHistory), seen);
+  const past = (history.data?.items ?? []).map((moment) => rowOfHistory(pastInQuote(coin, moment)));
+  const rows = joined(past, seen);
   return html`
     <${Ranges} />
     ${

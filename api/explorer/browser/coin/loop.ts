@@ -6,6 +6,7 @@ import { Fig } from '../parts/figure.ts';
 import { shares } from '../text/amounts.ts';
 import { percent } from '../text/words.ts';
 import { equityNow } from './equity-now.ts';
+import { heldInQuote } from './other-asset.ts';
 import { inUnit, unitsOf } from './units.ts';
 
 interface Part {
@@ -20,7 +21,8 @@ interface Part {
 /** The way of the money from left to right, or downwards where it is narrow; bars divide each step as the sums do. What waits
  * between two steps is said where it waits: with it the steps add up. */
 export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse }) {
-  const { step1_feesClaimed, step2_routed, step4_deployed, step5_profit, step6_buyback, credit } = loop;
+  const { step1_feesClaimed, step2_routed, step5_profit, step6_buyback, credit } = loop;
+  const held = heldInQuote(coin, loop.step4_deployed);
   const { feeSplit, profitSplit, counters } = coin;
   const { quote, base } = unitsOf(coin);
   const waiting = (kind: PdaBalance['kind'], name: string, purse: Part['purse']): Part[] =>
@@ -57,11 +59,11 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
       ${step(
         'Held now',
         [
-          { name: 'At work on chain', figure: step4_deployed.local, purse: 'local' },
-          { name: 'At venues, attested', figure: step4_deployed.remote, purse: 'remote' },
-          { name: 'Unspent', figure: step4_deployed.bankrollUnspent, purse: 'bankroll' },
+          { name: 'At work on chain', figure: held.local, purse: 'local' },
+          { name: 'At venues, attested', figure: held.remote, purse: 'remote' },
+          { name: 'Unspent', figure: held.bankrollUnspent, purse: 'bankroll' },
         ],
-        html`Together <${Fig} figure=${equityNow(step4_deployed)} reading=${inUnit(quote)} name="Equity" />, the equity. At most ${coin.risk}% of it may be at work.`,
+        html`Together <${Fig} figure=${equityNow(held)} reading=${inUnit(quote)} name="Equity" />, the equity. At most ${coin.risk}% of it may be at work.`,
       )}
       ${step(
         'Profit',

@@ -1,0 +1,84 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { type Listening, listen } from '../../api/http/listen.ts';
+import { createLatest } from '../../api/latest/latest.ts';
+import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import { SETTINGS } from '../api/support/api.ts';
+import { answerCoin, type CoinAnswers, coinAnswers, LOCAL, MINT } from './support/coin-answers.ts';
+import { CHROMIUM, closeTab, openBrowser, openTab } from './support/tab.ts';
+
+const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
+
+describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
+  let api: Listening;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const noStore = () => {
+      throw new Error('no store');
+    };
+    const latest = createLatest({ currentStore: noStore, clock: Date.now });
+    const app = createApp({ latest, settings: SETTINGS, clock: Date.now });
+    [api, browser] = await Promise.all([listen(app, '127.0.0.1', 0), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.close();
+  });
+
+  /** A tab that has the page of a policy of which this is answered, and whose clock does what it is told. */
+  async function opened(answers: CoinAnswers): Promise<Page> {
+    const tab = await openTab(browser, `http://127.0.0.1:${api.port}`);
+    onTestFinished(() => closeTab(tab));
+    await answerCoin(tab.page, answers);
+    await tab.page.goto(`/explorer/coins/${MINT}`);
+    await tab.page.locator('ol.loop button.figure').first().waitFor();
+    return tab.page;
+  }
+  /** The first number that readers hear called so, and what its panel says. */
+  const figure = (page: Page, name: string) =>
+    page.locator(`main button.figure:has(.for-readers:text-is("${name}:"))`).first();
+  const panelOf = async (page: Page, name: string) => {
+    await figure(page, name).focus();
+    await page.locator('.panel-name', { hasText: name }).waitFor();
+    return (await page.locator('.panel').textContent()) ?? '';
+  };
+  const ofAnotherAsset = (coin: CoinResponse, revoked: boolean): CoinResponse => ({
+    ...coin,
+    venueAccounts: coin.venueAccounts.map((account) =>
+      account.tokenAccount === LOCAL ? { ...account, assetMint: MINT, revoked } : account,
+    ),
+  });
+  const REASON = `account ${LOCAL} holds another asset than the quote`;
+
+  test('adds no balance of another asset to what is in the quote asset, now or before', async () => {
+    const answers = coinAnswers();
+    const page = await opened({ ...answers, coin: ofAnotherAsset(answers.coin, false) });
+    for (const name of ['Held now: At work on chain', 'Equity']) {
+      expect(await figure(page, name).textContent()).toMatch(/absent$/);
+      expect(await panelOf(page, name)).toContain(REASON);
+    }
+    expect(await figure(page, 'Held now: Unspent').textContent()).toMatch(/300 USDX$/);
+    expect(await figure(page, 'Balance').textContent()).toMatch(/4\.167 TIGER$/);
+    const rows = page.locator('.equity tbody tr');
+    await page.locator('.equity summary').click();
+    expect(await rows.count()).toBe(4);
+    for (const row of await rows.all())
+      expect(
+        (await row.locator('td').allTextContents()).map((text) => text.replace(/^.*absent$/, 'absent')),
+      ).toEqual(['absent', '300', 'absent', '100', '400']);
+  });
+
+  test('one that is revoked by now is no part of what is held, and may have been of what was', async () => {
+    const answers = coinAnswers();
+    answers.loop.step4_deployed.local.value = '0';
+    const page = await opened({ ...answers, coin: ofAnotherAsset(answers.coin, true) });
+    expect(await figure(page, 'Equity').textContent()).toMatch(/400 USDX$/);
+    await page.locator('.equity summary').click();
+    const equities = await page.locator('.equity tbody tr td:nth-of-type(1)').allTextContents();
+    expect(equities.map((text) => text.replace(/^.*absent$/, 'absent'))).toEqual([
+      ...['400', 'absent', 'absent', 'absent'],
+    ]);
+  });
+});
