@@ -124,13 +124,12 @@ export function coinAnswers(): CoinAnswers {
   };
 }
 
-/** From now on the API answers so of this policy, as `answers` stand at that moment; its streams say nothing. */
+/** From now on the API answers so of this policy, as `answers` stand at that moment; its stream never opens. */
 export async function answerCoin(page: Page, answers: CoinAnswers): Promise<void> {
   const path = `/coins/${MINT}`;
   await page.route(isApi, (route) => {
     const { pathname } = new URL(route.request().url());
-    if (pathname.startsWith('/stream/'))
-      return route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' });
+    if (pathname.startsWith('/stream/')) return undefined;
     const of: Record<string, unknown> = {
       ...{ [path]: answers.coin, [`${path}/loop`]: answers.loop, [`${path}/positions`]: answers.positions },
       ...{ [`${path}/activity`]: answers.activity, [`${path}/history`]: answers.history },
