@@ -27,10 +27,7 @@ export function CoinPage({ mint }: { mint: string }) {
   const coin = useResource<CoinResponse>(base, EVERY_MS);
   // Asked for at once: with these two a page is of use, whatever else is still on its way.
   const loop = useResource<LoopResponse>(`${base}/loop`, EVERY_MS);
-  const positions = useResource<PositionsResponse>(
-    coin.data === null ? null : `${base}/positions`,
-    EVERY_MS,
-  );
+  const positions = useResource<PositionsResponse>(coin.data === null ? null : `${base}/positions`, EVERY_MS);
   const posts = useResource<PostsResponse>(coin.data?.mode === 'Agent' ? postsPath(mint) : null);
   const live = useLive(coin.data === null ? null : mint, () => {
     coin.again();
