@@ -1,6 +1,6 @@
 import type { ClosingState } from '../../clickhouse/queries/history/closing-states.ts';
 import type { CoinHistoryRows } from '../../clickhouse/queries/history/coin.ts';
-import { timeOf } from '../../schemas/units.ts';
+import { HOUR_S, isoTime } from '../../schemas/units.ts';
 import { countBefore } from './count-before.ts';
 import type { Cover } from './cover.ts';
 
@@ -31,7 +31,7 @@ export function createStates(
     const known = firsts.get(address);
     return known === undefined
       ? `nothing is known yet of ${address} over time`
-      : `${address} is not known before ${timeOf(known.block_time) ?? 'a later hour'}`;
+      : `${address} is not known before the hour that ends at ${isoTime((known.hour + 1) * HOUR_S)}`;
   };
   const venues = states.filter(({ held_in }) => held_in === 'venue_accounts').map(({ address }) => address);
   return {

@@ -25,6 +25,9 @@ export interface ClosingState
   held_in: HourTable | '';
 }
 
+/** When in it the account was known first nobody kept. */
+export type FirstHour = Pick<ClosingState, 'address' | 'hour'>;
+
 /** What the history of a policy is made of: its own account, its bankroll and its pool. */
 export interface HistoryAccounts {
   policy: string;
@@ -63,13 +66,10 @@ export function closingStates(
   );
 }
 
-/** When each of these accounts was known first, as far as it is told at all. */
-export function firstKnown(
-  store: Store,
-  accounts: HistoryAccounts,
-): Promise<{ address: string; hour: number; block_time: string | null }[]> {
+/** The hour in which each of these accounts was known first. */
+export function firstKnown(store: Store, accounts: HistoryAccounts): Promise<FirstHour[]> {
   return store.query(
-    `SELECT h.address AS address, min(h.hour) AS hour, argMin(tuple(h.block_time), h.hour).1 AS block_time
+    `SELECT h.address AS address, min(h.hour) AS hour
      FROM account_hours AS h
      WHERE h.address IN (${ADDRESSES})
      GROUP BY h.address`,

@@ -4,6 +4,7 @@ import {
   type ClosingState,
   carriedAccounts,
   closingStates,
+  type FirstHour,
   firstKnown,
   type HistoryAccounts,
   type UnseenChange,
@@ -16,7 +17,7 @@ import { type StreamCover, streamCover } from './stream-cover.ts';
 /** What a policy's history in a range of hours is made of. */
 export interface CoinHistoryRows {
   states: ClosingState[];
-  first: { address: string; hour: number; block_time: string | null }[];
+  first: FirstHour[];
   unseen: UnseenChange[];
   carried: CarriedRow[];
   cover: StreamCover;
