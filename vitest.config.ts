@@ -36,7 +36,7 @@ const BETWEEN = 3;
 const LONG = [
   'test/scenarios/*.test.ts',
   'test/chaos/{chaos,flaws,hostile}.test.ts',
-  'test/explorer/{browser,coin-page,ranking-page}.test.ts',
+  'test/explorer/{browser,coin-page,ranking-page,status-age}.test.ts',
   'test/ingest/kafka/{frozen,stream}.test.ts',
   'test/ingest/audit/{live,found,not-comparable}.test.ts',
   'test/ingest/materialise/{decided,event-times,hours,interrupted,named,settled-profits}.test.ts',
@@ -64,7 +64,7 @@ const TOGETHER = [
   'test/api/stream/{client,missed,position,posts-away,ranking-questions,telling}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{coalesce,places,shared-reads}.test.ts',
-  'test/explorer/!(browser|coin-page|ranking-page).test.ts',
+  'test/explorer/!(browser|coin-page|ranking-page|status-age).test.ts',
   'test/ingest/history/{gap-rows,swept-profit}.test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
   'test/ingest/stream/{behind-stream,followed-addresses,newcomers,slot-times,slots,stream-state,turned,turns}.test.ts',

@@ -1,38 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import { type Listening, listen } from '../../api/http/listen.ts';
-import { createLatest } from '../../api/latest/latest.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
-import { SETTINGS } from '../api/support/api.ts';
 import { answerCoin, type CoinAnswers, coinAnswers, figureOf, LOCAL, MINT } from './support/coin-answers.ts';
-import { CHROMIUM, closeTab, openBrowser, openTab } from './support/tab.ts';
+import { useExplorerAlone } from './support/explorer-alone.ts';
+import { CHROMIUM } from './support/tab.ts';
 
 /** Longer than the page waits before it asks again. */
 const A_MINUTE_MS = 60_000;
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 
 describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
-  let api: Listening;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    const noStore = () => {
-      throw new Error('no store');
-    };
-    const latest = createLatest({ currentStore: noStore, clock: Date.now });
-    const app = createApp({ latest, settings: SETTINGS, clock: Date.now });
-    [api, browser] = await Promise.all([listen(app, '127.0.0.1', 0), openBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.close();
-  });
+  const explorer = useExplorerAlone();
 
   /** A tab that has the page of a policy of which this is answered, and whose clock may be set forward. */
   async function opened(answers: CoinAnswers): Promise<Page> {
-    const tab = await openTab(browser, `http://127.0.0.1:${api.port}`);
-    onTestFinished(() => closeTab(tab));
+    const tab = await explorer.another();
     await tab.page.clock.install();
     await answerCoin(tab.page, answers);
     await tab.page.goto(`/explorer/coins/${MINT}`);

@@ -10,6 +10,8 @@ export interface Resource<T> {
   failure: string | null;
   /** When the answer that is shown was made here, unix milliseconds. */
   at: number | null;
+  /** What time it was then by the clock of whoever answered, unix milliseconds. */
+  there: number | null;
   /** The status of a refusal. */
   status: number | null;
   again(): void;
@@ -17,7 +19,7 @@ export interface Resource<T> {
 
 type Known<T> = Omit<Resource<T>, 'again' | 'path'>;
 
-const NOTHING = { state: 'loading', data: null, failure: null, at: null, status: null } as const;
+const NOTHING = { state: 'loading', data: null, failure: null, at: null, there: null, status: null } as const;
 const TIMEOUT_MS = 15_000;
 const RETRY_MS = 3_000;
 
@@ -30,7 +32,9 @@ class Refused extends Error {
 }
 
 /** @throws Error with a sentence for people. */
-export async function getJson<T>(path: string): Promise<T> {
+export const getJson = async <T>(path: string): Promise<T> => (await asked<T>(path)).data;
+
+async function asked<T>(path: string): Promise<{ data: T; there: number }> {
   const answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
     const slow = error instanceof DOMException && error.name === 'TimeoutError';
     throw new Error(
@@ -38,7 +42,8 @@ export async function getJson<T>(path: string): Promise<T> {
     );
   });
   const body = await answer.json().catch(() => null);
-  if (answer.ok) return body as T;
+  if (answer.ok)
+    return { data: body as T, there: Date.parse(answer.headers.get('Date') ?? '') || Date.now() };
   const { error, detail } = (body ?? {}) as { error?: string; detail?: string };
   throw new Refused(answer.status, detail ?? error ?? `the API answered ${answer.status}`);
 }
@@ -65,19 +70,19 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
         else later(1_000);
       }, ms);
     };
-    getJson<T>(path).then(
-      (data) => {
+    asked<T>(path).then(
+      ({ data, there }) => {
         if (turn !== asking.current) return;
-        setKnown({ path, state: 'ready', data, failure: null, at: Date.now(), status: 200 });
+        setKnown({ path, state: 'ready', data, failure: null, at: Date.now(), there, status: 200 });
         if (everyMs !== null) later(everyMs);
       },
       (error: Error) => {
         if (turn !== asking.current) return;
         const status = error instanceof Refused ? error.status : null;
         setKnown((before) => {
-          const { data, at } = before.path === path ? before : NOTHING;
+          const { data, at, there } = before.path === path ? before : NOTHING;
           const state = data === null ? 'failed' : 'old';
-          return { path, state, data, at, failure: error.message, status };
+          return { path, state, data, at, there, failure: error.message, status };
         });
         if (status === null || status >= 500) later(RETRY_MS);
         // What is not there may come.
@@ -89,4 +94,10 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
 
   const again = useCallback(() => setRound((value) => value + 1), []);
   return { ...current, path, again };
+}
+
+/** Seconds from a time of the chain to an answer, by the clock that answered; until now where it cannot be had again. */
+export function secondsBehind({ state, at, there }: Resource<unknown>, iso: string, now: number): number {
+  const since = state === 'old' && at !== null ? now - at : 0;
+  return Math.max(0, Math.round(((there ?? now) + since - Date.parse(iso)) / 1000));
 }

@@ -1,7 +1,7 @@
 import type { StatusResponse } from '../../../../schemas/responses/status.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
-import { useResource } from '../resource.ts';
+import { type Resource, secondsBehind, useResource } from '../resource.ts';
 import { span } from '../text/times.ts';
 
 const EVERY_MS = 10_000;
@@ -11,18 +11,19 @@ const BEHIND_S = 30;
 /** How the index stands, at the top of every page. */
 export function Status() {
   const status = useResource<StatusResponse>('/status', EVERY_MS);
-  const [tone, text] = told(status.state, status.data, now.value);
+  const [tone, text] = told(status);
   return html`<a class=${`status ${tone}`} href="/explorer/protocol" title="How the index stands">
     <i aria-hidden="true"></i><span role="status">${text}</span>
   </a>`;
 }
 
-function told(state: string, data: StatusResponse | null, at: number): [tone: string, text: string] {
+function told(status: Resource<StatusResponse>): [tone: string, text: string] {
+  const { state, data } = status;
   if (data === null) return state === 'failed' ? ['bad', 'Not answering'] : ['quiet', 'Asking …'];
   if (state === 'old') return ['bad', 'Not answering'];
   const { lastProcessedBlockTime, history } = data.indexer;
   if (lastProcessedBlockTime === null) return ['warn', 'Nothing indexed yet'];
-  const behind = Math.round((at - Date.parse(lastProcessedBlockTime)) / 1000);
+  const behind = secondsBehind(status, lastProcessedBlockTime, now.value);
   if (behind > BEHIND_S) return ['warn', `${span(behind)} behind`];
   return history.complete ? ['good', 'Up to date'] : ['warn', 'Reading history'];
 }

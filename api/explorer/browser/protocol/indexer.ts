@@ -4,6 +4,7 @@ import { html } from '../html.ts';
 import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Text } from '../parts/text.ts';
+import { type Resource, secondsBehind } from '../resource.ts';
 import { grouped } from '../text/amounts.ts';
 import { titleOf } from '../text/events.ts';
 import { ago } from '../text/times.ts';
@@ -13,16 +14,16 @@ const COUNT = { kind: 'count' } as const;
 const AGE = { kind: 'age' } as const;
 
 /** What the indexer is doing, in the order in which one would ask. */
-export function Indexer({ status }: { status: StatusResponse }) {
+export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: StatusResponse }) {
   const { indexer, keeper, attestor, venues } = status;
   const { history } = indexer;
   const lag =
     indexer.lastProcessedBlockTime === null
       ? null
-      : Math.max(0, (now.value - Date.parse(indexer.lastProcessedBlockTime)) / 1000);
+      : secondsBehind(of, indexer.lastProcessedBlockTime, now.value);
   return html`<div class="indexer">
     <dl class="figures">
-      <div><dt>Behind the chain</dt><dd><${Fig} figure=${bare(lag === null ? null : Math.round(lag), 'computed: this clock against the block time of the newest slot applied', { asOf: indexer.lastProcessedBlockTime, reason: 'no slot is applied yet' })} reading=${AGE} name="Behind the chain" /></dd>
+      <div><dt>Behind the chain</dt><dd><${Fig} figure=${bare(lag, 'computed: the clock of the API against the block time of the newest slot applied', { asOf: indexer.lastProcessedBlockTime, reason: 'no slot is applied yet' })} reading=${AGE} name="Behind the chain" /></dd>
         <dd class="second">${indexer.lastProcessedSlot === null ? 'no slot applied yet' : `slot ${grouped(indexer.lastProcessedSlot)}`}</dd></div>
       <div><dt>History</dt><dd>${history.complete ? 'Complete' : 'Being read'}</dd>
         <dd class="second">${history.fromSlot === null ? '' : `from slot ${grouped(history.fromSlot)}, over ${history.source === 'rpc' ? 'RPC' : 'the stream'}`}</dd></div>

@@ -33,7 +33,7 @@ export function ProtocolPage() {
       <${Loaded} of=${analytics} above=${analytics} rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
     <//>
     <${Section} title="The indexer" note="How far the index is, what it misses, and how fresh its sources are.">
-      <${Loaded} of=${status} above=${analytics} rows=${5}>${(data: StatusResponse) => html`<${Indexer} status=${data} />`}<//>
+      <${Loaded} of=${status} above=${analytics} rows=${5}>${(data: StatusResponse) => html`<${Indexer} of=${status} status=${data} />`}<//>
     <//>
     <${Section} title="By quote asset">
       <${Loaded} of=${analytics} above=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>

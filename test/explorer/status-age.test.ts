@@ -1,0 +1,77 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Figure } from '../../schemas/figure.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { useExplorerAlone } from './support/explorer-alone.ts';
+import { isApi } from './support/hostile-answers.ts';
+import { CHROMIUM } from './support/tab.ts';
+
+const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
+/** What the API's clock says, and how far ahead of it that of whoever looks is. */
+const THERE = Date.parse('2026-11-24T05:00:00.000Z');
+const AHEAD_MS = 300_000;
+/** Less than the page waits before it asks again, and more. */
+const A_MOMENT_MS = 8_000;
+const A_WHILE_MS = 20_000;
+
+const count: Figure = { value: 0, source: 'a test', asOf: null };
+const statusAt = (blockTime: number): StatusResponse => ({
+  protocol: { paused: false, source: 'a test', asOf: null },
+  indexer: {
+    ...{ lastProcessedSignature: null, lastProcessedSlot: '7', cursorUpdatedAt: null },
+    lastProcessedBlockTime: new Date(blockTime).toISOString(),
+    history: { complete: true, fromSlot: '1', source: 'rpc' },
+    ...{ verifiedSlot: '7', openGaps: 0, stream: { connected: true, since: null, reason: null } },
+    followed: { addresses: 0, overRpc: 0 },
+    ...{ incompleteTransactions: count, deadLetters: count },
+  },
+  keeper: {
+    lastActionAt: null,
+    last24h: [{ kind: 'Routed', count: 1, lastAt: new Date(THERE + AHEAD_MS).toISOString() }],
+    ...{ unroutedFeeBacklogPolicyCount: count, note: '' },
+  },
+  attestor: { lastActionAt: null, perVenue: [], moneyPathsFrozenNote: '' },
+  venues: { perp_venue: { value: 4, source: 'a test', asOf: null } },
+});
+
+describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`, () => {
+  const explorer = useExplorerAlone();
+  const behind = (page: Page) => page.locator('.indexer button.figure', { hasText: 'Behind the chain' });
+
+  test('is told by the clock that answered, however the clock here is set and however old the answer is', async () => {
+    const { page } = await explorer.another();
+    await page.clock.install({ time: THERE + AHEAD_MS });
+    let [answeredAt, isLost] = [THERE, false];
+    await page.route(isApi, (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (pathname !== '/status' || isLost)
+        return route.fulfill({ status: 500, json: { error: `no ${pathname}` } });
+      const headers = { Date: new Date(answeredAt).toUTCString() };
+      return route.fulfill({ headers, json: statusAt(THERE - 1_000) });
+    });
+    await page.goto('/explorer/protocol');
+    await behind(page)
+      .filter({ hasText: /: 1 s$/ })
+      .waitFor();
+    await page.locator('a.status', { hasText: 'Up to date' }).waitFor();
+    await page.clock.fastForward(A_MOMENT_MS);
+    // What is told by the clock here is drawn anew, and this is not.
+    await page.getByText(/^(?:8|9|\d\d) s ago$/).waitFor();
+    expect(await behind(page).textContent()).toBe('Behind the chain: 1 s');
+    // It stands still, and the clock that answers goes on.
+    answeredAt = THERE + 119_000;
+    await page.clock.fastForward(A_WHILE_MS);
+    await behind(page)
+      .filter({ hasText: /: 2 min/ })
+      .waitFor();
+    await page.locator('a.status', { hasText: '2 min behind' }).waitFor();
+    // What cannot be had again grows old here.
+    isLost = true;
+    await page.clock.fastForward(A_WHILE_MS);
+    await page.getByText('Not up to date.').first().waitFor();
+    await page.clock.fastForward(60_000);
+    await behind(page)
+      .filter({ hasText: /: [3-9] min/ })
+      .waitFor();
+  });
+});
