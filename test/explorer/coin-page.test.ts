@@ -79,4 +79,23 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await stale.waitFor();
     await figure(page, 'Routed: Liquidity').filter({ hasText: '2.5 USDX' }).waitFor();
   });
+
+  test('the panel of a number says what the number beside it says, also where that changes while it is open', async () => {
+    const answers = coinAnswers();
+    const page = await opened(answers);
+    const value = page.locator('.panel-value');
+    expect(await panelOf(page, 'Routed: Liquidity')).toContain('2 USDX');
+    answers.loop.step2_routed.toLp = figureOf('2500000');
+    await page.clock.fastForward(A_MINUTE_MS);
+    await value.filter({ hasText: '2.5 USDX' }).waitFor();
+    answers.loop.step2_routed.toLp = { ...figureOf('0'), value: null, absent: true, reason: 'it is lost' };
+    await page.clock.fastForward(A_MINUTE_MS);
+    await page.locator('.panel dd', { hasText: 'it is lost' }).waitFor();
+    // What is closed stays closed.
+    await page.keyboard.press('Escape');
+    answers.loop.step2_routed.toLp = figureOf('3000000');
+    await page.clock.fastForward(A_MINUTE_MS);
+    await figure(page, 'Routed: Liquidity').filter({ hasText: '3 USDX' }).waitFor();
+    expect(await page.locator('.panel').isVisible()).toBe(false);
+  });
 });

@@ -37,6 +37,13 @@ export function showPanel(at: HTMLElement, shown: Shown): void {
   open.value = { at, shown, top: at.getBoundingClientRect().top };
 }
 
+/** What is told beside a number follows it while it is open. */
+export function renewPanel(at: HTMLElement | null, shown: Shown): void {
+  const before = open.peek();
+  if (before === null || before.at !== at || JSON.stringify(before.shown) === JSON.stringify(shown)) return;
+  open.value = { ...before, shown };
+}
+
 /** What has the focus keeps its panel while the pointer goes elsewhere. */
 export function hidePanel(left: boolean): void {
   const at = open.value?.at;
