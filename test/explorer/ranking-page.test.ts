@@ -11,6 +11,7 @@ import { isApi } from './support/hostile-answers.ts';
 import {
   CHROMIUM,
   closeTab,
+  cutAmounts,
   DESKTOP,
   NARROWEST,
   openBrowser,
@@ -39,6 +40,13 @@ const EXTREMES: Look[] = [
   { ...ORDINARY, amount: '340282366920938463463374607431768211455', usd: '999999.994' },
   { ...ORDINARY, name: 'x'.repeat(200), symbol: 'W'.repeat(40) },
   { ...ORDINARY, name: 'شركة الذهب الأسود للاستثمار', symbol: 'ذهب' },
+];
+
+/** Amounts that are written with the most letters. */
+const LONGEST: Look[] = [
+  { ...ORDINARY, amount: '708426490000', usd: '708426.49' },
+  { ...ORDINARY, amount: '999999990000', usd: '999888777666555444333.99' },
+  { ...ORDINARY, amount: '999888777666555444333', decimals: 0 },
 ];
 
 const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2026-11-23T00:00:00.000Z' });
@@ -135,6 +143,20 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
           ),
         );
       }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('cuts no amount, in the narrowest window and where letters are twice as large', async () => {
+    const page = await tabOf([...EXTREMES, ...LONGEST]);
+    const found: string[] = [];
+    for (const sort of SORTS) {
+      await opened(page, `/explorer/?sort=${sort}`);
+      await page.setViewportSize(NARROWEST);
+      found.push(...(await cutAmounts(page)));
+      await page.setViewportSize({ ...NARROWEST, width: 2 * NARROWEST.width });
+      await page.evaluate("document.documentElement.style.fontSize = '30px'");
+      found.push(...(await cutAmounts(page)));
     }
     expect(found).toEqual([]);
   });

@@ -116,6 +116,22 @@ export const spilled = (page: Page): Promise<string[]> =>
     ].map((element) => 'spilled: ' + element.outerHTML.slice(0, 300));
   })()`);
 
+/** Amounts by which a ranking ranks that do not stand whole in their place; a unit may be cut. */
+export const cutAmounts = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const cut = (figure) => {
+      const amount = [...figure.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim() !== '');
+      if (amount === undefined) return false;
+      const range = document.createRange();
+      range.selectNodeContents(amount);
+      const [text, place] = [range, figure.closest('td')].map((of) => of.getBoundingClientRect());
+      return text.right > place.right + 1 || text.left < place.left ||
+        (getComputedStyle(figure).overflow !== 'visible' && figure.scrollWidth > figure.clientWidth);
+    };
+    return [...document.querySelectorAll('td[data-ranks="true"] button.figure')].filter(cut)
+      .map(({ textContent }) => 'cut: ' + textContent);
+  })()`);
+
 /** Whether an element shows less than the whole of its text; of another one, where that is given. */
 export const isCutOff = (page: Page, selector: string, text: string | null = null): Promise<boolean> =>
   page.evaluate(`(() => {
