@@ -1,12 +1,24 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
-import { answerCoin, type CoinAnswers, coinAnswers, figureOf, LOCAL, MINT } from './support/coin-answers.ts';
+import { awaited } from '../support/awaited.ts';
+import {
+  AT,
+  answerCoin,
+  type CoinAnswers,
+  coinAnswers,
+  figureOf,
+  LOCAL,
+  MINT,
+} from './support/coin-answers.ts';
+import { equityAt } from './support/drawn-figures.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { CHROMIUM } from './support/tab.ts';
 
 /** Longer than the page waits before it asks again. */
 const A_MINUTE_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
+const HALF_AN_HOUR_MS = 1_800_000;
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 
 describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
@@ -15,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
   /** A tab that has the page of a policy of which this is answered, and whose clock may be set forward. */
   async function opened(answers: CoinAnswers): Promise<Page> {
     const tab = await explorer.another();
-    await tab.page.clock.install();
+    await tab.page.clock.install({ time: Date.parse(AT) + TEN_MINUTES_MS });
     await answerCoin(tab.page, answers);
     await tab.page.goto(`/explorer/coins/${MINT}`);
     await tab.page.locator('ol.loop button.figure').first().waitFor();
@@ -97,5 +109,34 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.clock.fastForward(A_MINUTE_MS);
     await figure(page, 'Routed: Liquidity').filter({ hasText: '3 USDX' }).waitFor();
     expect(await page.locator('.panel').isVisible()).toBe(false);
+  });
+
+  test('the panel of a number leads to the answer that has it', async () => {
+    const page = await opened(coinAnswers());
+    for (const [name, path] of [
+      ['Fees claimed: In the quote asset', `/coins/${MINT}/loop`],
+      ['Fees claimed: Not routed yet', `/coins/${MINT}`],
+      ['Bought back, burned: Spent', `/coins/${MINT}/loop`],
+      ['Bought back, burned: Not spent yet', `/coins/${MINT}`],
+    ] as const)
+      expect(await panelOf(page, name)).toMatch(new RegExp(`API${path}$`));
+    await page.locator('ol.loop button.figure', { hasText: 'Tokens burned' }).focus();
+    await page.locator('.panel-name', { hasText: 'Tokens burned' }).waitFor();
+    expect(await page.locator('.panel dd.asked').textContent()).toBe(`/coins/${MINT}`);
+  });
+
+  test('what is seen of the equity here is as old as its parts, and leads to the answer that has them', async () => {
+    const page = await opened(coinAnswers());
+    // From ten minutes behind the last hour on it is what was seen here.
+    await page.clock.fastForward(HALF_AN_HOUR_MS);
+    const asOf = `${AT.slice(0, 19).replace('T', ' ')} UTC`;
+    await awaited(async () => {
+      const { panel, row } = await equityAt(page, 0.9);
+      expect(panel?.rows).toMatchObject({ At: expect.stringMatching(/^2026-11-24 05:10:/) });
+      expect(panel?.rows['As of']).toContain(asOf);
+      expect(panel?.rows.API).toBe(`/coins/${MINT}/loop`);
+      expect(row[0]).toBe('404.167');
+      expect((await equityAt(page, 0.5)).panel?.rows.API).toContain(`/coins/${MINT}/history?`);
+    }, 200);
   });
 });

@@ -13,7 +13,8 @@ export const QUOTE = 'Quote111111111111111111111111111111111111111';
 export const LOCAL = 'Loca1111111111111111111111111111111111111111';
 export const REMOTE = 'Remote11111111111111111111111111111111111111';
 
-const AT = '2026-11-24T05:00:00.000Z';
+/** When all of it was read. */
+export const AT = '2026-11-24T05:00:00.000Z';
 
 export const figureOf = (value: string | number, asOf = AT): Figure => ({ value, source: 'a test', asOf });
 

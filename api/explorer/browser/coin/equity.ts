@@ -11,6 +11,7 @@ import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../histor
 import { html } from '../html.ts';
 import { Text } from '../parts/text.ts';
 import { type Resource, useResource } from '../resource.ts';
+import { equityNow } from './equity-now.ts';
 import { heldInQuote, pastInQuote } from './other-asset.ts';
 import { unitsOf } from './units.ts';
 
@@ -31,11 +32,12 @@ export function Equity({ coin, loop, posts }: EquityProps) {
     MINUTE_MS,
   );
   const [seen, setSeen] = useState<Row[]>([]);
-  const { data, at } = loop;
+  const { data, at, path } = loop;
   useEffect(() => {
     if (data === null || at === null) return;
-    const inQuote = { ...data, step4_deployed: heldInQuote(coin, data.step4_deployed) };
-    setSeen((rows) => withSample(rows, rowOfLoop(inQuote, at), MOST_SAMPLES));
+    const held = heldInQuote(coin, data.step4_deployed);
+    const row = rowOfLoop({ ...data, step4_deployed: held }, at, { path, asOf: equityNow(held).asOf });
+    setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
   const past = (history.data?.items ?? []).map((moment) => rowOfHistory(pastInQuote(coin, moment)));

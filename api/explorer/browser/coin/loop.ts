@@ -1,7 +1,9 @@
+import { useContext } from 'preact/hooks';
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { CoinResponse, PdaBalance } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import { type Children, html } from '../html.ts';
+import { Asked } from '../parts/asked.ts';
 import { Fig } from '../parts/figure.ts';
 import { shares } from '../text/amounts.ts';
 import { percent } from '../text/words.ts';
@@ -15,6 +17,8 @@ interface Part {
   /** Which purse: one colour each, all along the way. */
   purse: 'protocol' | 'lp' | 'bankroll' | 'local' | 'remote' | 'holders' | 'burned' | 'fees';
   unit?: 'base';
+  /** The path of the API that answers it, where it is another than that of the loop. */
+  path?: string;
   note?: string;
 }
 
@@ -25,10 +29,11 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
   const held = heldInQuote(coin, loop.step4_deployed);
   const { feeSplit, profitSplit, counters } = coin;
   const { quote, base } = unitsOf(coin);
+  const coinPath = `/coins/${encodeURIComponent(coin.mint)}`;
   const waiting = (kind: PdaBalance['kind'], name: string, purse: Part['purse']): Part[] =>
     coin.pdaBalances
       .filter((of) => of.kind === kind)
-      .map(({ balance }) => ({ name, figure: balance, purse }));
+      .map(({ balance }) => ({ name, figure: balance, purse, path: coinPath }));
   const step = (title: string, parts: Part[], note?: Children, divided = true) => html`<li>
     <h3>${title}</h3>
     ${divided && html`<${Bar} parts=${parts} />`}
@@ -82,7 +87,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
           ...waiting('holder_rewards', 'Not spent yet', 'holders'),
         ],
         html`Nobody is paid: what is bought back is destroyed. With fees in its own token
-          <${Fig} figure=${counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /> are burned.`,
+          <${Asked.Provider} value=${coinPath}><${Fig} figure=${counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /><//> are burned.`,
         false,
       )}
     </ol>
@@ -95,9 +100,12 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
 
 function Line({ part, coin, step }: { part: Part; coin: CoinResponse; step: string }) {
   const { quote, base } = unitsOf(coin);
+  const asked = useContext(Asked);
   return html`<div>
     <dt><i class=${`purse ${part.purse}`} aria-hidden="true"></i>${part.name}</dt>
-    <dd><${Fig} figure=${part.figure} reading=${inUnit(part.unit === 'base' ? base : quote)} name=${`${step}: ${part.name}`} /></dd>
+    <dd><${Asked.Provider} value=${part.path ?? asked}>
+      <${Fig} figure=${part.figure} reading=${inUnit(part.unit === 'base' ? base : quote)} name=${`${step}: ${part.name}`} />
+    <//></dd>
   </div>`;
 }
 

@@ -54,7 +54,7 @@ export function Holdings({ rows, quote, name, from, path, over }: HoldingsProps)
       ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
-    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => ({ ...shownOf(rows[at] as Row, quote, name), path })} />
+    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => shownOf(rows[at] as Row, quote, name, path)} />
     ${
       unknown !== null &&
       html`<p class="note">Where a part is missing in the picture it is not known, which is not zero; the numbers below say when and why.${' '}
@@ -72,8 +72,9 @@ const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
   );
 
 /** The numbers of a moment, for the panel. */
-function shownOf(row: Row, quote: Unit, name: string): Shown {
+function shownOf(row: Row, quote: Unit, name: string, path: string | null): Shown {
   const { base } = equityOf(row);
+  const { seen } = row;
   const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
   const text = ({ value, reason }: Cell) => (value === null ? `absent: ${reason}` : grouped(value));
   return {
@@ -82,13 +83,14 @@ function shownOf(row: Row, quote: Unit, name: string): Shown {
     base: base === null ? null : inBaseUnits(base.toString(), quote.decimals),
     ...{
       source: 'computed: its parts added up',
-      asOf: row.time,
+      asOf: seen === undefined ? row.time : seen.asOf,
+      path: seen === undefined ? path : seen.path,
       absent: equity.value === null,
       reason: equity.reason,
     },
     more: [
-      // Of what is present the panel says it anyway.
-      ...(equity.value === null ? [['At', `${stamp(row.time)} UTC`] as const] : []),
+      // Of what is present, and no older, the panel says it anyway.
+      ...(equity.value === null || seen !== undefined ? [['At', `${stamp(row.time)} UTC`] as const] : []),
       ...parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
     ],
   };

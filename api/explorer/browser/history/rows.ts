@@ -12,6 +12,13 @@ export interface Row {
   /** The part of it that is attested. */
   attested: Amount;
   hwm: Amount;
+  /** Of what was seen here: the answer that had it, and how old that was. */
+  seen?: Seen;
+}
+
+export interface Seen {
+  path: string | null;
+  asOf: string | null;
 }
 
 export interface Amount {
@@ -49,13 +56,14 @@ export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: 
 });
 
 /** What is there now, as it was answered at a time of this clock. */
-export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: number): Row {
+export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: number, seen: Seen): Row {
   return {
     time: new Date(at).toISOString(),
     bankroll: amountOf(step4_deployed.bankrollUnspent),
     deployed: together(amountOf(step4_deployed.local), amountOf(step4_deployed.remote), 1n),
     attested: amountOf(step4_deployed.remote),
     hwm: amountOf(step5_profit.hwm),
+    seen,
   };
 }
 
