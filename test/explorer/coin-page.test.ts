@@ -13,7 +13,7 @@ import {
 } from './support/coin-answers.ts';
 import { equityAt } from './support/drawn-figures.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
-import { CHROMIUM } from './support/tab.ts';
+import { CHROMIUM, NARROWEST, overflow, spilled } from './support/tab.ts';
 
 /** Longer than the page waits before it asks again. */
 const A_MINUTE_MS = 60_000;
@@ -138,5 +138,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       expect(row[0]).toBe('404.167');
       expect((await equityAt(page, 0.5)).panel?.rows.API).toContain(`/coins/${MINT}/history?`);
     }, 200);
+  });
+
+  test('is no wider than the smallest phone, however long its texts are, and its words stand apart', async () => {
+    const answers = coinAnswers();
+    answers.coin.quote.priceUsd = '0.000000000000000000123';
+    const page = await opened(answers);
+    expect(await page.locator('ol.loop').textContent()).toMatch(/own token\sTokens burned: 24,470/);
+    await page.setViewportSize(NARROWEST);
+    await awaited(async () => expect(await overflow(page)).toBe(0), 200);
+    expect(await spilled(page)).toEqual([]);
   });
 });

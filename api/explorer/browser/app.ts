@@ -58,8 +58,8 @@ export function App() {
     <main id="content" tabindex="-1">${pageOf(path)}</main>
     <footer class="bottom">
       <p>
-        Every number here is read from the chain, its events or a venue. Point at one, or tap it, for its base units,
-        its source and its age. <span class="absent">absent</span> means that it cannot be told, and why; it never
+        Every number here is read from the chain, its events or a venue. Point at any amount, or tap it, for its base
+        units, its source and its age. <span class="absent">absent</span> means that it cannot be told, and why; it never
         stands for zero.
       </p>
       <p><a href="/openapi.json">The API behind it</a></p>

@@ -86,7 +86,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
           { name: 'Burned', figure: step6_buyback.burned, purse: 'burned', unit: 'base' },
           ...waiting('holder_rewards', 'Not spent yet', 'holders'),
         ],
-        html`Nobody is paid: what is bought back is destroyed. With fees in its own token
+        html`Nobody is paid: what is bought back is destroyed. With fees in its own token${' '}
           <${Asked.Provider} value=${coinPath}><${Fig} figure=${counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /><//> are burned.`,
         false,
       )}
