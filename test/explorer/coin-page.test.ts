@@ -149,4 +149,35 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await awaited(async () => expect(await overflow(page)).toBe(0), 200);
     expect(await spilled(page)).toEqual([]);
   });
+
+  test('on paper the list of events has whole rows, and says which they are and where the others are', async () => {
+    const page = await opened(coinAnswers());
+    await page.setViewportSize({ width: 720, height: 1_000 });
+    await page.locator('.activity li').first().waitFor();
+    const note = page.locator('p.on-paper');
+    expect(await note.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    await awaited(
+      async () => expect(await cutRows(page)).toEqual({ rows: expect.any(Number), cut: [] }),
+      200,
+    );
+    const { rows } = await cutRows(page);
+    expect(rows).toBeGreaterThan(5);
+    // What is drawn grows with no frame that holds all that is drawn.
+    expect(rows).toBeLessThan(30);
+    expect(await note.textContent()).toMatch(
+      new RegExp(`^Events 1 to ${rows} of 40 read here, newest first; all of them: /coins/${MINT}/activity`),
+    );
+  });
 });
+
+/** How many events stand on the page, and those of which a part is hidden or lies over another. */
+const cutRows = (page: Page): Promise<{ rows: number; cut: string[] }> =>
+  page.evaluate(`(() => {
+    const frame = document.querySelector('.activity').getBoundingClientRect();
+    const rows = [...document.querySelectorAll('.activity li')];
+    const places = rows.map((row) => row.getBoundingClientRect());
+    const isCut = (row, at) =>
+      places[at].bottom > frame.bottom || places[at].top < (places[at - 1]?.bottom ?? frame.top) - 0.5;
+    return { rows: rows.length, cut: rows.filter(isCut).map(({ textContent }) => textContent) };
+  })()`);

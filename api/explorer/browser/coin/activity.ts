@@ -68,7 +68,7 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
   const { frame, from, to, onScroll } = useWindow(items.length, rowPx, onEnd);
   const units = unitsOf(coin);
   return html`<div class="activity" ref=${frame} onScroll=${onScroll} tabindex="0" role="group" aria-label="Events, newest first">
-    <ol style=${{ height: `${items.length * rowPx}px` }}>
+    <ol style=${{ '--all-rows': `${items.length * rowPx}px` }}>
       ${items.slice(from, to).map((item, at) => {
         const { title, tone, text } = told(item.kind, item.summary, units);
         const open = (event: Event) =>
@@ -84,7 +84,9 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
         </li>`;
       })}
     </ol>
-  </div>`;
+  </div>
+  <p class="note on-paper">Events ${from + 1} to ${to} of ${items.length} read here, newest first; all of them:${' '}
+    /coins/${encodeURIComponent(coin.mint)}/activity</p>`;
 }
 
 function detailOf(

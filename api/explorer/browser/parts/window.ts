@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 const SPARE_ROWS = 6;
+const onPaper = matchMedia('print');
 
 /** Which rows of a long list stand inside its frame, all of one height; calls `onEnd` as its end comes near. */
 export function useWindow(count: number, rowPx: number, onEnd: () => void) {
@@ -10,7 +11,10 @@ export function useWindow(count: number, rowPx: number, onEnd: () => void) {
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    const watched = new ResizeObserver(() => setHeight(element.clientHeight));
+    // On paper it is as high as the rows that are drawn: no more are drawn for that.
+    const watched = new ResizeObserver(() => {
+      if (!onPaper.matches) setHeight(element.clientHeight);
+    });
     watched.observe(element);
     return () => watched.disconnect();
   }, []);
