@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import type { ActivityItem } from '../../schemas/responses/coin/activity.ts';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import { awaited } from '../support/awaited.ts';
 import {
@@ -109,6 +110,25 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.clock.fastForward(A_MINUTE_MS);
     await figure(page, 'Routed: Liquidity').filter({ hasText: '3 USDX' }).waitFor();
     expect(await page.locator('.panel').isVisible()).toBe(false);
+  });
+
+  test('the panel of an event says what the row beside it says, also where a newer one comes above it', async () => {
+    const answers = coinAnswers();
+    const page = await opened(answers);
+    const streams: Route[] = [];
+    await page.route(/\/stream\//, (route) => {
+      streams.push(route);
+    });
+    await page.reload();
+    await page.locator('.activity li button').first().focus();
+    const source = page.locator('.panel dd.source');
+    await source.filter({ hasText: 'transaction signature 0,' }).waitFor();
+    const [newest] = answers.activity.items;
+    answers.activity.items = [{ ...newest, signature: 'newer' } as ActivityItem, ...answers.activity.items];
+    const told = 'retry: 600000\n\nevent: activity\ndata: {}\n\n';
+    await awaited(() => expect(streams.length).toBe(1));
+    await streams[0]?.fulfill({ contentType: 'text/event-stream', body: told });
+    await source.filter({ hasText: 'transaction newer,' }).waitFor();
   });
 
   test('the panel of a number leads to the answer that has it', async () => {

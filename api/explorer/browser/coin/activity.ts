@@ -4,7 +4,7 @@ import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { narrow } from '../parts/narrow.ts';
-import { hidePanel, showPanel } from '../parts/panel.ts';
+import { usePanel } from '../parts/pointed.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
 import { getJson, type Resource, useResource } from '../resource.ts';
@@ -69,24 +69,28 @@ function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[
   const units = unitsOf(coin);
   return html`<div class="activity" ref=${frame} onScroll=${onScroll} tabindex="0" role="group" aria-label="Events, newest first">
     <ol style=${{ '--all-rows': `${items.length * rowPx}px` }}>
-      ${items.slice(from, to).map((item, at) => {
-        const { title, tone, text } = told(item.kind, item.summary, units);
-        const open = (event: Event) =>
-          showPanel(event.currentTarget as HTMLElement, detailOf(item, title, units));
-        return html`<li key=${from + at} style=${{ top: `${(from + at) * rowPx}px`, height: `${rowPx}px` }}
-          aria-setsize=${items.length} aria-posinset=${from + at + 1}>
-          <button type="button" onMouseEnter=${open} onMouseLeave=${() => hidePanel(false)} onFocus=${open} onBlur=${() => hidePanel(true)} onClick=${open}>
-            <i class=${`tone ${tone}`} aria-hidden="true"></i>
-            <span class="event-title">${title}${'derived' in item && html` <small>derived</small>`}</span>
-            <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : shortAgo(item.block_time, now.value)}</time>
-            <span class="event-text">${partsOf(text).map((part, at) => (at % 2 === 0 ? part : html`<bdi>${part}</bdi>`))}</span>
-          </button>
-        </li>`;
-      })}
+      ${items.slice(from, to).map(
+        (
+          item,
+          at,
+        ) => html`<li key=${from + at} style=${{ top: `${(from + at) * rowPx}px`, height: `${rowPx}px` }}
+          aria-setsize=${items.length} aria-posinset=${from + at + 1}><${Row} item=${item} units=${units} /></li>`,
+      )}
     </ol>
   </div>
   <p class="note on-paper">Events ${from + 1} to ${to} of ${items.length} read here, newest first; all of them:${' '}
     /coins/${encodeURIComponent(coin.mint)}/activity</p>`;
+}
+
+function Row({ item, units }: { item: ActivityItem; units: Units }) {
+  const { title, tone, text } = told(item.kind, item.summary, units);
+  const panel = usePanel(detailOf(item, title, units));
+  return html`<button type="button" ...${panel}>
+    <i class=${`tone ${tone}`} aria-hidden="true"></i>
+    <span class="event-title">${title}${'derived' in item && html` <small>derived</small>`}</span>
+    <time datetime=${item.block_time}>${item.block_time === null ? `slot ${item.slot}` : shortAgo(item.block_time, now.value)}</time>
+    <span class="event-text">${partsOf(text).map((part, at) => (at % 2 === 0 ? part : html`<bdi>${part}</bdi>`))}</span>
+  </button>`;
 }
 
 function detailOf(

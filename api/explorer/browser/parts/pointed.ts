@@ -1,21 +1,33 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Children, html } from '../html.ts';
 import { hidePanel, renewPanel, type Shown, showPanel } from './panel.ts';
 
+/** What a button needs that says on hover, focus or tap where it comes from. */
+export interface PanelProps {
+  ref: RefObject<HTMLElement | null>;
+  onMouseEnter(event: Event): void;
+  onMouseLeave(): void;
+  onFocus(event: Event): void;
+  onBlur(): void;
+  onClick(event: Event): void;
+}
+
+/** Its panel says the same as it, as long as it is open. */
+export function usePanel(shown: Shown): PanelProps {
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => renewPanel(ref.current, shown));
+  const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
+  return {
+    ...{ ref, onMouseEnter: open, onFocus: open, onClick: open },
+    onMouseLeave: () => hidePanel(false),
+    onBlur: () => hidePanel(true),
+  };
+}
+
 /** What says on hover, focus or tap where it comes from. */
 export function Pointed({ shown, children }: { shown: Shown; children?: Children }) {
-  const button = useRef<HTMLElement>(null);
-  useEffect(() => renewPanel(button.current, shown));
-  const open = (event: Event) => showPanel(event.currentTarget as HTMLElement, shown);
-  return html`<button
-    ref=${button}
-    type="button"
-    class="figure"
-    aria-haspopup="dialog"
-    onMouseEnter=${open}
-    onMouseLeave=${() => hidePanel(false)}
-    onFocus=${open}
-    onBlur=${() => hidePanel(true)}
-    onClick=${open}
+  const panel = usePanel(shown);
+  return html`<button type="button" class="figure" aria-haspopup="dialog" ...${panel}
   ><span class="for-readers">${shown.name}: </span>${shown.absent ? html`<span class="absent">absent</span>` : children}</button>`;
 }
