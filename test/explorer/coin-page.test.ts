@@ -26,10 +26,10 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
   const explorer = useExplorerAlone();
 
   /** A tab that has the page of a policy of which this is answered, and whose clock may be set forward. */
-  async function opened(answers: CoinAnswers): Promise<Page> {
+  async function opened(answers: CoinAnswers, streams: Route[] = []): Promise<Page> {
     const tab = await explorer.another();
     await tab.page.clock.install({ time: Date.parse(AT) + TEN_MINUTES_MS });
-    await answerCoin(tab.page, answers);
+    await answerCoin(tab.page, answers, streams);
     await tab.page.goto(`/explorer/coins/${MINT}`);
     await tab.page.locator('ol.loop button.figure').first().waitFor();
     return tab.page;
@@ -114,12 +114,8 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
 
   test('the panel of an event says what the row beside it says, also where a newer one comes above it', async () => {
     const answers = coinAnswers();
-    const page = await opened(answers);
     const streams: Route[] = [];
-    await page.route(/\/stream\//, (route) => {
-      streams.push(route);
-    });
-    await page.reload();
+    const page = await opened(answers, streams);
     await page.locator('.activity li button').first().focus();
     const source = page.locator('.panel dd.source');
     await source.filter({ hasText: 'transaction signature 0,' }).waitFor();

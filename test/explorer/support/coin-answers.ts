@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import type { Figure } from '../../../schemas/figure.ts';
 import type { ActivityResponse } from '../../../schemas/responses/coin/activity.ts';
 import type { CoinResponse } from '../../../schemas/responses/coin/coin.ts';
@@ -125,12 +125,15 @@ export function coinAnswers(): CoinAnswers {
   };
 }
 
-/** From now on the API answers so of this policy, as `answers` stand at that moment; its stream never opens. */
-export async function answerCoin(page: Page, answers: CoinAnswers): Promise<void> {
+/**
+ * From now on the API answers so of this policy, as `answers` stand at that moment.
+ * @param streams what was asked for as a stream: it opens when a test answers it
+ */
+export async function answerCoin(page: Page, answers: CoinAnswers, streams: Route[]): Promise<void> {
   const path = `/coins/${MINT}`;
   await page.route(isApi, (route) => {
     const { pathname } = new URL(route.request().url());
-    if (pathname.startsWith('/stream/')) return undefined;
+    if (pathname.startsWith('/stream/')) return void streams.push(route);
     const of: Record<string, unknown> = {
       ...{ [path]: answers.coin, [`${path}/loop`]: answers.loop, [`${path}/positions`]: answers.positions },
       ...{ [`${path}/activity`]: answers.activity, [`${path}/history`]: answers.history },
