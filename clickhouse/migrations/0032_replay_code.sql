@@ -1,3 +1,2 @@
 -- What the code was that began to fill a database: another one reads the log differently, and does not go on with it.
--- Empty: not known.
-ALTER TABLE replays ADD COLUMN IF NOT EXISTS code String DEFAULT '' COMMENT 'hash of its files';
+ALTER TABLE replays ADD COLUMN IF NOT EXISTS code Nullable(String) COMMENT 'hash of its files; null: not known';

@@ -7,8 +7,8 @@ const SERVED = 3;
 
 export interface UnfinishedReplay {
   database: string;
-  /** Mark of the code that began to fill it; empty where that is not known. */
-  code: string;
+  /** Mark of the code that began to fill it; null where that is not known. */
+  code: string | null;
 }
 
 /** The database that an unfinished replay fills; null where there is none. */
