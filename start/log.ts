@@ -106,6 +106,7 @@ async function overKafka(
     prefix,
     group: materialiserGroup(prefix, store.database),
     logger,
+    declared: { accounts, transactions },
     onAssigned: (assignment) => onAssigned(ownOf(prefix, assignment)),
   });
   return {

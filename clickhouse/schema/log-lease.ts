@@ -12,6 +12,8 @@ const LEASE = 'log_lease';
 export type LeaseTimes = Pick<LockTimes, 'everyMs' | 'staleSeconds'>;
 
 const TIMES: LeaseTimes = { everyMs: 2_000, staleSeconds: 8 };
+/** There each sign of life is a task that every node has to do, and of which a queue keeps a thousand. */
+const TIMES_OF_CLUSTER: LeaseTimes = { everyMs: 15_000, staleSeconds: 60 };
 const RELEASE_WITHIN_MS = 2_000;
 
 /** That a database is filled from the log of this process alone: two logs in two processes number their records alike. */
@@ -32,7 +34,7 @@ export async function takeLogLease(
   store: Store,
   onCluster: string,
   onWait: (seconds: number) => void = () => {},
-  times = TIMES,
+  times = onCluster === '' ? TIMES : TIMES_OF_CLUSTER,
 ): Promise<LogLease> {
   const lock = lockTable(store, onCluster, LEASE);
   const holder = randomUUID();

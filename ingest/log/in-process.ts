@@ -1,7 +1,9 @@
+import { RetryableError } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { createLinger } from './linger.ts';
+import { OffsetGapError } from './offset-gap.ts';
 import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
 import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
@@ -104,8 +106,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       // A batch that is being written when the signal comes is finished: nobody takes the partition away.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
       try {
-        await apply({ topic: queue.topic, partition: 0, entries, owned });
+        await apply({ topic: queue.topic, partition: 0, entries, owned: untilLost(owned) });
       } catch (error) {
+        if (error instanceof OffsetGapError) throw restartWanted(error);
         options.onFailure?.(error);
         await pause(backoffMs(failures), signal);
         failures += 1;
@@ -167,3 +170,18 @@ function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
   }
   return limit;
 }
+
+/** Of a batch what was lost once stays lost: what was left out meanwhile is written with the next try alone. */
+function untilLost(owned: () => boolean): () => boolean {
+  let isLost = false;
+  return () => {
+    isLost ||= !owned();
+    return !isLost;
+  };
+}
+
+/** What is before it was read by this process, and is kept nowhere. */
+const restartWanted = ({ message }: OffsetGapError): Error =>
+  new RetryableError(
+    `the database has less than this process wrote there, as where it was restored (${message}): start again, the stream goes on from where the database is`,
+  );

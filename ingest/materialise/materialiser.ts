@@ -11,6 +11,7 @@ import type { DerivedRows } from './derived-events.ts';
 import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
+import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { advance, follows, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
@@ -31,7 +32,7 @@ export interface MaterialiserOptions {
   /** Told which rows a batch wrote, once they stand and before what makes sums over them present again. */
   onChanged?: (changes: Changes) => void;
   /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
-  keepDeadLetters?: (letters: readonly DeadLetterRecord[]) => Promise<void>;
+  keepDeadLetters?: KeepLetters;
   /** Called with every dead letter that was kept. */
   onDeadLetter?: (letter: DeadLetterRecord) => void;
   /**
@@ -55,6 +56,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   // Partitions are written side by side.
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
+  const keep = keepLetters(options.keepDeadLetters);
   const remember = () => createMemory(options.store, store, recompute);
   let memory = remember();
   // Where one process owns the engine nobody else reads.
@@ -79,7 +81,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   function mayHaveLost(batch: LogBatch, error: unknown): boolean {
     // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
     if (error instanceof OffsetGapError) return memory.known.has(placeOf(batch));
-    return !(error instanceof PartitionLostError);
+    return !(error instanceof PartitionLostError || error instanceof LettersNotKeptError);
   }
 
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
@@ -199,8 +201,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const letters = [...records.deadLetters, ...facts.deadLetters, ...states.deadLetters];
     // What stands in that topic is not appended to it again.
-    const unkept = batch.topic === 'dead-letters' ? [] : letters;
-    if (unkept.length > 0) await options.keepDeadLetters?.(unkept);
+    await keep(batch.topic === 'dead-letters' ? [] : letters);
     const now = Date.now();
     await insert('dead_letter_sources', letterSources(batch, letters));
     const letterRows = letters.map((letter) => deadLetterRow(letter, records.toldAt.get(letter) ?? now));

@@ -127,9 +127,14 @@ async function prepare(context: ReplayContext, store: Store): Promise<void> {
 }
 
 /** The same code as live, as a member of the group that the live ones join after the switch. */
-function fill({ kafka, prefix, programId, logger }: ReplayContext, store: Store, signal: AbortSignal) {
+async function fill(
+  { kafka, prefix, programId, logger }: ReplayContext,
+  store: Store,
+  signal: AbortSignal,
+): Promise<void> {
   const group = materialiserGroup(prefix, store.database);
-  const reader = createKafkaReader(kafka, { prefix, group, logger });
+  const { accounts, transactions } = await partitionsOf(kafka, prefix);
+  const reader = createKafkaReader(kafka, { prefix, group, logger, declared: { accounts, transactions } });
   return reader.run(createMaterialiser({ store, programId }), signal);
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryLog } from '../../../ingest/log/in-process.ts';
+import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
@@ -157,4 +158,31 @@ test('what is told once to a log that ends unread is let go, before its end and 
   await log.append([unseen]);
   await running;
   await log.append([unseen]);
+});
+
+test('of a batch what was lost for a moment stays lost, and its next try has it again', async () => {
+  const answers = [true, false, true];
+  const log = createMemoryLog({ startOffsets: {}, owned: () => answers.shift() ?? true });
+  const told: boolean[] = [];
+  let tries = 0;
+  await log.append([account(1n)]);
+  await read(
+    log,
+    () => tries === 2,
+    async ({ owned }) => {
+      tries += 1;
+      told.push(owned(), owned(), owned());
+      if (tries === 1) throw new Error('taken away');
+    },
+  );
+  expect(told).toEqual([true, false, false, true, true, true]);
+});
+
+test('a database that has less than was handed out ends it, with what to do', async () => {
+  const log = createMemoryLog({ startOffsets: {} });
+  await log.append([account(1n)]);
+  const running = log.run(async () => {
+    throw new OffsetGapError('accounts/0', 3n, 5n);
+  }, new AbortController().signal);
+  await expect(running).rejects.toThrow(/the database has less .* goes on at 5.*: start again/);
 });
