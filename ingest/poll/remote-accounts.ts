@@ -69,9 +69,10 @@ export async function readRemoteAccounts(
   let down: string | null = null;
   let error: string | null = null;
   await inParallel(accounts, AT_ONCE, async (account) => {
-    if (signal.aborted || performance.now() > endsAt) return;
+    if (signal.aborted) return;
     // Not asked, it is told what the others were told: in the fixed words, and in no others.
     if (inARow >= DOWN_AFTER && down !== null) return emit([unreachable(venue, account, Date.now(), down)]);
+    if (performance.now() > endsAt) return;
     const reading = await reader.read(account, signal);
     if (reading === null) return;
     await emit(reading.records);

@@ -65,16 +65,17 @@ export function createRota(options: RotaOptions): Rota {
   let running = false;
   let round: Round | null = null;
 
-  const isNews = (record: AccountRecord) => {
+  /** @param isTold the log has it, whether it is news or not */
+  const isNews = (record: AccountRecord, isTold: boolean) => {
     const address = encodeBase58(record.address);
     const known = states.get(address);
     const { slot } = record;
     if (known === undefined || (known !== null && slot < known.slot)) return false;
     const state = stateOf(record);
     // The log has it as of the slot that it was told of: what comes late behind that is the newest there.
-    if (known?.state === state) return false;
+    if (known?.state === state && !isTold) return false;
     states.set(address, { slot, state });
-    return true;
+    return known?.state !== state;
   };
   const turn = async () => {
     const some = queue.slice(0, ADDRESSES_PER_READ);
@@ -86,7 +87,7 @@ export function createRota(options: RotaOptions): Rota {
     const notBefore = of !== null && of.notBefore > least ? of.notBefore : least;
     const records = await patientRead(some, notBefore);
     if (records === null) return;
-    const changed = records.filter(isNews);
+    const changed = records.filter((record) => isNews(record, false));
     if (changed.length > 0) await onRead(changed);
     if (of !== null) passed(of, some);
   };
@@ -114,7 +115,7 @@ export function createRota(options: RotaOptions): Rota {
   };
 
   return {
-    told: (record) => void (states.size > 0 && isNews(record)),
+    told: (record) => void (states.size > 0 && isNews(record, true)),
     round: (notBefore, allRead) => {
       round = { unread: new Set(states.keys()), notBefore, allRead };
       passed(round, []);

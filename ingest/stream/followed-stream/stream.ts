@@ -103,12 +103,14 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       };
       const onMeta = (update: Extract<Update, { type: 'blockMeta' }>) => {
         const { slot, parent, filter = '' } = update;
+        // No slot stands on a later one: that tells of no begin.
+        const isBegin = !begun && (parent < slot || slot === 0n);
         // Without a replay that reaches back something may have been missed.
-        if (!begun && (fromSlot === null || parent > fromSlot)) {
+        if (isBegin && (fromSlot === null || parent > fromSlot)) {
           missed(slots.reached() ?? slot, slot);
           if (slots.reached() !== null) slots.skipTo(parent);
         }
-        begun = true;
+        begun ||= isBegin;
         const name = requests.atWork(filter);
         if (name === null) return;
         atWork = requests.streamed();

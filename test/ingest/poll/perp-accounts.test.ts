@@ -1,3 +1,4 @@
+import { setImmediate as othersAsk } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readRemoteAccounts, remoteAccountsRound } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader, WEIGHT_BURST, WEIGHT_PER_SECOND } from '../../../ingest/poll/venues/perp.ts';
@@ -184,6 +185,31 @@ test.each([
     expect(readings).toContainEqual({ type: 'venue_status', venue: 'perp', ok: true, error: null });
   },
 );
+
+test('a venue that asks for rest longer than a round is not asked, and every account says so', async () => {
+  let now = 1_000;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  let reads = 0;
+  const reader = {
+    read: async () => {
+      reads += 1;
+      await othersAsk();
+      // As it is once the rest is over.
+      now = 61_000;
+      return {
+        ...{ records: [], asked: true },
+        failure: { error: 'answered 429', retryAfterMs: 1, ofThisAlone: false },
+      };
+    },
+  };
+  const log = captureLog();
+  const accounts = Array.from({ length: 40 }, (_, n) => account(n));
+  const { signal } = new AbortController();
+  await readRemoteAccounts('perp', reader, accounts, (records) => log.append(records), signal);
+  clock.mockRestore();
+  expect(reads).toBe(4);
+  expect(log.readings().filter(({ type }) => type === 'venue_account')).toHaveLength(36);
+});
 
 test('the mode of an account is asked for once an hour, its state every time', async () => {
   let now = 1_000_000;

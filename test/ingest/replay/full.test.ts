@@ -157,7 +157,7 @@ describe.skipIf(missing !== null)(
       const sentence = `${first()} was begun by another version of this code`;
       await expect(stage.replay().done).rejects.toThrow(sentence);
       // Of before anybody kept it.
-      await home.command("INSERT INTO replays SELECT * REPLACE (NULL AS code) FROM replays");
+      await home.command('INSERT INTO replays SELECT * REPLACE (NULL AS code) FROM replays');
       const refused = stage.replay();
       await expect(refused.done).rejects.toThrow('npm run replay -- --fresh begins another');
       expect(refused.said).toEqual([]);

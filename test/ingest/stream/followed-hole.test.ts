@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
+import { createFollowedStream } from '../../../ingest/stream/followed-stream/stream.ts';
 import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
+import { awaited } from '../../support/awaited.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 import { watchedLog } from '../support/watched-log.ts';
@@ -97,4 +100,40 @@ test('of a slot that died nothing is handed out, of its other version all', () =
   expect(beside.upTo(12n)).toEqual([]);
   take(account(13n), told(13n, 'dead'), account(13n), meta(13n), told(13n), told(13n, 'dead'));
   expect(beside.upTo(13n)).toEqual([account(13n)]);
+});
+
+test('a first meta that names a later slot as its parent is no begin: nothing is skipped to there', async () => {
+  const stop = new AbortController();
+  interface Handlers {
+    onUpdate(update: Update): void;
+    onEnd(ended: object): void;
+  }
+  const asked: ({ fromSlot: bigint | null; name: string } & Handlers)[] = [];
+  const ceilings: (bigint | null)[] = [];
+  const beside = createFollowedStream({
+    client: {
+      renew: () => {},
+      subscribe: ({ fromSlot, name }: { fromSlot: bigint | null; name: string }, handlers: Handlers) => {
+        asked.push({ fromSlot, name, ...handlers });
+        const cancel = () => handlers.onEnd({ message: 'cancelled', code: 1, cancelled: true });
+        return { cancel, resubscribe: () => {}, pause: () => {}, resume: () => {} };
+      },
+    },
+    ...{ commitment: 'confirmed', position: { slot: 100n, followed: 100n }, core: { last: 100n, held: 0 } },
+    ...{ addresses: () => ['address'], isOfCore: () => false, coreTimeOf: () => 1_000, awayAfterMs: 30_000 },
+    ...{ onLate: () => {}, read: () => {}, onAtWork: () => {}, onAway: () => {}, onReached: () => {} },
+    ...{ onFollowed: () => {}, onUnreadable: () => {} },
+    onCeiling: (ceiling: bigint | null) => ceilings.push(ceiling),
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  } as never);
+  const running = beside.run();
+  beside.onCore();
+  await awaited(() => expect(asked).toHaveLength(1));
+  const [{ fromSlot, name, onUpdate }] = asked as [(typeof asked)[number]];
+  expect(fromSlot).toBe(100n);
+  for (const update of [meta(101n, 1_000_101n), meta(101n), told(101n)])
+    onUpdate({ ...update, filter: name } as Update);
+  expect(ceilings.at(-1)).toBe(101n);
+  stop.abort();
+  await running;
 });

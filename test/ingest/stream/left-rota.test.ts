@@ -70,19 +70,23 @@ test('whatever leaves the turns is told to, with what was read in them, and what
   expect(joined).toEqual([['silent', 'a', 'b'].map(key).sort()]);
 });
 
-test('what a sweep tells late, of before a turn that was silent, is what the next turn is compared with', async () => {
+const at = (slot: bigint, state: number): AccountRecord => ({
+  ...account('a', new Uint8Array(32), new Uint8Array([state]), { source: 'rpc' }),
+  slot,
+});
+
+test.each([
+  // It read before the second turn did, which was silent, and was slower.
+  ['of before a silent turn is the newest in the log', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
+  // The log has the same state as of later.
+  ['behind another is not', [at(25n, 1), at(15n, 2)], [at(10n, 1), at(12n, 1), at(30n, 2)]],
+])('what a sweep tells late %s, and the next turn is compared with that', async (_, late, turns) => {
   const stop = new AbortController();
-  const at = (slot: bigint, state: number): AccountRecord => ({
-    ...account('a', new Uint8Array(32), new Uint8Array([state]), { source: 'rpc' }),
-    slot,
-  });
-  const turns = [at(10n, 1), at(20n, 1), at(30n, 1)];
   const sent: bigint[] = [];
   const rota = createRota({
     reader: {
       read: async () => {
-        // A sweep that read before the second turn did, and was slower.
-        if (turns.length === 1) rota.told(at(15n, 2));
+        if (turns.length === 1) for (const record of late) rota.told(record);
         const next = turns.shift();
         if (next === undefined) stop.abort();
         return next === undefined ? [] : [next];
