@@ -1,25 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import { type Listening, listen } from '../../api/http/listen.ts';
-import { createLatest } from '../../api/latest/latest.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../schemas/figure.ts';
 import { ofShown, type RankingRow, type RankingsResponse, SORTS } from '../../schemas/responses/rankings.ts';
-import { SETTINGS } from '../api/support/api.ts';
 import { awaited } from '../support/awaited.ts';
+import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
-import {
-  CHROMIUM,
-  closeTab,
-  cutAmounts,
-  DESKTOP,
-  NARROWEST,
-  openBrowser,
-  openTab,
-  overflow,
-  PHONE,
-  spilled,
-} from './support/tab.ts';
+import { CHROMIUM, cutAmounts, DESKTOP, NARROWEST, overflow, PHONE, spilled } from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 const ROWS = 40;
@@ -71,26 +57,11 @@ function rowOf(at: number, { amount, decimals, usd, name, symbol }: Look): Ranki
 }
 
 describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => {
-  let api: Listening;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    const noStore = () => {
-      throw new Error('no store');
-    };
-    const latest = createLatest({ currentStore: noStore, clock: Date.now });
-    const app = createApp({ latest, settings: SETTINGS, clock: Date.now });
-    [api, browser] = await Promise.all([listen(app, '127.0.0.1', 0), openBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await api?.close();
-  });
+  const explorer = useExplorerAlone();
 
   /** A tab whose rankings look so, in turn. */
   async function tabOf(looks: readonly Look[]): Promise<Page> {
-    const tab = await openTab(browser, `http://127.0.0.1:${api.port}`);
-    onTestFinished(() => closeTab(tab));
+    const tab = await explorer.another();
     await tab.page.route(isApi, (route) => {
       const { pathname, searchParams } = new URL(route.request().url());
       if (pathname !== '/rankings') return route.fulfill({ status: 404, json: { error: 'not here' } });

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
 import { createFollowedStream } from '../../../ingest/stream/followed-stream/stream.ts';
-import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
+import type { Update } from '../../../ingest/stream/geyser/update.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
+import { account, meta, told } from '../support/beside-updates.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 import { watchedLog } from '../support/watched-log.ts';
@@ -16,29 +17,6 @@ let stage: StreamStage | null = null;
 afterEach(async () => {
   await stage?.close();
   stage = null;
-});
-
-const account = (slot: bigint): AccountUpdate => ({
-  type: 'account',
-  slot,
-  address: new Uint8Array(32).fill(1),
-  owner: new Uint8Array(32),
-  lamports: 1n,
-  data: new Uint8Array(0),
-  writeVersion: 1n,
-  signature: null,
-});
-const meta = (slot: bigint, parent = slot - 1n): Update => ({
-  type: 'blockMeta',
-  slot,
-  parent,
-  blockTime: 1_000,
-});
-const told = (slot: bigint, state: 'confirmed' | 'dead' = 'confirmed'): Update => ({
-  type: 'slot',
-  slot,
-  parent: null,
-  state,
 });
 
 function besideAt(slot: bigint) {

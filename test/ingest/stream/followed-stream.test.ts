@@ -5,8 +5,8 @@ import { createFollowedStatus } from '../../../ingest/stream/followed-stream/fol
 import { createReleaseCeiling } from '../../../ingest/stream/followed-stream/release-ceiling.ts';
 import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
 import { endWords, replayEnd, StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
-import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots } from '../../../ingest/stream/slots/machine.ts';
+import { account, meta, told } from '../support/beside-updates.ts';
 
 const OK = 0;
 const CANCELLED = 1;
@@ -17,24 +17,6 @@ const INTERNAL = 13;
 const UNAVAILABLE = 14;
 const DATA_LOSS = 15;
 const UNAUTHENTICATED = 16;
-
-const account = (slot: bigint, name: number, value = 0): AccountUpdate => ({
-  type: 'account',
-  slot,
-  address: new Uint8Array(32).fill(name),
-  owner: new Uint8Array(32),
-  lamports: 1n,
-  data: Uint8Array.of(value),
-  writeVersion: 1n,
-  signature: null,
-});
-const meta = (slot: bigint, parent = slot - 1n): Update => ({
-  type: 'blockMeta',
-  slot,
-  parent,
-  blockTime: 1_000,
-});
-const confirmed = (slot: bigint): Update => ({ type: 'slot', slot, parent: null, state: 'confirmed' });
 
 const ended = (code: number, message: string) => new StreamEndedError(code, message);
 
@@ -118,7 +100,7 @@ test('states are kept until the core releases their slot; what comes for it late
   const beside = createFollowedSlots('confirmed', null);
   expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.reached()).toBeNull();
-  for (const update of [meta(11n), confirmed(11n), account(12n, 2)]) beside.take(update);
+  for (const update of [meta(11n), told(11n), account(12n, 2)]) beside.take(update);
   expect(beside.reached()).toBe(11n);
   expect(beside.upTo(11n)).toEqual([account(11n, 1)]);
   expect(beside.upTo(11n)).toEqual([]);
@@ -128,7 +110,7 @@ test('states are kept until the core releases their slot; what comes for it late
 
 test('a replay from where it came to repeats nothing, and brings what differs or was not there', () => {
   const beside = createFollowedSlots('confirmed', null);
-  for (const update of [account(11n, 1), meta(11n), confirmed(11n)]) beside.take(update);
+  for (const update of [account(11n, 1), meta(11n), told(11n)]) beside.take(update);
   beside.upTo(11n);
   expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.take(account(11n, 1, 9))).toEqual([account(11n, 1, 9)]);
@@ -163,14 +145,14 @@ test('what an earlier run released without the stream beside it comes late, and 
 test('what is forgotten before the core released it was not brought', () => {
   const beside = createFollowedSlots('confirmed', 10n);
   for (const slot of [11n, 12n])
-    for (const update of [account(slot, 1), meta(slot), confirmed(slot)]) beside.take(update);
+    for (const update of [account(slot, 1), meta(slot), told(slot)]) beside.take(update);
   beside.upTo(11n);
   expect(beside.reached()).toBe(12n);
   beside.forget();
   expect(beside.reached()).toBe(11n);
   expect(beside.upTo(12n)).toEqual([]);
   const unbegun = createFollowedSlots('confirmed', null);
-  for (const update of [meta(11n), confirmed(11n)]) unbegun.take(update);
+  for (const update of [meta(11n), told(11n)]) unbegun.take(update);
   unbegun.forget();
   expect(unbegun.reached()).toBeNull();
 });
@@ -180,7 +162,7 @@ test('slots above the ceiling are held, and say how many they are', () => {
   slots.hold(10n);
   for (const slot of [11n, 12n]) {
     slots.take(meta(slot));
-    expect(slots.take(confirmed(slot))).toEqual([]);
+    expect(slots.take(told(slot))).toEqual([]);
   }
   expect(slots.held).toBe(2);
   expect(slotsOf(slots.hold(11n))).toEqual([11n]);
@@ -313,7 +295,7 @@ describe('a marker', () => {
 
 test('a replay of the slot released last repeats nothing, and brings what came behind its end', () => {
   const slots = new Slots('confirmed', 10n);
-  for (const update of [account(11n, 1), meta(11n), confirmed(11n)]) slots.take(update);
+  for (const update of [account(11n, 1), meta(11n), told(11n)]) slots.take(update);
   slots.restart();
   expect(slots.take(account(11n, 1))).toEqual([]);
   expect(slots.take(account(11n, 2))).toMatchObject([{ type: 'late' }]);
