@@ -22,6 +22,8 @@ export interface StreamClient {
   ended(): boolean;
   /** How many bytes stand in its line. */
   inLine(): number;
+  /** Waits until nothing stands in it any more, or the client has ended; so long at most. */
+  emptied(mostMs: number): Promise<void>;
 }
 
 /** One connection: bounded in what waits for it, and told why where it is ended. @param room what waits for all of them */
@@ -30,11 +32,13 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
   let inLine = 0;
   let isWanted = true;
   let ended = false;
+  const onEmptied = new Set<() => void>();
   const handOn = () => {
     while (isWanted) {
       const next = line.shift();
       if (next === undefined) {
         if (ended) body.push(null);
+        tellEmptied();
         return;
       }
       leave(next);
@@ -53,6 +57,9 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
       handOn();
     },
   });
+  const tellEmptied = () => {
+    for (const call of onEmptied) call();
+  };
   const leave = (bytes: Buffer) => {
     inLine -= bytes.length;
     room.take(bytes);
@@ -70,6 +77,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
   body.once('close', () => {
     ended = true;
     leaveAll();
+    tellEmptied();
     onClosed();
   });
   // A client that goes away in mid-write is no failure.
@@ -79,6 +87,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     ended = true;
     put(Buffer.from(eventText({ event: 'end', data: { reason } })));
     handOn();
+    tellEmptied();
     const limit = setTimeout(() => body.destroy(), END_LIMIT_MS);
     limit.unref();
     body.once('close', () => clearTimeout(limit));
@@ -103,5 +112,16 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     cut,
     ended: () => ended,
     inLine: () => inLine,
+    emptied: (mostMs) =>
+      new Promise((resolve) => {
+        const over = () => {
+          clearTimeout(limit);
+          onEmptied.delete(over);
+          resolve();
+        };
+        const limit = setTimeout(over, mostMs);
+        onEmptied.add(over);
+        if (ended || inLine === 0) over();
+      }),
   };
 }

@@ -147,7 +147,7 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       else missed.push(...told.map(heldPost));
     }
     one.at = since === null ? tip : { ...tip, ...since };
-    tellMissed(one, missed);
+    await tellMissed(one, missed);
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { StreamClient } from './client.ts';
+import { BEHIND_MAX_BYTES, type StreamClient } from './client.ts';
 import { type Position, positionText } from './position.ts';
 import { type SharedEvent, sharedEvent } from './wire.ts';
 
@@ -10,7 +10,7 @@ export interface Subscriber {
   events: boolean;
   posts: boolean;
   at: Position;
-  /** What came live while that which was missed is read; null once it was. */
+  /** What came live while that which was missed is read and told; null once it was. */
   held: Held[] | null;
 }
 
@@ -23,6 +23,8 @@ export interface Held {
 
 /** As much as may happen at once and still be told one by one. */
 const MOST_HELD = 2_000;
+/** He has one of the few places of those who are told what they missed. */
+const MOST_WAITED_MS = 10_000;
 
 /** Tells a client something, and moves its position; while it catches up that waits. */
 export function tell(to: Subscriber, held: Held): void {
@@ -31,20 +33,41 @@ export function tell(to: Subscriber, held: Held): void {
     to.held.push(held);
     return;
   }
-  to.at = { ...to.at, ...held.part };
-  to.client.write(held.bytes(positionText(to.at)));
+  write(to, held);
 }
 
-/** What was missed, then what came meanwhile, each thing once. */
-export function tellMissed(to: Subscriber, missed: readonly Held[]): void {
-  const meanwhile = to.held ?? [];
-  to.held = null;
+function write(to: Subscriber, { part, bytes }: Held): void {
+  to.at = { ...to.at, ...part };
+  to.client.write(bytes(positionText(to.at)));
+}
+
+/**
+ * What was missed, then what came meanwhile, each thing once, and as fast as the client reads: together it may be more
+ * than may wait for one.
+ * @param mostMs for how long it is waited for; what is left then is told at once
+ */
+export async function tellMissed(
+  to: Subscriber,
+  missed: readonly Held[],
+  mostMs = MOST_WAITED_MS,
+): Promise<void> {
   const told = new Set<string>();
-  for (const held of [...missed, ...meanwhile]) {
+  const until = performance.now() + mostMs;
+  for (const held of andMeanwhile(to, missed)) {
+    if (to.client.ended()) break;
     if (held.identity !== null && told.has(held.identity)) continue;
     if (held.identity !== null) told.add(held.identity);
-    tell(to, held);
+    const leftMs = until - performance.now();
+    if (to.client.inLine() > BEHIND_MAX_BYTES / 2 && leftMs > 0) await to.client.emptied(leftMs);
+    write(to, held);
   }
+  to.held = null;
+}
+
+/** What comes while these are told stands behind them. */
+function* andMeanwhile(to: Subscriber, missed: readonly Held[]): Generator<Held> {
+  yield* missed;
+  for (let next = to.held?.shift(); next !== undefined; next = to.held?.shift()) yield next;
 }
 
 /** In place of all that: a gap of the events, and one of the posts, that are among it. */

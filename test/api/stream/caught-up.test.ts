@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { ActivityFeed } from '../../../api/stream/activity.ts';
+import { createClient } from '../../../api/stream/client.ts';
+import { createClients } from '../../../api/stream/clients.ts';
+import { createHub } from '../../../api/stream/hub.ts';
+import { createPostFeed } from '../../../api/stream/posts.ts';
+import { type Held, type Subscriber, tell, tellMissed } from '../../../api/stream/subscribers.ts';
+import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
+import { sharedEvent } from '../../../api/stream/wire.ts';
+import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
+import { awaited } from '../../support/awaited.ts';
+
+const TEXT = 'x'.repeat(3_000);
+/** As long as a timer goes. */
+const FOREVER_MS = 2 ** 31 - 1;
+const ALL_POSTS = { mint: null, kind: null, events: false, posts: true };
+
+const idsIn = (text: string) => [...text.matchAll(/^id: p(\d+)\./gm)].map(([, id]) => Number(id));
+
+/** Reads until the text is as it should be, or the stream says that it ends. */
+async function read(body: Readable, isAll: (text: string) => boolean): Promise<string> {
+  let text = '';
+  body.on('data', (chunk) => {
+    text += chunk;
+  });
+  await awaited(() => expect(isAll(text) || text.includes('event: end')).toBe(true));
+  return text;
+}
+
+/** One who comes back, and as much as he missed: two and a half times of what may wait for him. */
+function cameBack() {
+  const client = createClient(createWaitingBytes(), () => undefined);
+  const to: Subscriber = { ...ALL_POSTS, client, at: {}, held: [] };
+  const heldPost = (id: number): Held => ({
+    identity: String(id),
+    part: { post: { id: BigInt(id), recent: 1 } },
+    bytes: sharedEvent('post', { id, text: TEXT }),
+  });
+  const missed = Array.from({ length: 850 }, (_, n) => heldPost(n + 1));
+  return { client, to, missed, heldPost };
+}
+
+test('who comes back to more than may wait for him, and reads, is told all of it over one connection', async () => {
+  const stored = Array.from({ length: 1_100 }, (_, n) => ({ id: `${n + 1}`, text: TEXT }) as AgentPost);
+  const numbered: NumberedPosts = {
+    newest: async () => 1_100n,
+    behind: async (after, most) => stored.filter(({ id }) => BigInt(id) > after).slice(0, most),
+  };
+  const errors: unknown[] = [];
+  const hub = createHub({
+    ...{ clients: createClients(), activity: {} as ActivityFeed, posts: createPostFeed(numbered) },
+    onError: (error) => void errors.push(error),
+  });
+  const body = await hub.subscribe('192.0.2.1', ALL_POSTS, 'p250.100');
+  if (typeof body === 'string') throw new Error(body);
+  const text = await read(body, (told) => told.includes('id: p1100.'));
+  expect(idsIn(text)).toEqual(Array.from({ length: 851 }, (_, n) => 250 + n));
+  expect(errors).toEqual([]);
+  body.destroy();
+});
+
+test('what happens while he reads it is told behind it, each thing once', async () => {
+  const { client, to, missed, heldPost } = cameBack();
+  const told = tellMissed(to, missed);
+  await breathe();
+  for (const id of [850, 851, 852]) tell(to, heldPost(id));
+  const text = await read(client.body, (all) => all.includes('id: p852.'));
+  await told;
+  expect(idsIn(text)).toEqual(Array.from({ length: 852 }, (_, n) => 1 + n));
+  expect(to.held).toBeNull();
+  client.body.destroy();
+});
+
+test('who does not read it is waited for no longer than that, and ended with the reason', async () => {
+  const { client, to, missed } = cameBack();
+  await tellMissed(to, missed, 20);
+  expect([client.ended(), to.held]).toEqual([true, null]);
+  expect(await read(client.body, () => false)).toMatch(
+    /event: end\ndata: {"reason":"this client reads too slowly/,
+  );
+});
+
+test('who goes away, or is ended, is waited for no longer', async () => {
+  const gone = cameBack();
+  const untilGone = tellMissed(gone.to, gone.missed, FOREVER_MS);
+  await once(gone.client.body.destroy(), 'close');
+  await untilGone;
+  const ended = cameBack();
+  const untilEnded = tellMissed(ended.to, ended.missed, FOREVER_MS);
+  ended.client.end('over');
+  await untilEnded;
+  expect([gone.to.held, ended.to.held]).toEqual([null, null]);
+  ended.client.body.destroy();
+});
