@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { eachYielding } from '../../runtime/yielding.ts';
 import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
-import { type Position, positionText, readPosition } from './position.ts';
+import { type Position, type PostPosition, positionText, readPosition } from './position.ts';
 import type { FreshPost, PostFeed } from './posts.ts';
 import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
 import { createTicker } from './ticker.ts';
@@ -23,6 +24,8 @@ export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
 const EVERY_MS = 100;
 /** Where Postgres is away. */
 const AWAY_MS = 5_000;
+/** How long events wait for posts that do not begin. */
+const POSTS_WAIT_MS = 1_000;
 const CATCH_UPS = 2;
 const MOST_CATCH_UPS = 10_000;
 const CATCH_UP_WAIT_MS = 60_000;
@@ -87,10 +90,10 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
     await tellAll(await posts.news(), heldPost, wantsPost);
     const tip = posts.tip();
     if (isBegun || tip === null) return;
-    for (const one of subscribers)
-      if (one.posts)
-        tell(one, gapOf('posts could not be read for a while', 'posts', one.mint, { post: tip }));
+    for (const one of subscribers) if (one.posts) tell(one, postsGap(one, tip));
   }
+  const postsGap = ({ mint }: Subscriber, post: PostPosition) =>
+    gapOf('posts could not be read for a while', 'posts', mint, { post });
 
   const tickers = [
     createTicker({
@@ -109,22 +112,35 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   ];
 
   /** Brings the tips to what the stores hold, where nobody listened or a client is further than this process. */
-  async function upToDate(client: StreamClient, wanted: Wanted, since: Position | null): Promise<void> {
+  async function upToDate(one: Subscriber, wanted: Wanted, since: Position | null): Promise<void> {
+    const { client } = one;
     const events = async () => {
       if (followers.events.size === 0) await activity.begin();
       else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents();
       if (!client.body.destroyed) followers.events.add(client);
     };
     const newPosts = async () => {
+      if (client.body.destroyed) return;
       const isFirst = followers.posts.size === 0;
       // Without Postgres the events are told all the same, and a gap once posts can be read again.
-      if (!client.body.destroyed) followers.posts.add(client);
+      followers.posts.add(client);
+      const tip = posts?.tip() ?? null;
       if (isFirst) await posts?.begin();
-      else if ((since?.post?.id ?? 0n) > (posts?.tip()?.id ?? 0n)) await tellPosts();
+      // Where they have not begun the ticker asks, once for all.
+      else if (tip !== null && (since?.post?.id ?? 0n) > tip.id) await tellPosts();
     };
+    const postsBegin = async () => {
+      await newPosts().catch(onError);
+      one.posts = true;
+      const tip = posts?.tip() ?? null;
+      // He has begun without them.
+      if (subscribers.has(one) && tip !== null) tell(one, postsGap(one, tip));
+    };
+    const inTime = (begun: Promise<void>) =>
+      wanted.events ? Promise.race([begun, delay(POSTS_WAIT_MS, undefined, { ref: false })]) : begun;
     await Promise.all([
       wanted.events ? eventsInTurn(events) : undefined,
-      wanted.posts ? postsInTurn(newPosts).catch(onError) : undefined,
+      wanted.posts ? inTime(postsInTurn(postsBegin)) : undefined,
     ]);
   }
 
@@ -160,18 +176,20 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       client.body.once('close', () => {
         for (const those of Object.values(followers)) those.delete(client);
       });
+      const held = lastId === null ? null : [];
+      const one: Subscriber = { ...wanted, posts: false, client, at: {}, held };
       try {
-        await upToDate(client, wanted, since);
+        await upToDate(one, wanted, since);
       } catch (error) {
         client.body.destroy();
         throw error;
       }
-      const post = wanted.posts ? (posts?.tip() ?? null) : null;
+      const post = one.posts ? (posts?.tip() ?? null) : null;
       const tip: Position = {
         ...(wanted.events ? { chain: activity.tip() } : {}),
         ...(post === null ? {} : { post }),
       };
-      const one: Subscriber = { ...wanted, client, at: tip, held: lastId === null ? null : [] };
+      one.at = tip;
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
       for (const ticker of tickers) ticker.wake();

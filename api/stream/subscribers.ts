@@ -8,6 +8,7 @@ export interface Subscriber {
   mint: string | null;
   kind: string | null;
   events: boolean;
+  /** Not yet where it wants them and they have not begun for it. */
   posts: boolean;
   at: Position;
   /** What came live while that which was missed is read and told; null once it was. */

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { StreamClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub, type HubParts } from '../../../api/stream/hub.ts';
 import { createPostFeed } from '../../../api/stream/posts.ts';
@@ -14,11 +16,12 @@ function hubOver() {
   const tip = { slot: 5n, ordinal: 0, recent: 0, closedGaps: 0 };
   let state: 'there' | 'away' | 'hangs' = 'away';
   let happens = 0;
-  let hanging = 0;
+  const hanging: PromiseWithResolvers<void>[] = [];
   const answer = async <T>(of: () => T): Promise<T> => {
     if (state === 'hangs') {
-      hanging += 1;
-      await new Promise(() => {});
+      const over = Promise.withResolvers<void>();
+      hanging.push(over);
+      await over.promise;
     }
     if (state === 'away') throw new Error('nobody answers');
     return of();
@@ -40,12 +43,19 @@ function hubOver() {
       return { events, gap: null };
     },
   };
+  const clients = createClients();
+  const opened: StreamClient[] = [];
+  const open = (address: string) => {
+    const client = clients.open(address);
+    if (typeof client !== 'string') opened.push(client);
+    return client;
+  };
   const hub = createHub({
-    ...{ clients: createClients(), activity, posts: createPostFeed(numbered) },
+    ...{ clients: { ...clients, open }, activity, posts: createPostFeed(numbered) },
     onError: (error) => void errors.push((error as Error).message),
   });
-  const listen = async (wanted: { events: boolean; posts: boolean }) => {
-    const body = await hub.subscribe('192.0.2.1', { mint: null, kind: null, ...wanted }, null);
+  const listen = async (wanted: { events: boolean; posts: boolean }, lastId: string | null = null) => {
+    const body = await hub.subscribe('192.0.2.1', { mint: null, kind: null, ...wanted }, lastId);
     if (typeof body === 'string') throw new Error(body);
     let text = '';
     body.on('data', (chunk) => {
@@ -56,10 +66,13 @@ function hubOver() {
     return { told, close: () => void body.destroy() };
   };
   return {
-    ...{ stored, errors, listen, hanging: () => hanging },
+    ...{ stored, errors, opened, listen, hanging: () => hanging.length },
     is: (now: typeof state) => {
       state = now;
     },
+    /** The one that hangs is answered, or is not. */
+    goesOn: () => hanging.shift()?.resolve(),
+    fails: () => hanging.shift()?.reject(new Error('nobody answers')),
     happen: () => {
       happens = 1;
     },
@@ -95,6 +108,46 @@ test('while it answers nothing at all events are told, and who asks for them beg
     for (const one of [both, events]) expect(one.told().map(([event]) => event)).toEqual(['activity']);
   });
   for (const one of [both, events]) one.close();
+});
+
+test('who comes back while it answers nothing is told events, and then a gap of the posts', async () => {
+  const { stored, errors, listen, is, happen, hanging, goesOn } = hubOver();
+  is('hangs');
+  const both = await listen({ events: true, posts: true }, 'e5.0.0.0-p7.7');
+  expect(hanging()).toBe(1);
+  happen();
+  await awaited(() => expect(both.told()).toEqual([['activity', 'e6.1.0.0-p7.7', '{"n":0}']]));
+  stored.push({ id: '9', mint: 'm' } as AgentPost);
+  is('there');
+  goesOn();
+  const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
+  await awaited(() => expect(both.told().slice(1)).toEqual([['gap', 'e6.1.0.0-p9.2', gap]]));
+  stored.push({ id: '10', mint: 'm' } as AgentPost);
+  await awaited(() =>
+    expect(both.told().slice(2)).toEqual([['post', 'e6.1.0.0-p10.3', '{"id":"10","mint":"m"}']]),
+  );
+  expect(errors).toEqual([]);
+  both.close();
+});
+
+test('who comes back while nothing answers waits no longer than who came first', async () => {
+  const { listen, is, hanging, fails } = hubOver();
+  is('hangs');
+  const all = [1, 2, 3].map(() => listen({ events: false, posts: true }, 'p7.7'));
+  await awaited(() => expect(hanging()).toBe(1));
+  fails();
+  for (const one of await Promise.all(all)) one.close();
+});
+
+test('nothing is asked for who went away before his turn came', async () => {
+  const { opened, listen, is, hanging, fails } = hubOver();
+  is('hangs');
+  const all = [1, 2].map(() => listen({ events: false, posts: true }, 'p7.7'));
+  await awaited(() => expect(hanging()).toBe(1));
+  await Promise.all(opened.map(({ body }) => once(body.destroy(), 'close')));
+  fails();
+  await Promise.all(all);
+  expect(hanging()).toBe(0);
 });
 
 test('what fails is tried again after twice the time, up to a bound, and as before once it went well', async () => {
