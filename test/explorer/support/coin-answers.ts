@@ -24,7 +24,7 @@ export interface CoinAnswers {
   loop: LoopResponse;
   positions: PositionsResponse;
   activity: ActivityResponse;
-  history: Pick<CoinHistoryResponse, 'step' | 'items'>;
+  history: Pick<CoinHistoryResponse, 'items'>;
 }
 
 export function coinAnswers(): CoinAnswers {
@@ -120,7 +120,7 @@ export function coinAnswers(): CoinAnswers {
   });
   const items = Array.from({ length: 40 }, (_, at) => event(at));
   return {
-    ...{ coin, loop, positions, history: { step: 'hour', items: [moment(-2), moment(-1), moment(0)] } },
+    ...{ coin, loop, positions, history: { items: [moment(-2), moment(-1), moment(0)] } },
     activity: { mint: MINT, limit: 100, offset: 0, items },
   };
 }

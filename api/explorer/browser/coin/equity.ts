@@ -40,7 +40,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
     setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
-  const past = history.data === null ? [] : pastInQuote(coin, history.data).map(rowOfHistory);
+  const past = (history.data?.items ?? []).map((moment) => rowOfHistory(pastInQuote(coin, moment)));
   const rows = joined(past, seen);
   return html`
     <${Ranges} />

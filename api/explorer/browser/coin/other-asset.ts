@@ -1,9 +1,6 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
-import type { CoinHistoryItem, CoinHistoryResponse, Step } from '../../../../schemas/responses/history.ts';
-
-const STEP_MS: Record<Step, number> = { hour: 3_600_000, day: 86_400_000 };
 
 type Held = LoopResponse['step4_deployed'];
 
@@ -27,12 +24,8 @@ export const heldInQuote = (coin: CoinResponse, held: Held): Held => ({
   local: without(held.local, coin, ({ revoked }) => !revoked),
 });
 
-/**
- * The same of its history: what is revoked by now may have been counted at a moment of the past. The last may be none: a
- * step that is not over ends now.
- */
-export const pastInQuote = (coin: CoinResponse, { step, items }: CoinHistoryResponse): CoinHistoryItem[] =>
-  items.map((moment) => {
-    const isNow = Date.parse(moment.time) % STEP_MS[step] !== 0;
-    return { ...moment, deployed: without(moment.deployed, coin, ({ revoked }) => !isNow || !revoked) };
-  });
+/** The same of a moment of the past: what is revoked by now may have been counted then. */
+export const pastInQuote = <M extends { deployed: Figure }>(coin: CoinResponse, moment: M): M => ({
+  ...moment,
+  deployed: without(moment.deployed, coin, () => true),
+});
