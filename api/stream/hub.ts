@@ -29,10 +29,14 @@ const POSTS_WAIT_MS = 1_000;
 const CATCH_UPS = 2;
 const MOST_CATCH_UPS = 10_000;
 const CATCH_UP_WAIT_MS = 60_000;
+/** For how long a client is waited for that reads what it missed, and how many are: any more are told it at once. */
+const WAITED_MS = 10_000;
+const MOST_WAITED_FOR = 64;
 
 /** Tells every client what happens: each store is asked once for all of them. */
 export function createHub({ clients, activity, posts, onError }: HubParts) {
   const subscribers = new Set<Subscriber>();
+  let beingTold = 0;
   /** Whom events and posts have begun for, those among them who are no subscribers yet. */
   const followers = { events: new Set<StreamClient>(), posts: new Set<StreamClient>() };
   /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
@@ -144,9 +148,9 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
     ]);
   }
 
-  async function catchUp(one: Subscriber, since: Position | null, tip: Position): Promise<void> {
+  async function missedOf(one: Subscriber, since: Position | null, tip: Position): Promise<Held[]> {
     // Who went away while he waited: nothing is read for him.
-    if (one.client.ended()) return;
+    if (one.client.ended()) return [];
     const missed: Held[] = [];
     if (tip.chain !== undefined) {
       const told =
@@ -162,8 +166,18 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
         missed.push(gapOf('the position is not known here', 'posts', one.mint, { post: tip.post }));
       else missed.push(...told.map(heldPost));
     }
+    return missed;
+  }
+
+  /** What is missed is read in turns; how fast a client reads holds up no other. */
+  async function catchUp(one: Subscriber, address: string, since: Position | null, tip: Position) {
+    const missed = await gate(address, () => missedOf(one, since, tip));
     one.at = since === null ? tip : { ...tip, ...since };
-    await tellMissed(one, missed);
+    const mostMs = beingTold < MOST_WAITED_FOR ? WAITED_MS : 0;
+    beingTold += 1;
+    await tellMissed(one, missed, mostMs).finally(() => {
+      beingTold -= 1;
+    });
   }
 
   return {
@@ -196,7 +210,7 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it.
       client.write(beginText(positionText(since ?? tip) || null));
       if (lastId !== null)
-        gate(address, () => catchUp(one, since, tip)).catch((error: unknown) => {
+        catchUp(one, address, since, tip).catch((error: unknown) => {
           if (one.client.ended()) return;
           onError(error);
           client.end('what was missed could not be read: try again');

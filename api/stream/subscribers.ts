@@ -24,8 +24,6 @@ export interface Held {
 
 /** As much as may happen at once and still be told one by one. */
 const MOST_HELD = 2_000;
-/** He has one of the few places of those who are told what they missed. */
-const MOST_WAITED_MS = 10_000;
 
 /** Tells a client something, and moves its position; while it catches up that waits. */
 export function tell(to: Subscriber, held: Held): void {
@@ -47,11 +45,7 @@ function write(to: Subscriber, { part, bytes }: Held): void {
  * than may wait for one.
  * @param mostMs for how long it is waited for; what is left then is told at once
  */
-export async function tellMissed(
-  to: Subscriber,
-  missed: readonly Held[],
-  mostMs = MOST_WAITED_MS,
-): Promise<void> {
+export async function tellMissed(to: Subscriber, missed: readonly Held[], mostMs: number): Promise<void> {
   const told = new Set<string>();
   const until = performance.now() + mostMs;
   for (const held of andMeanwhile(to, missed)) {

@@ -144,7 +144,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     end: (topic) => (queues.get(topic) as Queue).next,
     hurry: linger.hurry,
     append: async (records) => {
-      while (waiting > maxBytes) await new Promise<void>((resolve) => room.push(resolve));
+      while (waiting > maxBytes && !isAtEnd) await new Promise<void>((resolve) => room.push(resolve));
       for (const record of records) push(record);
       await whenApplied(records);
     },
@@ -155,9 +155,13 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         for (const queue of queues.values()) queue.wake?.();
       };
       signal.addEventListener('abort', wakeAll, { once: true });
-      await Promise.all([...queues.values()].map((queue) => consume(queue, apply, signal)));
-      isAtEnd = true;
-      for (const queue of queues.values()) settle(queue, queue.next);
+      try {
+        await Promise.all([...queues.values()].map((queue) => consume(queue, apply, signal)));
+      } finally {
+        isAtEnd = true;
+        for (const queue of queues.values()) settle(queue, queue.next);
+        for (const wake of room.splice(0)) wake();
+      }
     },
   };
 }

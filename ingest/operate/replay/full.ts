@@ -45,10 +45,15 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       await prepare(context, store);
       const stop = new AbortController();
       const reading = fill(context, store, stop.signal);
+      // What ends it before its time, as partitions that the log was given, ends all of this.
+      const failed = new AbortController();
+      reading.catch(() => failed.abort());
+      const whileRead = { ...context, signal: AbortSignal.any([signal, failed.signal]) };
       try {
         // Before it is looked how far the log goes: what is known here is said by then.
         const known = await gapsOf(former);
-        await untilCaughtUp(context, former, store);
+        await untilCaughtUp(whileRead, former, store);
+        if (failed.signal.aborted) await reading;
         context.progress.end();
         if (signal.aborted)
           throw new ConfigError(
@@ -59,7 +64,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
         await switchServing(home, { from: former.database, to: database }, context.cluster);
         await finishReplay(home, database);
         say(`${database} serves now. ${former.database} is as it was${dropHint(home, former)}`);
-        await untilTakenOver(context, database);
+        await untilTakenOver(whileRead, database);
       } finally {
         stop.abort();
         await reading;

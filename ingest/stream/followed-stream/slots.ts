@@ -102,7 +102,7 @@ export function createFollowedSlots(
   };
   const takeMeta = ({ slot, parent, blockTime }: Meta): AccountUpdate[] => {
     // No slot stands on a later one.
-    if (parent < slot || slot === 0n) metas.set(slot, parent);
+    if (parent < slot || parent === 0n) metas.set(slot, parent);
     times.set(slot, blockTime);
     if (times.size > REMEMBERED_SLOTS) times.delete(times.keys().next().value as bigint);
     const dated = undated.get(slot) ?? [];

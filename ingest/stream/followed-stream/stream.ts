@@ -104,7 +104,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       const onMeta = (update: Extract<Update, { type: 'blockMeta' }>) => {
         const { slot, parent, filter = '' } = update;
         // No slot stands on a later one: that tells of no begin.
-        const isBegin = !begun && (parent < slot || slot === 0n);
+        const isBegin = !begun && (parent < slot || parent === 0n);
         // Without a replay that reaches back something may have been missed.
         if (isBegin && (fromSlot === null || parent > fromSlot)) {
           missed(slots.reached() ?? slot, slot);

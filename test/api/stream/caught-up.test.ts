@@ -19,6 +19,8 @@ const TEXT = 'x'.repeat(3_000);
 const FOREVER_MS = 2 ** 31 - 1;
 const ALL_POSTS = { mint: null, kind: null, events: false, posts: true };
 
+const LAST = 'p250.100';
+
 const idsIn = (text: string) => [...text.matchAll(/^id: p(\d+)\./gm)].map(([, id]) => Number(id));
 
 /** Reads until the text is as it should be, or the stream says that it ends. */
@@ -44,28 +46,47 @@ function cameBack() {
   return { client, to, missed, heldPost };
 }
 
-test('who comes back to more than may wait for him, and reads, is told all of it over one connection', async () => {
+/** A hub that has 1,100 posts, 850 of them behind `LAST`. */
+function hubOfPosts(errors: unknown[]) {
   const stored = Array.from({ length: 1_100 }, (_, n) => ({ id: `${n + 1}`, text: TEXT }) as AgentPost);
   const numbered: NumberedPosts = {
     newest: async () => 1_100n,
     behind: async (after, most) => stored.filter(({ id }) => BigInt(id) > after).slice(0, most),
   };
-  const errors: unknown[] = [];
   const hub = createHub({
     ...{ clients: createClients(), activity: {} as ActivityFeed, posts: createPostFeed(numbered) },
     onError: (error) => void errors.push(error),
   });
-  const body = await hub.subscribe('192.0.2.1', ALL_POSTS, 'p250.100');
-  if (typeof body === 'string') throw new Error(body);
+  return async (address: string) => {
+    const body = await hub.subscribe(address, ALL_POSTS, LAST);
+    if (typeof body === 'string') throw new Error(body);
+    return body;
+  };
+}
+
+test('who comes back to more than may wait for him, and reads, is told all of it over one connection', async () => {
+  const errors: unknown[] = [];
+  const body = await hubOfPosts(errors)('192.0.2.1');
   const text = await read(body, (told) => told.includes('id: p1100.'));
   expect(idsIn(text)).toEqual(Array.from({ length: 851 }, (_, n) => 250 + n));
   expect(errors).toEqual([]);
   body.destroy();
 });
 
+test('those who do not read what they missed keep nobody else from it', async () => {
+  const errors: unknown[] = [];
+  const comesBack = hubOfPosts(errors);
+  const silent = await Promise.all(Array.from({ length: 20 }, (_, n) => comesBack(`198.51.100.${n}`)));
+  const body = await comesBack('192.0.2.1');
+  const text = await read(body, (told) => told.includes('id: p1100.'));
+  expect(idsIn(text)).toHaveLength(851);
+  expect(errors).toEqual([]);
+  for (const one of [body, ...silent]) one.destroy();
+});
+
 test('what happens while he reads it is told behind it, each thing once', async () => {
   const { client, to, missed, heldPost } = cameBack();
-  const told = tellMissed(to, missed);
+  const told = tellMissed(to, missed, FOREVER_MS);
   await breathe();
   for (const id of [850, 851, 852]) tell(to, heldPost(id));
   const text = await read(client.body, (all) => all.includes('id: p852.'));

@@ -178,11 +178,13 @@ test('of a batch what was lost for a moment stays lost, and its next try has it 
   expect(told).toEqual([true, false, false, true, true, true]);
 });
 
-test('a database that has less than was handed out ends it, with what to do', async () => {
-  const log = createMemoryLog({ startOffsets: {} });
-  await log.append([account(1n)]);
+test('a database that has less than was handed out ends it, with what to do, and lets go who waits for it', async () => {
+  const log = createMemoryLog({ startOffsets: {}, maxBytes: 1_000 });
+  const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
+  const waiting = [log.append([account(1n, 2_000), unseen]), log.append([account(2n)])];
   const running = log.run(async () => {
     throw new OffsetGapError('accounts/0', 3n, 5n);
   }, new AbortController().signal);
   await expect(running).rejects.toThrow(/the database has less .* goes on at 5.*: start again/);
+  await Promise.all(waiting);
 });

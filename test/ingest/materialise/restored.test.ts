@@ -10,7 +10,7 @@ import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
-import { batchOf, logOf, PROGRAM, routed, transaction } from './support/records.ts';
+import { account, batchOf, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 import { readTables, sumsOfFacts, sumsOfTotals, type Tables } from './support/tables.ts';
 
 const SEED = process.env.SEED ?? 'restored-1';
@@ -153,4 +153,29 @@ test('where one partition finds the same gap again and again, the others go on',
   await expect(apply(told(0, 2n))).rejects.toThrow(OffsetGapError);
   letGo();
   await underWay;
+});
+
+test('letters that cannot be kept elsewhere say nothing of the database: what is remembered of it stays', async () => {
+  const asked: string[] = [];
+  const store = await open();
+  const counted: Store = {
+    ...store,
+    query: (sql, params) => {
+      if (/FROM applied/.test(sql)) asked.push(sql);
+      return store.query(sql, params);
+    },
+  };
+  const keepDeadLetters = async () => {
+    throw new Error('no broker');
+  };
+  const apply = createMaterialiser({ store: counted, programId: PROGRAM, keepDeadLetters });
+  const [first, second, third] = logOf(
+    [1n, 2n, 3n].map((slot) => transaction(`at${slot}`, slot, [routed(slot)])),
+  );
+  await apply(batchOf('transactions', [first as never]));
+  const unreadable = account('odd', PROGRAM, new Uint8Array(9));
+  await expect(apply(batchOf('accounts', logOf([unreadable])))).rejects.toThrow('no broker');
+  const before = asked.length;
+  await apply(batchOf('transactions', [second, third] as never[]));
+  expect(asked).toHaveLength(before);
 });
