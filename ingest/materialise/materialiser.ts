@@ -12,7 +12,7 @@ import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
-import { createMemory, type Memory } from './memory.ts';
+import { createMemory, doubt, type Memory, standsAt } from './memory.ts';
 import { advance, follows, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
@@ -66,22 +66,34 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   return async (batch) => {
     if (batch.entries.length === 0) return;
     const underWay = places.begin();
-    const mine = memory;
+    let mine = memory;
     try {
+      await lookAgain(batch);
+      mine = memory;
       await write(batch, mine, underWay);
     } catch (error) {
-      if (memory === mine && mayHaveLost(batch, error)) memory = remember();
+      if (memory === mine) failed(batch, error);
       throw error;
     } finally {
       underWay.over();
     }
   };
 
-  /** Whether the database may lack what is remembered as written: it failed, or has less than was read of the log. */
-  function mayHaveLost(batch: LogBatch, error: unknown): boolean {
+  /** What of the memory holds once a batch has failed. */
+  function failed(batch: LogBatch, error: unknown): void {
+    if (error instanceof PartitionLostError || error instanceof LettersNotKeptError) return;
+    if (!(error instanceof OffsetGapError)) doubt(memory);
     // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
-    if (error instanceof OffsetGapError) return memory.known.has(placeOf(batch));
-    return !(error instanceof PartitionLostError || error instanceof LettersNotKeptError);
+    else if (memory.known.has(placeOf(batch))) memory = remember();
+  }
+
+  /** Forgets all where the partition is not where it was before something failed. */
+  async function lookAgain(batch: LogBatch): Promise<void> {
+    const [mine, place] = [memory, placeOf(batch)];
+    if (!mine.doubted.has(place)) return;
+    const isThere = await standsAt(store, batch, mine.known.get(place)?.offset);
+    mine.doubted.delete(place);
+    if (!isThere && memory === mine) memory = remember();
   }
 
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
@@ -111,7 +123,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
-    // What one batch has written may be lost where one beside it fails: it is written again as a whole.
     const owned = () => batch.owned() && memory === mine;
     const lost = () =>
       batch.owned()
@@ -140,7 +151,20 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const disputed = disputedRows(transactions);
     const struckOut = struckOutRows(verified);
     const struck = joined(struckRows(verified, partition), undone);
-    const written = { batch, memory: mine, place, before, goesOn, changes, owned, lost, checkOwned, insert };
+    const { failures } = mine;
+    const written = {
+      batch,
+      memory: mine,
+      failures,
+      place,
+      before,
+      goesOn,
+      changes,
+      owned,
+      lost,
+      checkOwned,
+      insert,
+    };
     return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
   }
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
@@ -230,14 +254,17 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   /** The partition's place in the log: whoever reads it finds all that was written before it. */
   async function writePlace(made: BegunBatch, underWay: UnderWay): Promise<void> {
-    const { batch, place, before, owned, lost } = made;
+    const { batch, memory: mine, failures, place, before, owned, lost } = made;
+    // What it wrote before one beside it failed may be lost: it is written again as a whole.
+    if (failures !== mine.failures && !(await standsAt(store, batch, before.offset)) && memory === mine)
+      memory = remember();
     const progress = advance(before, batch, Date.now());
     // Readings are told of as they are written: to hold up the next of them has them come together.
     const quiet =
       !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');
     const rowAt = (at: number) => (owned() ? progressRow(progress, at) : null);
     if (!(await underWay.applied(quiet, rowAt))) throw lost();
-    made.memory.known.set(place, progress);
+    mine.known.set(place, progress);
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Store } from '../../clickhouse/client.ts';
+import type { LogBatch } from '../log/port.ts';
 import { createDerived } from './derived-events.ts';
 import { createDecided } from './disputes/decided-transactions.ts';
 import { createEventTimes } from './event-times.ts';
 import { createResolved } from './letters/resolved-letters.ts';
 import { createNamedAccounts } from './named-accounts.ts';
-import type { Progress } from './progress.ts';
+import { type Progress, readProgress } from './progress.ts';
 import { createSums } from './rollups/live.ts';
 import type { Recompute } from './rollups/recompute.ts';
 import { createStates } from './states.ts';
@@ -12,8 +13,8 @@ import { createStates } from './states.ts';
 export type Memory = ReturnType<typeof createMemory>;
 
 /**
- * What a process remembers of what stands in the database, its own writes among it. All of it is forgotten at once: a
- * database that was restored, or lost power, lacks what stood there.
+ * What a process remembers of what stands in the database, its own writes among it. All of it is forgotten at once where
+ * a place is found to be another: a database that was restored, or lost power, lacks what stood there.
  * @param coalesced the same store, where inserts of partitions go together
  */
 export const createMemory = (
@@ -23,6 +24,10 @@ export const createMemory = (
 ) => ({
   /** Where partitions are, by topic and number. */
   known: new Map<string, Progress>(),
+  /** Those of them that the database is asked for once more: something failed since. */
+  doubted: new Set<string>(),
+  /** How often something did. */
+  failures: 0,
   writeSums: createSums(store, recompute),
   settleDerived: createDerived(store),
   decide: createDecided(store),
@@ -31,3 +36,16 @@ export const createMemory = (
   named: createNamedAccounts(),
   resolvedBy: createResolved(coalesced),
 });
+
+/** Something failed: the database may have been restored meanwhile. */
+export function doubt(memory: Memory): void {
+  memory.failures += 1;
+  for (const place of memory.known.keys()) memory.doubted.add(place);
+}
+
+/** Whether a partition is in the database where it is remembered to be: then nothing of it was lost. */
+export const standsAt = async (
+  store: Store,
+  { topic, partition }: Pick<LogBatch, 'topic' | 'partition'>,
+  offset: bigint | undefined,
+): Promise<boolean> => (await readProgress(store, topic, partition)).offset === offset;
