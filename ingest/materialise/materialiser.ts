@@ -10,9 +10,10 @@ import { readingsByTable, recordsByKind } from './batch-records.ts';
 import type { DerivedRows } from './derived-events.ts';
 import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { gapRows } from './gap-rows.ts';
+import { createHeldMemory, placeOf } from './held-memory.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
-import { createMemory, doubt, type Memory, standsAt } from './memory.ts';
+import { createMemory, type Memory } from './memory.ts';
 import { advance, follows, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
@@ -57,8 +58,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
   const keep = keepLetters(options.keepDeadLetters);
-  const remember = () => createMemory(options.store, store, recompute);
-  let memory = remember();
+  const memory = createHeldMemory(store, () => createMemory(options.store, store, recompute));
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const places = createAppliedRows((rows) => store.insert('applied', rows));
@@ -66,35 +66,19 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   return async (batch) => {
     if (batch.entries.length === 0) return;
     const underWay = places.begin();
-    let mine = memory;
+    let mine = memory.now();
     try {
-      await lookAgain(batch);
-      mine = memory;
+      await memory.lookAgain(batch);
+      mine = memory.now();
       await write(batch, mine, underWay);
     } catch (error) {
-      if (memory === mine) failed(batch, error);
+      const saysNothing = error instanceof PartitionLostError || error instanceof LettersNotKeptError;
+      if (!saysNothing) memory.failed(mine, batch, error);
       throw error;
     } finally {
       underWay.over();
     }
   };
-
-  /** What of the memory holds once a batch has failed. */
-  function failed(batch: LogBatch, error: unknown): void {
-    if (error instanceof PartitionLostError || error instanceof LettersNotKeptError) return;
-    if (!(error instanceof OffsetGapError)) doubt(memory);
-    // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
-    else if (memory.known.has(placeOf(batch))) memory = remember();
-  }
-
-  /** Forgets all where the partition is not where it was before something failed. */
-  async function lookAgain(batch: LogBatch): Promise<void> {
-    const [mine, place] = [memory, placeOf(batch)];
-    if (!mine.doubted.has(place)) return;
-    const isThere = await standsAt(store, batch, mine.known.get(place)?.offset);
-    mine.doubted.delete(place);
-    if (!isThere && memory === mine) memory = remember();
-  }
 
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
   async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
@@ -123,7 +107,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
-    const owned = () => batch.owned() && memory === mine;
+    const owned = () => batch.owned() && memory.now() === mine;
     const lost = () =>
       batch.owned()
         ? new Error(`a batch beside that of ${place} failed`)
@@ -256,8 +240,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   async function writePlace(made: BegunBatch, underWay: UnderWay): Promise<void> {
     const { batch, memory: mine, failures, place, before, owned, lost } = made;
     // What it wrote before one beside it failed may be lost: it is written again as a whole.
-    if (failures !== mine.failures && !(await standsAt(store, batch, before.offset)) && memory === mine)
-      memory = remember();
+    await memory.lookBack(mine, batch, failures, before.offset);
     const progress = advance(before, batch, Date.now());
     // Readings are told of as they are written: to hold up the next of them has them come together.
     const quiet =
@@ -267,5 +250,3 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     mine.known.set(place, progress);
   }
 }
-
-const placeOf = ({ topic, partition }: LogBatch): string => `${topic}/${partition}`;

@@ -1,11 +1,10 @@
 import type { Store } from '../../clickhouse/client.ts';
-import type { LogBatch } from '../log/port.ts';
 import { createDerived } from './derived-events.ts';
 import { createDecided } from './disputes/decided-transactions.ts';
 import { createEventTimes } from './event-times.ts';
 import { createResolved } from './letters/resolved-letters.ts';
 import { createNamedAccounts } from './named-accounts.ts';
-import { type Progress, readProgress } from './progress.ts';
+import type { Progress } from './progress.ts';
 import { createSums } from './rollups/live.ts';
 import type { Recompute } from './rollups/recompute.ts';
 import { createStates } from './states.ts';
@@ -36,16 +35,3 @@ export const createMemory = (
   named: createNamedAccounts(),
   resolvedBy: createResolved(coalesced),
 });
-
-/** Something failed: the database may have been restored meanwhile. */
-export function doubt(memory: Memory): void {
-  memory.failures += 1;
-  for (const place of memory.known.keys()) memory.doubted.add(place);
-}
-
-/** Whether a partition is in the database where it is remembered to be: then nothing of it was lost. */
-export const standsAt = async (
-  store: Store,
-  { topic, partition }: Pick<LogBatch, 'topic' | 'partition'>,
-  offset: bigint | undefined,
-): Promise<boolean> => (await readProgress(store, topic, partition)).offset === offset;

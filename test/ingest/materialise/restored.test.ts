@@ -144,6 +144,28 @@ test('a batch that is under way while one beside it fails does not count as appl
   expect(await sumsOfTotals(server.backup)).toEqual(await sumsOfFacts(server.backup));
 });
 
+test('where an outage has lost nothing all goes on from what is remembered', async () => {
+  const made: string[] = [];
+  const store: Store = {
+    ...server.store,
+    command: (sql, params) => {
+      if (/INSERT INTO \w+_spans/.test(sql)) made.push(sql);
+      return server.store.command(sql, params);
+    },
+  };
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  for (const offset of [0n, 1n]) for (const partition of [0, 1]) await apply(told(partition, offset));
+  expect(made).not.toEqual([]);
+  server.state = 'down';
+  await expect(apply(told(0, 2n))).rejects.toThrow('connection refused');
+  server.state = 'up';
+  made.length = 0;
+  for (const partition of [0, 1]) await apply(told(partition, 2n));
+  // The engine makes sums anew for who remembers nothing.
+  expect(made).toEqual([]);
+  expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
+});
+
 test('where one partition finds the same gap again and again, the others go on', async () => {
   const { apply, reached, letGo } = holding();
   await apply(told(0, 0n));

@@ -1,0 +1,52 @@
+import type { Store } from '../../clickhouse/client.ts';
+import { OffsetGapError } from '../log/offset-gap.ts';
+import type { LogBatch } from '../log/port.ts';
+import type { Memory } from './memory.ts';
+import { readProgress } from './progress.ts';
+
+/** The memory that holds. All of it gives way to a new one where the database has less than it says. */
+export interface HeldMemory {
+  now(): Memory;
+  /** A batch that began with this one has failed, by what may be the database's fault. */
+  failed(mine: Memory, batch: LogBatch, error: unknown): void;
+  /** To be called before a batch begins: where something failed since, the database is asked where its partition is. */
+  lookAgain(batch: LogBatch): Promise<void>;
+  /** The same before its place is written. @param failures how many there were as it began, at `offset` */
+  lookBack(mine: Memory, batch: LogBatch, failures: number, offset: bigint): Promise<void>;
+}
+
+export const placeOf = ({ topic, partition }: LogBatch): string => `${topic}/${partition}`;
+
+export function createHeldMemory(store: Store, remember: () => Memory): HeldMemory {
+  let memory = remember();
+
+  const mustHave = async (mine: Memory, { topic, partition }: LogBatch, offset: bigint): Promise<void> => {
+    const stored = await readProgress(store, topic, partition);
+    // One that has more has what was thought to have failed.
+    if (stored.offset < offset && memory === mine) memory = remember();
+  };
+
+  return {
+    now: () => memory,
+    failed: (mine, batch, error) => {
+      if (memory !== mine) return;
+      // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
+      if (error instanceof OffsetGapError) {
+        if (memory.known.has(placeOf(batch))) memory = remember();
+        return;
+      }
+      memory.failures += 1;
+      for (const place of memory.known.keys()) memory.doubted.add(place);
+    },
+    lookAgain: async (batch) => {
+      const mine = memory;
+      const known = mine.known.get(placeOf(batch));
+      if (known === undefined || !mine.doubted.has(placeOf(batch))) return;
+      await mustHave(mine, batch, known.offset);
+      mine.doubted.delete(placeOf(batch));
+    },
+    lookBack: async (mine, batch, failures, offset) => {
+      if (failures !== mine.failures) await mustHave(mine, batch, offset);
+    },
+  };
+}
