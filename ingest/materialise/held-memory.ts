@@ -42,8 +42,9 @@ export function createHeldMemory(store: Store, remember: () => Memory): HeldMemo
       const mine = memory;
       const known = mine.known.get(placeOf(batch));
       if (known === undefined || !mine.doubted.has(placeOf(batch))) return;
-      await mustHave(mine, batch, known.offset);
+      // First: what fails while the answer comes is doubted anew.
       mine.doubted.delete(placeOf(batch));
+      await mustHave(mine, batch, known.offset);
     },
     lookBack: async (mine, batch, failures, offset) => {
       if (failures !== mine.failures) await mustHave(mine, batch, offset);

@@ -100,6 +100,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   /** What is made of a batch, and how it is written. */
   async function begin(batch: LogBatch, mine: Memory) {
     const { partition, topic } = batch;
+    // Before anything is asked: what fails from now on may be of what this batch goes by.
+    const { failures } = mine;
     const place = placeOf(batch);
     const stored = mine.known.get(place);
     const goesOn = follows(stored, batch);
@@ -135,7 +137,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const disputed = disputedRows(transactions);
     const struckOut = struckOutRows(verified);
     const struck = joined(struckRows(verified, partition), undone);
-    const { failures } = mine;
     const written = {
       batch,
       memory: mine,
