@@ -10,36 +10,43 @@ export interface LogEnds {
   appended(topic: string, partition: number, first: bigint, count: number): void;
 }
 
-/** A new leader may not tell its end at once. */
 const LOOKS = 5;
 const LOOK_EVERY_MS = 1_000;
+
+/**
+ * What a look at the ends of a log finds wrong is true once each of several has found it: a leader that is new, or one that
+ * stood still and does not know yet that another leads, tells an older end for a moment.
+ * @param look throws what it finds as a ConfigError
+ */
+export async function mustHoldLastingly(look: () => Promise<void>, everyMs = LOOK_EVERY_MS): Promise<void> {
+  for (let looks = 1; ; looks += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof ConfigError) || looks === LOOKS) throw error;
+      await setTimeout(everyMs);
+    }
+  }
+}
 
 /**
  * A partition that ends before what was appended to it has lost it: a broker came back without its newest files, or one
  * leads that never had them. What is appended then would stand at offsets that readers have passed, and sums have.
  */
-export function createLogEnds(client: Pick<KafkaClient, 'offsets'>, everyMs = LOOK_EVERY_MS): LogEnds {
+export function createLogEnds(client: Pick<KafkaClient, 'offsets'>, everyMs?: number): LogEnds {
   const ends = new Map<string, Map<number, bigint>>();
 
-  const lost = async (): Promise<ConfigError | null> => {
+  const look = async (): Promise<void> => {
     for (const [topic, partitions] of ends) {
       for (const { partition, high } of await client.offsets(topic)) {
         const end = partitions.get(partition);
-        if (end !== undefined && high < end) return lostEnd(topic, partition, end, high);
+        if (end !== undefined && high < end) throw lostEnd(topic, partition, end, high);
       }
     }
-    return null;
   };
 
   return {
-    mustStand: async () => {
-      for (let look = 1; ; look += 1) {
-        const found = await lost();
-        if (found === null) return;
-        if (look === LOOKS) throw found;
-        await setTimeout(everyMs);
-      }
-    },
+    mustStand: () => mustHoldLastingly(look, everyMs),
     appended: (topic, partition, first, count) => {
       // An acknowledgement need not say where.
       if (first < 0n) return;

@@ -2,6 +2,7 @@ import type { AppliedPlace } from '../../../clickhouse/queries/progress/applied-
 import { ConfigError } from '../../../runtime/errors.ts';
 import { HISTORY_TOPICS } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';
+import { mustHoldLastingly } from './log-ends.ts';
 import { topicName } from './topics.ts';
 
 type Applied = ReadonlyMap<string, AppliedPlace>;
@@ -15,6 +16,16 @@ const EMPTY_DATABASE =
  * @throws ConfigError that says what to do.
  */
 export async function mustReachApplied(
+  client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
+  prefix: string,
+  database: string,
+  applied: Applied,
+  everyMs?: number,
+): Promise<void> {
+  await mustHoldLastingly(() => reachesApplied(client, prefix, database, applied), everyMs);
+}
+
+async function reachesApplied(
   client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
   prefix: string,
   database: string,
@@ -40,8 +51,9 @@ export async function mustBeSameLog(
   prefix: string,
   database: string,
   applied: Applied,
+  everyMs?: number,
 ): Promise<void> {
-  await mustReachApplied(client, prefix, database, applied);
+  await mustReachApplied(client, prefix, database, applied, everyMs);
   for (const { name, partition, low, next } of await placesOf(client, prefix, applied)) {
     if (next < low)
       throw new ConfigError(

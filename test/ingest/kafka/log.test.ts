@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     const { topic, partition } = reader.batches[0] as LogBatch;
     const writtenAt = Math.max(...reader.batches.map((batch) => batch.writtenAt as number));
     const reaches = (offset: bigint) =>
-      mustReachApplied(client, prefix, 'x', new Map([[`${topic}/${partition}`, { offset, writtenAt }]]));
+      mustReachApplied(client, prefix, 'x', new Map([[`${topic}/${partition}`, { offset, writtenAt }]]), 1);
     await expect(reaches(1n)).resolves.toBeUndefined();
     await append(3n);
     await append(4n);

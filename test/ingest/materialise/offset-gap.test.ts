@@ -58,18 +58,28 @@ test('a log that goes on where the database ends is the right one', async () => 
 });
 
 test('a log that ends before what is applied is another log, and is refused', async () => {
-  await expect(mustBeSameLog(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(
+  await expect(mustBeSameLog(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or this one has lost its end: 2 of x-accounts\/0 is applied, which ends at 2\./,
   );
 });
 
 test('a log that has lost its end is not written to; one that has lost its beginning is', async () => {
-  await expect(mustReachApplied(log(0n, 2n), 'x', 'index', applied)).rejects.toThrow(/has lost its end/);
+  await expect(mustReachApplied(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(/has lost its end/);
   await expect(mustReachApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
 });
 
+test('a leader that stood still, and does not know yet that another leads, is asked again', async () => {
+  const ends = [2n, 2n, 2n, 2n, 3n];
+  const stale = {
+    ...log(0n, 3n),
+    offsets: async () => [{ partition: 0, low: 0n, high: ends.shift() ?? 3n }],
+  };
+  await expect(mustBeSameLog(stale, 'x', 'index', applied, 1)).resolves.toBeUndefined();
+  expect(ends).toEqual([]);
+});
+
 test('a log that lost its end and has grown past it is seen by what is newer than what was applied', async () => {
-  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied)).rejects.toThrow(
+  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or .* grown past it: of x-accounts\/0 what is before 3 is applied .* but 1 was written later\. .*KAFKA_TOPIC_PREFIX/,
   );
   // Clocks go back now and then; what comes behind may be as old as it likes.
@@ -91,8 +101,8 @@ test('when the newest record was appended is kept with the place, across batches
 });
 
 test('a log whose beginning is deleted before it was applied is refused', async () => {
-  await expect(mustBeSameLog(log(4n, 9n), 'x', 'index', applied)).rejects.toThrow(
+  await expect(mustBeSameLog(log(4n, 9n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index has nothing of x-accounts\/0 from 3 on, and retention has deleted what is before 4\./,
   );
-  await expect(mustBeSameLog(log(1n, 9n), 'x', 'index', new Map())).rejects.toThrow(/from 0 on/);
+  await expect(mustBeSameLog(log(1n, 9n), 'x', 'index', new Map(), 1)).rejects.toThrow(/from 0 on/);
 });
