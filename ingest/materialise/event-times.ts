@@ -17,8 +17,8 @@ export interface TimedTransactions {
 }
 
 /**
- * A time that was told stays: a reading without one, which comes again or from a writer that was paused, takes none
- * away. And a reading that tells the time stands, though only the one without it told the place in the block.
+ * A time that was told stays: a reading without one, which comes again, with it or from a writer that was paused, takes
+ * none away. And a reading that tells the time stands, though only the one without it told the place in the block.
  * @param alone whether nobody else has written of the partition since the batch before
  */
 export function createEventTimes(
@@ -53,11 +53,14 @@ export function createEventTimes(
       (one) => one.record.blockTime === null || (one.record.index === null && wasUndated.has(nameOf(one))),
     );
     const told = new Map((await toldPlaces(store, lacking)).map((one) => [nameOf(one), one]));
+    const timesHere = new Map(
+      placed.flatMap((one) => (one.record.blockTime === null ? [] : [[nameOf(one), one.record.blockTime]])),
+    );
     const timed = new Set<string>();
     const transactions = placed.map((one) => {
       const name = nameOf(one);
       const { time = null, index = null } = told.get(name) ?? {};
-      const blockTime = one.record.blockTime ?? time;
+      const blockTime = one.record.blockTime ?? timesHere.get(name) ?? time;
       if (blockTime !== null) timed.add(name);
       return { ...one.record, blockTime, index: one.record.index ?? index };
     });

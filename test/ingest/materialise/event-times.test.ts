@@ -153,6 +153,18 @@ test('a reading without a time that comes again takes it away for no moment', as
   expect(await storedOf('again')).not.toHaveProperty('undated');
 });
 
+test('… nor does one in the same batch, whichever of them comes first', async () => {
+  for (const [day, isFirst] of [[17, true] as const, [18, false] as const]) {
+    const name = `together ${day}`;
+    const { noon, date, one } = await between(day, name);
+    const readings = [one({ blockTime: noon, index: null, order: 40, source: 'rpc' }), one({ index: 7 })];
+    await take(isFirst ? readings : readings.toReversed());
+    expect(await servedOf(date)).toBe('2');
+    expect(await storedOf(name)).not.toHaveProperty('undated');
+    slot += CHAPTER;
+  }
+});
+
 test('a time is told by a reading that does not know the place in the block, too', async () => {
   const { noon, date, one, sides } = await between(12, 'placeless');
   await take([...sides, one({ index: 7 })]);
