@@ -183,11 +183,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     ]);
     const asked = reread === undefined ? records.recomputes : [];
     const touched = touchedBy(facts, [...derived.events, ...struck.events], asked);
-    if (touched.intervals.size === 0) return;
-    checkOwned();
-    noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
-    const { partition } = batch;
-    if (reread !== undefined) return reread(partition, touched);
+    const { partition, topic } = batch;
+    const isTouched = touched.intervals.size > 0;
+    if (isTouched) {
+      checkOwned();
+      noteKeys(changes, 'policy_totals', touched.mints.size > 0 ? touched.mints : ['']);
+    }
+    if (reread !== undefined) return isTouched ? reread(partition, touched) : undefined;
+    if (topic !== 'transactions') return;
     const { offset } = batch.entries.at(-1) as LogEntry;
     const ownFacts = [...facts.events, ...derived.events];
     // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know

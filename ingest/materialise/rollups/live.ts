@@ -173,7 +173,9 @@ export function createSums(
 
   return async (batch, insert) => {
     const { partition, touched, anew } = batch;
+    // Also where nothing is touched: what others wrote meanwhile is lacking in what is kept, whenever it is next gone by.
     if (anew) forget(partition);
+    if (touched.intervals.size === 0) return;
     const [interval] = touched.intervals;
     const isAlone = interval !== undefined && touched.intervals.size === 1;
     const isSame = isAlone && last.get(partition) === interval;
