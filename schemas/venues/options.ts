@@ -87,8 +87,9 @@ export interface OptionTicker {
   bestAskAmount: string;
   markPrice: string;
   indexPrice: string;
-  delta: string;
-  iv: string;
+  /** Null where the venue gives none. */
+  delta: string | null;
+  iv: string | null;
   /** Milliseconds of the venue's clock. */
   timestamp: number;
 }
@@ -98,9 +99,11 @@ export function readTicker(value: unknown): OptionTicker {
   const row = objectOf(value, 'ticker');
   const timestamp = timeOf(row.timestamp ?? row.t, 'ticker.timestamp');
   if (!isUnixMillis(timestamp)) throw new MalformedError('ticker.timestamp', 'no time');
-  const pricing = objectOf(row.option_pricing, 'ticker.option_pricing');
+  const pricing = row.option_pricing == null ? {} : objectOf(row.option_pricing, 'ticker.option_pricing');
   const either = (from: Record<string, unknown>, long: string, slim: string, read = amountText) =>
     read(from[long] ?? from[slim], `ticker.${long}`);
+  const priced = (long: string, slim: string, read = amountText) =>
+    (pricing[long] ?? pricing[slim]) == null ? null : either(pricing, long, slim, read);
   return {
     bestBidPrice: either(row, 'best_bid_price', 'b'),
     bestBidAmount: either(row, 'best_bid_amount', 'B'),
@@ -108,8 +111,8 @@ export function readTicker(value: unknown): OptionTicker {
     bestAskAmount: either(row, 'best_ask_amount', 'A'),
     markPrice: either(row, 'mark_price', 'M'),
     indexPrice: either(row, 'index_price', 'I'),
-    delta: either(pricing, 'delta', 'd', decimalText),
-    iv: either(pricing, 'iv', 'i'),
+    delta: priced('delta', 'd', decimalText),
+    iv: priced('iv', 'i'),
     timestamp,
   };
 }

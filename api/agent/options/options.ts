@@ -1,4 +1,10 @@
-import type { ExposuresResponse, ReleaseResponse, StatusFilter } from '../../../schemas/responses/agent.ts';
+import type {
+  Direction,
+  ExposuresResponse,
+  OptionQuote,
+  ReleaseResponse,
+  StatusFilter,
+} from '../../../schemas/responses/agent.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { pageOf } from '../../http/paging.ts';
 import type { RouteReply } from '../../http/route.ts';
@@ -12,7 +18,7 @@ import { inOneWrite, mustHoldNoToken } from '../write.ts';
 import { exposuresOf, insertExposure, releaseExposure, roomToClose, roomToOpen } from './exposures.ts';
 import { mustAgree, mustFit, readOpen } from './open-body.ts';
 import { markToMark, noQuote, quoteOf } from './quote.ts';
-import type { OptionsVenue } from './venue.ts';
+import { type OptionsVenue, UnreadableAnswer } from './venue.ts';
 
 const unknownInstrument = (name: string) =>
   new Refusal('unknown_instrument', `${name} is not on the options venue's live list`);
@@ -50,9 +56,9 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
   });
 }
 
-/** `POST /api/agent/options/close`: releases a row with a fresh quote, or without one where the contract is over. */
+/** `POST /api/agent/options/close`: releases a row with a fresh quote, or without one where the venue has none. */
 export async function closeExposure(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
-  const { db, optionsVenueId } = parts;
+  const { db } = parts;
   const { mint } = call.session;
   const positionId = stringOf(call.context.body, 'positionId');
   const reason = textOf(call.context.body, 'reason');
@@ -60,14 +66,8 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
   await mustTradeOptions(parts, call.policy);
   return whileOthersWait(parts, mint, async () => {
     const held = await roomToClose(db, mint, positionId, await databaseTime(db));
-    const { instrument, direction } = held;
-    const venue = venueOf(parts);
-    const contract = await venue.instrument(instrument, call.context.now);
-    const ticker = contract?.live === true ? await venue.ticker(instrument) : null;
-    const quote =
-      ticker === null
-        ? noQuote(instrument, direction, optionsVenueId)
-        : quoteOf(ticker, direction, optionsVenueId);
+    const { direction } = held;
+    const quote = await releaseQuote(parts, held, call.context.now);
     const position = await inOneWrite(parts, call, nothingMore, async (tx, now) => {
       await roomToClose(tx, mint, positionId, now);
       return releaseExposure(tx, held, reason, quote, now);
@@ -78,6 +78,27 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
     };
     return { status: 200, body };
   });
+}
+
+/** A release needs no quote: what the venue answers never holds one up, only that it does not answer. */
+async function releaseQuote(
+  parts: AgentParts,
+  { instrument, direction }: { instrument: string; direction: Direction },
+  now: number,
+): Promise<OptionQuote> {
+  const { optionsVenueId } = parts;
+  const venue = venueOf(parts);
+  try {
+    const contract = await venue.instrument(instrument, now);
+    const ticker = contract?.live === true ? await venue.ticker(instrument) : null;
+    return ticker === null
+      ? noQuote(`${instrument} was no longer live at the options venue`, direction, optionsVenueId)
+      : quoteOf(ticker, direction, optionsVenueId);
+  } catch (error) {
+    if (!(error instanceof UnreadableAnswer)) throw error;
+    const reason = `what the options venue answered of ${instrument} could not be read`;
+    return noQuote(reason, direction, optionsVenueId);
+  }
 }
 
 const POSITIONS_PAGE = { fallback: 200, max: 1000 };

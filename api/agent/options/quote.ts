@@ -17,6 +17,8 @@ export function quoteOf(ticker: OptionTicker, direction: Direction, venue: strin
     isZero(price) || isZero(amount)
       ? absent(source, `the ${name} side of the book was empty at ${at}`)
       : figure(price, source, at);
+  const priced = (value: string | null): Figure =>
+    value === null ? absent(source, 'the venue gave none') : figure(value, source, at);
   const sides = {
     bid: side('bid', ticker.bestBidPrice, ticker.bestBidAmount),
     ask: side('ask', ticker.bestAskPrice, ticker.bestAskAmount),
@@ -26,16 +28,16 @@ export function quoteOf(ticker: OptionTicker, direction: Direction, venue: strin
     best_ask_price: sides.ask,
     mark_price: figure(ticker.markPrice, source, at),
     index_price: figure(ticker.indexPrice, source, at),
-    delta: figure(ticker.delta, source, at),
-    iv: figure(ticker.iv, source, at),
+    delta: priced(ticker.delta),
+    iv: priced(ticker.iv),
     venueTimestamp: at,
     reference: { side: SIDE[direction], price: sides[SIDE[direction]] },
   };
 }
 
-/** The quote of a release for which the venue has none any more. */
-export function noQuote(instrument: string, direction: Direction, venue: string): OptionQuote {
-  const none = absent(`${venue}:get_ticker`, `${instrument} was no longer live at the options venue`);
+/** The quote of a release for which the venue has none. */
+export function noQuote(reason: string, direction: Direction, venue: string): OptionQuote {
+  const none = absent(`${venue}:get_ticker`, reason);
   return {
     best_bid_price: none,
     best_ask_price: none,

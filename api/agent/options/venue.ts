@@ -16,11 +16,19 @@ import {
 } from '../../../schemas/venues/options.ts';
 import { Refusal } from '../refusal.ts';
 
+/** The venue answered, in its own form, and what it told of an instrument is nothing that can be read. */
+export class UnreadableAnswer extends Refusal {
+  constructor(cause: MalformedError) {
+    super('venue_unreachable', 'the options venue’s answer could not be read; nothing was stored');
+    this.cause = cause;
+  }
+}
+
 /** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
 export interface OptionsVenue {
-  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy */
+  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy; UnreadableAnswer */
   instrument(name: string, now: number): Promise<OptionInstrument | null>;
-  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable, busy */
+  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable, busy; UnreadableAnswer */
   ticker(name: string): Promise<OptionTicker | null>;
 }
 
@@ -84,7 +92,12 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       timeoutMs,
       maxBytes: MAX_BYTES,
     });
-    return read(optionsResult({ status, bytes }));
+    const result = optionsResult({ status, bytes });
+    try {
+      return read(result);
+    } catch (error) {
+      throw error instanceof MalformedError ? new UnreadableAnswer(error) : error;
+    }
   }
 
   return {

@@ -204,6 +204,50 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
   });
 
   test.each([
+    ['no pricing', { option_pricing: null }],
+    ['pricing without texts', { option_pricing: { d: null, i: null } }],
+  ])('stores a quote with %s without delta and iv, at both ends', async (_, ticker) => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    stage.venue.ticker = ticker;
+    const opened = await stage.api.call('POST', 'options/open', OPEN, token);
+    expect(opened.status, opened.text).toBe(201);
+    const none = { value: null, absent: true, source: 'options_x:get_ticker', reason: 'the venue gave none' };
+    const quote = { mark_price: { value: '119.0' }, delta: none, iv: none };
+    expect(opened.body.openQuote).toMatchObject(quote);
+    const request = { positionId: opened.body.positionId, reason: 'x' };
+    const closed = await stage.api.call('POST', 'options/close', request, token);
+    expect(closed.status, closed.text).toBe(200);
+    expect(closed.body).toMatchObject({
+      position: { releaseQuote: quote },
+      markToMark: { change: { value: '0' } },
+    });
+  });
+
+  test.each([
+    ['whose quote cannot be read', { ticker: { M: 5 } }],
+    ['whose quote has no time', { ticker: { t: null } }],
+    ['for which it answers another one’s quote', { fault: 'another' as const }],
+    ['that it describes in a way that cannot be read', { fault: 'poison' as const }],
+  ])('releases a contract %s without a quote: the venue did answer', async (_, answers) => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
+    Object.assign(stage.venue, answers);
+    const request = { positionId: body.positionId, reason: 'x' };
+    const closed = await stage.api.call('POST', 'options/close', request, token);
+    expect(closed.status, closed.text).toBe(200);
+    const reason = `what the options venue answered of ${CALL} could not be read`;
+    expect(closed.body).toMatchObject({
+      position: {
+        status: 'released',
+        releaseQuote: { mark_price: { absent: true, reason }, venueTimestamp: null },
+      },
+      markToMark: { releasePrice: { absent: true, reason }, change: { absent: true } },
+    });
+  });
+
+  test.each([
     ['is over', { instrument: { is_active: false } }],
     ['the venue has forgotten', { unknown: 'get_instrument' as const }],
     ['has no quote any more', { unknown: 'get_ticker' as const }],

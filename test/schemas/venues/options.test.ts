@@ -31,8 +31,11 @@ describe('recorded replies', () => {
       result: { instruments: unknown[] };
     };
     expect(() => readInstrument(result.instruments[0], NOW)).toThrow(MalformedError);
+  });
+
+  test('a quote that is priced by no model is a quote all the same, without delta and iv', () => {
     const reply = fixture('options_venue/v2-get_ticker-perp-2025-01-06.json');
-    expect(() => readTicker(resultOf(reply))).toThrow(/option_pricing/);
+    expect(readTicker(resultOf(reply))).toMatchObject({ delta: null, iv: null });
   });
 
   test('a quote with slim keys keeps every digit, price and size apart', () => {
@@ -153,6 +156,19 @@ test.each([
   expect(() => readCurrencies(rows)).toThrow(MalformedError);
 });
 
+test('of delta and iv each may be missing alone; prices may not', () => {
+  const text = '1';
+  const ticker = { t: 1, b: text, B: text, a: text, A: text, M: text, I: text };
+  const pricing = (option_pricing: unknown) => {
+    const { delta, iv } = readTicker({ ...ticker, option_pricing });
+    return [delta, iv];
+  };
+  expect(pricing({ d: '-0.5', i: null })).toEqual(['-0.5', null]);
+  expect(pricing({ delta: null, iv: '0.6' })).toEqual([null, '0.6']);
+  for (const none of [null, undefined, {}]) expect(pricing(none)).toEqual([null, null]);
+  expect(() => readTicker({ ...ticker, M: null })).toThrow(MalformedError);
+});
+
 test('a reply is judged by its error, whose code comes as a number or as text', () => {
   expect(resultOf({ id: 1, result: [] })).toEqual([]);
   expect(resultOf({ id: 1, result: null, error: null })).toBeNull();
@@ -171,7 +187,7 @@ test.each([null, 1, 'x', [], {}, { error: 'x' }, { error: { code: 'x' } }, { err
 );
 
 test.each([
-  { timestamp: null },
+  { timestamp: null, t: null },
   { timestamp: '' },
   { timestamp: true },
   { timestamp: {} },
@@ -182,10 +198,12 @@ test.each([
   { b: '-0.5' },
   { I: '1e400' },
   { option_pricing: { d: '-0.5', i: '-0.6' } },
+  { option_pricing: { d: 0.5, i: '0.6' } },
+  { option_pricing: 'none' },
 ])('a quote with %j is malformed', (more) => {
   const text = '1';
   const ticker = {
-    ...{ b: text, B: text, a: text, A: text, M: text, I: text, option_pricing: { d: text, i: text } },
+    ...{ t: 1, b: text, B: text, a: text, A: text, M: text, I: text, option_pricing: { d: text, i: text } },
     ...more,
   };
   expect(() => readTicker(ticker)).toThrow(MalformedError);
