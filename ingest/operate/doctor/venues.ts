@@ -6,7 +6,7 @@ import { readClearinghouseState } from '../../../schemas/venues/perp.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
 import { NO_ADDRESS, type Polled, poll } from '../../poll/venues/call.ts';
-import { LIST, readListed } from '../../poll/venues/catalogue.ts';
+import { LIST, noneOf, readListed } from '../../poll/venues/catalogue.ts';
 
 const NOBODY = `0x${'0'.repeat(40)}`;
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
@@ -35,7 +35,10 @@ export const VENUE_CHECKS: Record<RemoteVenue, (base: string, signal: AbortSigna
 export async function checkCatalogue(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/pairs?launchable=true&launchLabReady=true`;
   const polled = await poll({ url, what: 'pairs', where: NO_ADDRESS, signal, ...LIST }, listedPairs);
-  const { rows, bad } = await readListed(soundValue(polled), base);
+  const pairs = await readListed(soundValue(polled), base);
+  const error = noneOf(pairs);
+  if (error !== null) throw new Error(error);
+  const { rows, bad } = pairs;
   return `${rows.length} pairs${bad.length === 0 ? '' : `, ${bad.length} rows that are none`}`;
 }
 

@@ -35,6 +35,15 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const polled = await poll(call, listedPairs);
   if ('error' in polled) return failed(polled);
   const { rows: listed, bad } = await readListed(polled.value, base);
+  const [first] = bad;
+  const letter = (reason: string): LogRecord =>
+    deadLetterOf(
+      call,
+      reason,
+      Buffer.from(`[${bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => shownRow(row))}]`),
+    );
+  const error = noneOf({ rows: listed, bad });
+  if (error !== null) return { records: [letter(error)], failure: { error, retryAfterMs: null } };
   const rows: CatalogueRow[] = [];
   await eachYielding(listed, (row) => {
     const isShown = row.logoUrl === null || isForReaders(row.logoUrl, base);
@@ -43,11 +52,8 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
   ];
-  const [first] = bad;
-  if (first !== undefined) {
-    const bytes = Buffer.from(`[${bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => shownRow(row))}]`);
-    records.push(deadLetterOf(call, `${bad.length} rows left out, the first for: ${first.reason}`, bytes));
-  }
+  if (first !== undefined)
+    records.push(letter(`${bad.length} rows left out, the first for: ${first.reason}`));
   return { records, failure: null };
 }
 
@@ -56,6 +62,12 @@ export async function readListed(pairs: readonly unknown[], base: string): Promi
   const reader = createPairsReader(base);
   await eachYielding(pairs, reader.take);
   return reader.pairs();
+}
+
+/** Why a list is no reading: where no row of it can be read it says nothing of what is listed. Null where it is one. */
+export function noneOf({ rows, bad: [first, ...others] }: Pairs): string | null {
+  if (first === undefined || rows.length > 0) return null;
+  return `none of ${others.length + 1} rows can be read, the first for: ${first.reason}`;
 }
 
 /** Whoever lists a pair names its logo: a reader's browser is sent to no neighbour of the reader's for it. */

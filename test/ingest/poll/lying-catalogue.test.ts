@@ -29,6 +29,16 @@ test('a row nested deeper than it can be written keeps no other row out', async 
   ]);
 });
 
+test('a list of which no row can be read is a failure, and leaves the last catalogue standing', async () => {
+  body = JSON.stringify({ data: { pairs: [{ ...ROW, mint: 'no key' }, 5] } });
+  const { records, failure } = await read();
+  const error = 'none of 2 rows can be read, the first for: pair.mint: no public key';
+  expect(failure).toEqual({ error, retryAfterMs: null });
+  expect(records).toMatchObject([{ kind: 'dead-letter', what: 'reading:catalogue', reason: error }]);
+  body = '{"data":{"pairs":[]}}';
+  expect(await read()).toMatchObject({ records: [{ reading: { rows: [] } }], failure: null });
+});
+
 test('a list of 20,000 pairs and more than 4 MB is read whole, and others have the thread meanwhile', async () => {
   const name = 'n'.repeat(120);
   const pairs = Array.from({ length: 20_000 }, (_, n) => ({ ...ROW, mint: key(`pair ${n}`), name }));
