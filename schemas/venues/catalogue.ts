@@ -2,7 +2,7 @@ import { MalformedError } from '../malformed.ts';
 import type { CatalogueRow } from '../readings.ts';
 import { decodeKey } from '../solana/base58.ts';
 import { isUnixMillis } from '../units.ts';
-import { objectOf, textOf } from './decimal.ts';
+import { jsonOf, objectOf, textOf } from './decimal.ts';
 
 const CATEGORIES = [
   'custom',
@@ -109,6 +109,16 @@ export interface Pricing {
   startMarketCapUsd: number | null;
   graduationMarketCapUsd: number | null;
   graduationMultiple: number | null;
+}
+
+/** Whether a reply is an error in the catalogue's own form: what stands before it has others, or none that is JSON. */
+export function isOwnError(bytes: Uint8Array): boolean {
+  try {
+    return typeof objectOf(objectOf(jsonOf(bytes, 'reply'), 'reply').error, 'reply.error').code === 'string';
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    return false;
+  }
 }
 
 /** Reads a pricing answer. A price that is not above zero is none; a cap of zero is one. @throws MalformedError */

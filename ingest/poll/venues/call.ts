@@ -27,10 +27,13 @@ export interface VenueCall extends VenueRequest {
 
 /** Asks a venue and reads the JSON of a reply with status 200; never throws for what comes from outside. */
 export async function poll<T>(call: VenueCall, read: (reply: unknown) => T): Promise<Polled<T>> {
-  return pollReply(call, ({ status, bytes }) => {
-    if (status !== 200) throw new RetryableError(`answered ${status}`);
-    return read(jsonOf(bytes, call.what));
-  });
+  return pollReply(call, (reply) => read(soundJson(reply, call.what)));
+}
+
+/** The JSON of a reply with status 200. @throws RetryableError, MalformedError */
+export function soundJson({ status, bytes }: VenueReply, what: string): unknown {
+  if (status !== 200) throw new RetryableError(`answered ${status}`);
+  return jsonOf(bytes, what);
 }
 
 /** Like `poll`, for a venue whose replies are judged by more than their status. */

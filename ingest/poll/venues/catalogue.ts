@@ -4,12 +4,14 @@ import type { CatalogueRow } from '../../../schemas/readings.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import {
   createPairsReader,
+  isOwnError,
   listedPairs,
   type Pairs,
+  type Pricing,
   readPricing,
 } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { deadLetterOf, NO_ADDRESS, type PollFailure, poll } from './call.ts';
+import { deadLetterOf, NO_ADDRESS, type PollFailure, poll, pollReply, soundJson } from './call.ts';
 import { isPrivateHost } from './public-address.ts';
 
 /** Records of a read, with the failure where nothing sound came. */
@@ -85,24 +87,27 @@ function shownRow(row: unknown): string {
   }
 }
 
-const NO_MORE = {
+const NONE: Pricing = {
+  usd: null,
   observedAt: null,
   startMarketCapUsd: null,
   graduationMarketCapUsd: null,
   graduationMultiple: null,
 };
 
-/** The catalogue's price of one quote mint; of a mint that it does not list it has none, which is no failure. */
+/** The catalogue's price of one quote mint; of a mint that it says it does not list it has none, which is no failure. */
 export async function readCataloguePrice(
   base: string,
   mint: string,
   signal: AbortSignal,
 ): Promise<CatalogueRead> {
   const url = `${base}/launchlab/pricing?quoteMint=${encodeURIComponent(mint)}`;
-  const polled = await poll({ url, what: 'reading:price', where: mint, signal }, readPricing);
-  if ('error' in polled && polled.status !== 404) return failed(polled);
-  const price = 'error' in polled ? { usd: null, ...NO_MORE } : polled.value;
-  const reading = { type: 'price', mint, source: 'catalogue', ...price } as const;
+  const call = { url, what: 'reading:price', where: mint, signal };
+  const polled = await pollReply(call, (reply) =>
+    reply.status === 404 && isOwnError(reply.bytes) ? NONE : readPricing(soundJson(reply, call.what)),
+  );
+  if ('error' in polled) return failed(polled);
+  const reading = { type: 'price', mint, source: 'catalogue', ...polled.value } as const;
   return { records: [{ kind: 'reading', readAt: Date.now(), reading }], failure: null };
 }
 
@@ -125,7 +130,7 @@ export async function readSecondPrices(
     ([mint, usd]): LogRecord => ({
       kind: 'reading',
       readAt,
-      reading: { type: 'price', mint, source: 'second', usd, ...NO_MORE },
+      reading: { type: 'price', mint, source: 'second', ...NONE, usd },
     }),
   );
   return { records, failure: null };

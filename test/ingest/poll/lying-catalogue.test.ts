@@ -1,15 +1,17 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readingRow } from '../../../ingest/materialise/rows/reading.ts';
-import { readCatalogue } from '../../../ingest/poll/venues/catalogue.ts';
+import { readCatalogue, readCataloguePrice } from '../../../ingest/poll/venues/catalogue.ts';
 import { key } from '../../api/support/rows.ts';
 import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 
 let server: AnsweringServer;
 let body = '';
+let status = 200;
 beforeEach(async () => {
-  server = await serveAnswers(() => ({ body }));
+  status = 200;
+  server = await serveAnswers(() => ({ status, body }));
 });
 afterEach(() => server.close());
 
@@ -37,6 +39,31 @@ test('a list of which no row can be read is a failure, and leaves the last catal
   expect(records).toMatchObject([{ kind: 'dead-letter', what: 'reading:catalogue', reason: error }]);
   body = '{"data":{"pairs":[]}}';
   expect(await read()).toMatchObject({ records: [{ reading: { rows: [] } }], failure: null });
+});
+
+test('of a mint it has no price where it says so itself; a 404 of what stands before it is a failure', async () => {
+  const price = () => readCataloguePrice(server.url, key('a'), new AbortController().signal);
+  status = 404;
+  body = JSON.stringify({ error: { code: 'not_found', message: 'no such quote', retryable: false } });
+  expect(await price()).toMatchObject({
+    records: [{ reading: { type: 'price', mint: key('a'), usd: null, observedAt: null } }],
+    failure: null,
+  });
+  for (const other of [
+    '<html>404</html>',
+    '',
+    '{}',
+    '{"message":"Not Found"}',
+    '{"error":"x"}',
+    '[]',
+    'null',
+  ]) {
+    body = other;
+    expect(await price(), other).toEqual({
+      records: [],
+      failure: { error: 'answered 404', retryAfterMs: null },
+    });
+  }
 });
 
 test('a list of 20,000 pairs and more than 4 MB is read whole, and others have the thread meanwhile', async () => {
