@@ -119,27 +119,60 @@ export function readTicker(value: unknown): OptionTicker {
 
 const MOST_CURRENCIES = 1_000;
 
-/** The currencies that have options, each once. @throws MalformedError */
-export function readCurrencies(value: unknown): CurrencyRow[] {
+export interface Currencies {
+  /** Those that have options, each once. */
+  rows: CurrencyRow[];
+  /** Rows that are none, as they came, with the reason. */
+  bad: { row: unknown; reason: string }[];
+}
+
+/** Reads the list of currencies. @throws MalformedError where it is none, or all that it may list is unreadable */
+export function readCurrencies(value: unknown): Currencies {
   if (!Array.isArray(value) || value.length > MOST_CURRENCIES)
     throw new MalformedError('currencies', 'no list');
-  const rows = value.flatMap((entry) => {
-    const row = objectOf(entry, 'currency');
-    const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;
-    const has = (type: 'option' | 'perp') => (types === null ? row[type] != null : types.includes(type));
-    if (!has('option')) return [];
-    const spot = row.spot_price;
-    return [
-      {
-        currency: textOf(row.currency, 'currency.currency', 50),
-        spotPrice: spot == null ? null : amountText(spot, 'currency.spot_price'),
-        hasOptions: true,
-        hasPerps: has('perp'),
-      },
-    ];
+  const bad: Currencies['bad'] = [];
+  const read = value.flatMap((entry) => {
+    try {
+      return [{ entry, row: readCurrency(entry) }];
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      bad.push({ row: entry, reason: error.message });
+      return [];
+    }
   });
-  // Of two prices of one currency nobody knows which holds.
-  if (new Set(rows.map(({ currency }) => currency)).size < rows.length)
-    throw new MalformedError('currencies', 'the same one twice');
-  return rows;
+  const rows: CurrencyRow[] = [];
+  for (const same of Map.groupBy(read, ({ row }) => row?.currency).values()) {
+    const [{ row }] = same as [(typeof read)[number]];
+    if (row === null) continue;
+    // Of two prices of one currency nobody knows which holds.
+    if (same.length === 1) rows.push(row);
+    else bad.push(...same.map(({ entry }) => ({ row: entry, reason: 'currencies: the same one twice' })));
+  }
+  if (rows.length === 0 && bad[0] !== undefined)
+    throw new MalformedError('currencies', `none of ${bad.length} rows can be read: ${bad[0].reason}`);
+  return { rows, bad };
+}
+
+/** Null where it has no options. @throws MalformedError */
+function readCurrency(entry: unknown): CurrencyRow | null {
+  const row = objectOf(entry, 'currency');
+  const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;
+  const has = (type: 'option' | 'perp') => (types === null ? row[type] != null : types.includes(type));
+  if (!has('option')) return null;
+  return {
+    currency: textOf(row.currency, 'currency.currency', 50),
+    spotPrice: priceOrNone(row.spot_price),
+    hasOptions: true,
+    hasPerps: has('perp'),
+  };
+}
+
+/** A currency without a price that can be read is one all the same. */
+function priceOrNone(value: unknown): string | null {
+  try {
+    return value == null ? null : amountText(value, 'currency.spot_price');
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    return null;
+  }
 }

@@ -23,8 +23,8 @@ async function checkPerpVenue(base: string, signal: AbortSignal): Promise<string
 }
 
 async function checkOptionsVenue(base: string, signal: AbortSignal): Promise<string> {
-  const currencies = readCurrencies(await askOptionsVenue(base, 'get_all_currencies', {}, { signal }));
-  return `${currencies.length} currencies with options`;
+  const { rows, bad } = readCurrencies(await askOptionsVenue(base, 'get_all_currencies', {}, { signal }));
+  return `${rows.length} currencies with options${noRows(bad)}`;
 }
 
 export const VENUE_CHECKS: Record<RemoteVenue, (base: string, signal: AbortSignal) => Promise<string>> = {
@@ -39,8 +39,10 @@ export async function checkCatalogue(base: string, signal: AbortSignal): Promise
   const error = noneOf(pairs);
   if (error !== null) throw new Error(error);
   const { rows, bad } = pairs;
-  return `${rows.length} pairs${bad.length === 0 ? '' : `, ${bad.length} rows that are none`}`;
+  return `${rows.length} pairs${noRows(bad)}`;
 }
+
+const noRows = ({ length }: readonly unknown[]) => (length === 0 ? '' : `, ${length} rows that are none`);
 
 export async function checkPrices(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/mint/price?mints=${WRAPPED_SOL}`;

@@ -64,5 +64,26 @@ export function deadLetterOf(
   return { kind: 'dead-letter', source: 'poll', what, where, reason, slot: null, bytes: hiddenBytes(bytes) };
 }
 
+const MOST_SHOWN_ROWS = 100;
+
+/** The letter of rows of a list that are none. @param reason default: that they were left out */
+export function leftOut(
+  call: Pick<VenueCall, 'what' | 'where'>,
+  bad: readonly { row: unknown; reason: string }[],
+  reason = `${bad.length} rows left out, the first for: ${bad[0]?.reason}`,
+): DeadLetterRecord {
+  const rows = bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => shownRow(row));
+  return deadLetterOf(call, reason, Buffer.from(`[${rows}]`));
+}
+
+/** What is nested deeper than can be written is none that anybody could mend. */
+function shownRow(row: unknown): string {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return '"nested too deeply"';
+  }
+}
+
 /** An address of 32 zero bytes: where a letter is about no account. */
 export const NO_ADDRESS = encodeBase58(new Uint8Array(32));

@@ -11,7 +11,7 @@ import {
   readPricing,
 } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { deadLetterOf, NO_ADDRESS, type PollFailure, poll, pollReply, soundJson } from './call.ts';
+import { leftOut, NO_ADDRESS, type PollFailure, poll, pollReply, soundJson } from './call.ts';
 import { isPrivateHost } from './public-address.ts';
 
 /** Records of a read, with the failure where nothing sound came. */
@@ -19,8 +19,6 @@ export interface CatalogueRead {
   records: LogRecord[];
   failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
 }
-
-const MOST_SHOWN_ROWS = 100;
 
 /** A list of so many pairs as may be, and the time for it. */
 export const LIST = { maxBytes: 32 * 1024 * 1024, timeoutMs: 20_000 };
@@ -37,15 +35,8 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const polled = await poll(call, listedPairs);
   if ('error' in polled) return failed(polled);
   const { rows: listed, bad } = await readListed(polled.value, base);
-  const [first] = bad;
-  const letter = (reason: string): LogRecord =>
-    deadLetterOf(
-      call,
-      reason,
-      Buffer.from(`[${bad.slice(0, MOST_SHOWN_ROWS).map(({ row }) => shownRow(row))}]`),
-    );
   const error = noneOf({ rows: listed, bad });
-  if (error !== null) return { records: [letter(error)], failure: { error, retryAfterMs: null } };
+  if (error !== null) return { records: [leftOut(call, bad, error)], failure: { error, retryAfterMs: null } };
   const rows: CatalogueRow[] = [];
   await eachYielding(listed, (row) => {
     const isShown = row.logoUrl === null || isForReaders(row.logoUrl, base);
@@ -54,8 +45,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
   ];
-  if (first !== undefined)
-    records.push(letter(`${bad.length} rows left out, the first for: ${first.reason}`));
+  if (bad.length > 0) records.push(leftOut(call, bad));
   return { records, failure: null };
 }
 
@@ -76,15 +66,6 @@ export function noneOf({ rows, bad: [first, ...others] }: Pairs): string | null 
 function isForReaders(logoUrl: string, base: string): boolean {
   const { hostname } = new URL(logoUrl);
   return holdsNoSecret(logoUrl) && (hostname === new URL(base).hostname || !isPrivateHost(hostname));
-}
-
-/** What is nested deeper than can be written is none that anybody could mend. */
-function shownRow(row: unknown): string {
-  try {
-    return JSON.stringify(row);
-  } catch {
-    return '"nested too deeply"';
-  }
 }
 
 const NONE: Pricing = {

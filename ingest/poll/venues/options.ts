@@ -1,7 +1,7 @@
 import { optionsResult } from '../../../runtime/outside/venue-call.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
-import { NO_ADDRESS, pollReply } from './call.ts';
+import { leftOut, NO_ADDRESS, pollReply } from './call.ts';
 
 /** The options venue's currencies, and with them whether it answers. */
 export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
@@ -22,8 +22,9 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
       reading: { type: 'venue_status', venue: 'options', ok: error === null, error },
     },
   ];
-  if ('value' in polled)
-    records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: polled.value } });
-  else if (polled.letter !== null) records.push(polled.letter);
+  if ('error' in polled) return polled.letter === null ? records : [...records, polled.letter];
+  const { rows, bad } = polled.value;
+  records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: rows } });
+  if (bad.length > 0) records.push(leftOut(call, bad));
   return records;
 }

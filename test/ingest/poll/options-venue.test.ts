@@ -26,6 +26,27 @@ test('the currencies with options are read, and that the venue answers', async (
   ]);
 });
 
+test('a row that is none is left out with a letter, and an odd price leaves its currency without one', async () => {
+  const [btc] = ROWS;
+  const odd = { ...btc, currency: 'ETH', spot_price: 3500 };
+  expect(await readAt({ body: { result: [btc, 5, odd] } })).toMatchObject([
+    { type: 'venue_status', ok: true, error: null },
+    {
+      type: 'currencies',
+      items: [
+        { currency: 'BTC', spotPrice: '84829.66932265963' },
+        { currency: 'ETH', spotPrice: null },
+      ],
+    },
+    {
+      kind: 'dead-letter',
+      what: 'reading:currencies',
+      reason: '1 rows left out, the first for: currency: no object',
+      bytes: Buffer.from('[5]'),
+    },
+  ]);
+});
+
 test.each<[string, Answer, RegExp, boolean]>([
   [
     'its own error',
@@ -42,7 +63,7 @@ test.each<[string, Answer, RegExp, boolean]>([
   ],
   ['a page', { body: '<html>' }, /not JSON/, true],
   ['another result', { body: { result: { currencies: ROWS } } }, /no list/, true],
-  ['a row that is none', { body: { result: [...ROWS, 5] } }, /no object/, true],
+  ['a list of rows that are none', { body: { result: [5, null] } }, /no object/, true],
 ])(
   '%s is a reading that says so and leaves the last currencies standing',
   async (_, answer, error, letter) => {

@@ -89,9 +89,10 @@ describe('recorded replies', () => {
   });
 
   test('the currencies that have options', () => {
-    expect(readCurrencies(resultOf(fixture('options_venue/v3-get_all_currencies.json')))).toEqual([
-      { currency: 'BTC', spotPrice: '84829.66932265963', hasOptions: true, hasPerps: true },
-    ]);
+    expect(readCurrencies(resultOf(fixture('options_venue/v3-get_all_currencies.json')))).toEqual({
+      rows: [{ currency: 'BTC', spotPrice: '84829.66932265963', hasOptions: true, hasPerps: true }],
+      bad: [],
+    });
   });
 });
 
@@ -139,21 +140,44 @@ test('currencies of the second version name their instrument types', () => {
     { currency: 'DOGE', instrument_types: ['perp'], spot_price: '0.1' },
     { currency: 'SOL', instrument_types: ['option'], spot_price: null },
   ];
-  expect(readCurrencies(rows)).toEqual([
+  expect(readCurrencies(rows).rows).toEqual([
     { currency: 'ETH', spotPrice: '3500.5', hasOptions: true, hasPerps: true },
     { currency: 'SOL', spotPrice: null, hasOptions: true, hasPerps: false },
   ]);
 });
 
-test.each([
-  ['a price below zero', [{ currency: 'ETH', option: {}, spot_price: '-7' }]],
-  ['a price beyond all measure', [{ currency: 'ETH', option: {}, spot_price: '1e400' }]],
-  [
-    'two prices of one currency',
-    ['3500', '1'].map((price) => ({ currency: 'ETH', option: {}, spot_price: price })),
-  ],
-])('currencies with %s are malformed', (_, rows) => {
-  expect(() => readCurrencies(rows)).toThrow(MalformedError);
+test.each(['-7', '1e400', '', 'x', 3500, true, {}])(
+  'a currency whose price is %j has none that can be read, and leaves the others alone',
+  (price) => {
+    const rows = [
+      { currency: 'ETH', option: {}, spot_price: price },
+      { currency: 'BTC', option: {}, spot_price: '84000' },
+    ];
+    expect(readCurrencies(rows)).toMatchObject({
+      rows: [
+        { currency: 'ETH', spotPrice: null },
+        { currency: 'BTC', spotPrice: '84000' },
+      ],
+      bad: [],
+    });
+  },
+);
+
+test('rows that are no currency, and one that is there twice, are left out with the reason', () => {
+  const twice = ['3500', '1'].map((price) => ({ currency: 'ETH', option: {}, spot_price: price }));
+  const odd = [5, null, { currency: 5, option: {} }, { currency: 'x'.repeat(51), option: {} }];
+  const { rows, bad } = readCurrencies([...odd, ...twice, { currency: 'BTC', option: {} }]);
+  expect(rows.map(({ currency }) => currency)).toEqual(['BTC']);
+  expect(bad.map(({ row }) => row)).toEqual([...odd, ...twice]);
+  expect(bad.at(-1)?.reason).toBe('currencies: the same one twice');
+});
+
+test('a list of which no row can be read is none; in one that is empty, or without options, there are none', () => {
+  expect(() => readCurrencies([5, null])).toThrow(/none of 2 rows can be read: currency: no object/);
+  expect(() => readCurrencies({})).toThrow(MalformedError);
+  const without = { currency: 'USDC', option: null };
+  expect(() => readCurrencies([5, without])).toThrow(/none of 1 rows can be read/);
+  for (const none of [[], [without]]) expect(readCurrencies(none)).toEqual({ rows: [], bad: [] });
 });
 
 test('of delta and iv each may be missing alone; prices may not', () => {
