@@ -1,3 +1,4 @@
+import { pause } from '../../runtime/process/lifecycle.ts';
 import { type EquityVenue, type RemoteVenue, urlSetting } from '../../schemas/venues/remote.ts';
 import { withBoundedLetters } from './bounded-letters.ts';
 import { documentsRound } from './documents.ts';
@@ -50,5 +51,9 @@ const namesOf = <Name extends string>(adapters: Record<Name, unknown>) => Object
 function venueRound(venue: Exclude<RemoteVenue, EquityVenue>, { config, signal }: PollOptions): Round {
   const url = config[urlSetting(venue)];
   if (url === null) return async () => {};
-  return async (emit) => emit(await VENUE_READERS[venue](url, signal));
+  return async (emit) => {
+    const { records, retryAfterMs } = await VENUE_READERS[venue](url, signal);
+    await emit(records);
+    if (retryAfterMs !== null) await pause(retryAfterMs, signal);
+  };
 }

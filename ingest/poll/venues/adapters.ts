@@ -1,6 +1,5 @@
-import type { LogRecord } from '../../../schemas/records.ts';
 import type { EquityVenue, RemoteVenue } from '../../../schemas/venues/remote.ts';
-import { readOptionsVenue } from './options.ts';
+import { readOptionsVenue, type VenueReading } from './options.ts';
 import { createPerpReader } from './perp.ts';
 import type { RemoteAccountReader } from './remote-account.ts';
 
@@ -12,6 +11,7 @@ export const ACCOUNT_READERS: Record<EquityVenue, (url: string) => RemoteAccount
 type OtherVenue = Exclude<RemoteVenue, EquityVenue>;
 
 /** How a venue that tells nothing of its accounts is read as a whole. */
-export const VENUE_READERS: Record<OtherVenue, (url: string, signal: AbortSignal) => Promise<LogRecord[]>> = {
-  options: readOptionsVenue,
-};
+export const VENUE_READERS: Record<OtherVenue, (url: string, signal: AbortSignal) => Promise<VenueReading>> =
+  {
+    options: readOptionsVenue,
+  };

@@ -3,8 +3,14 @@ import type { LogRecord } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
 import { leftOut, NO_ADDRESS, pollReply } from './call.ts';
 
+/** What was read of a venue as a whole, and how long it wants to be left alone; null where it did not say. */
+export interface VenueReading {
+  records: LogRecord[];
+  retryAfterMs: number | null;
+}
+
 /** The options venue's currencies, and with them whether it answers. */
-export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<LogRecord[]> {
+export async function readOptionsVenue(base: string, signal: AbortSignal): Promise<VenueReading> {
   const call = {
     url: `${base}/public/get_all_currencies`,
     body: {},
@@ -22,9 +28,12 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
       reading: { type: 'venue_status', venue: 'options', ok: error === null, error },
     },
   ];
-  if ('error' in polled) return polled.letter === null ? records : [...records, polled.letter];
+  if ('error' in polled) {
+    const { letter, retryAfterMs } = polled;
+    return { records: letter === null ? records : [...records, letter], retryAfterMs };
+  }
   const { rows, bad } = polled.value;
   records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: rows } });
   if (bad.length > 0) records.push(leftOut(call, bad));
-  return records;
+  return { records, retryAfterMs: null };
 }

@@ -7,7 +7,7 @@ afterEach(() => server?.close());
 
 async function readAt(answer: Answer) {
   server = await serveAnswers(() => answer);
-  const records = await readOptionsVenue(server.url, new AbortController().signal);
+  const { records } = await readOptionsVenue(server.url, new AbortController().signal);
   return records.map((record) => (record.kind === 'reading' ? record.reading : record));
 }
 

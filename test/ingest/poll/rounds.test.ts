@@ -1,5 +1,6 @@
+import { setImmediate as othersRun } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { pollersOf, runPollers } from '../../../ingest/poll/pollers.ts';
+import { type Poller, pollersOf, runPollers } from '../../../ingest/poll/pollers.ts';
 import { countFailures, repeatRounds } from '../../../ingest/poll/round.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
@@ -54,6 +55,23 @@ test('a venue that asks to be left alone is, and a stop ends that wait', async (
   const waiting = countFailures('prices').note({ error: 'HTTP 429', retryAfterMs: 600_000 }, stop.signal);
   stop.abort();
   await waiting;
+});
+
+test('the options venue is left alone for as long as it asks, and a stop ends that wait', async () => {
+  server = await serveAnswers(() => ({ status: 429, headers: { 'retry-after': '600' }, body: 'slow down' }));
+  const stop = new AbortController();
+  const options = pollOptions({ OPTIONS_VENUE_URL: server.url }, { signal: stop.signal });
+  const { round } = pollersOf(options).find(({ name }) => name === 'options') as Poller;
+  let isOver = false;
+  const told = Promise.withResolvers<readonly LogRecord[]>();
+  const turn = round(async (records) => told.resolve(records)).then(() => {
+    isOver = true;
+  });
+  expect(await told.promise).toMatchObject([{ reading: { type: 'venue_status', ok: false } }]);
+  await othersRun();
+  expect(isOver).toBe(false);
+  stop.abort();
+  await turn;
 });
 
 test('one poller whose store fails does not stop the others, and all stop by the signal', async () => {
