@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createPairsReader, listedPairs, readPricing } from '../../../schemas/venues/catalogue.ts';
@@ -6,6 +6,8 @@ import { readPrices } from '../../../schemas/venues/prices.ts';
 import { fixture } from '../support/fixtures.ts';
 
 const BASE = 'https://www.stonkfun.xyz/api/public/v1';
+afterEach(() => vi.unstubAllEnvs());
+
 const key = (fill: number) => encodeBase58(new Uint8Array(32).fill(fill));
 
 function readPairs(reply: unknown, base: string) {
@@ -152,6 +154,21 @@ test('a price whose time cannot be read is no price of now', () => {
   }
   expect(readPricing({ data: { prices: { quoteUsd: 2, observedAt: null } } }).observedAt).toBeNull();
 });
+
+test.each(['Asia/Tokyo', 'UTC', 'America/New_York'])(
+  'the time of a price is the same on a machine in %s: without a zone it is of UTC',
+  (zone) => {
+    vi.stubEnv('TZ', zone);
+    const at = (observedAt: string) =>
+      readPricing({ data: { prices: { quoteUsd: 2, observedAt } } }).observedAt;
+    for (const text of ['2026-11-01T10:00:00', '2026-11-01 10:00', '2026-11-01T10:00:00.000000'])
+      expect(at(text), text).toBe('2026-11-01T10:00:00.000Z');
+    expect(at('2026-11-01T10:00:00.25+09:00')).toBe('2026-11-01T01:00:00.250Z');
+    expect(at('2026-11-01T10:00:00.25Z')).toBe('2026-11-01T10:00:00.250Z');
+    for (const other of ['Nov 1 2026 10:00', '01-11-2026', '2026-13-01T10:00:00'])
+      expect(() => at(other), other).toThrow(MalformedError);
+  },
+);
 
 test('a mint named like a part of every object has no price by that', () => {
   const reply = { success: true, data: { [key(2)]: '-5', [key(3)]: '1e-7', [key(4)]: 0.25, [key(5)]: 'x' } };
