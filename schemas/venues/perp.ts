@@ -38,7 +38,10 @@ export function valueIsEquity(reply: unknown): boolean {
   return !UNIFIED.has(reply);
 }
 
-/** The venue's address in a remote account's 32 bytes: 20 bytes, right-aligned. Null where the rest is not empty. */
+/**
+ * The venue's address in a remote account's 32 bytes: 20 bytes, right-aligned. Null where the rest is not empty, and
+ * where nothing is there: the address of zeros is nobody's, and of that too the venue tells what it holds.
+ */
 export function perpAddress(remoteAccountHex: string): string | null {
-  return /^0{24}[0-9a-f]{40}$/.test(remoteAccountHex) ? `0x${remoteAccountHex.slice(24)}` : null;
+  return /^0{24}(?!0{40})[0-9a-f]{40}$/.test(remoteAccountHex) ? `0x${remoteAccountHex.slice(24)}` : null;
 }

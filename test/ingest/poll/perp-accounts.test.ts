@@ -79,8 +79,8 @@ describe('an account at the perpetuals venue', () => {
     });
   });
 
-  test('whose 32 bytes are no address is never asked for', async () => {
-    const log = await readAt(() => ({ body: STATE }), [{ ...account(1), remoteAccount: 'ff'.repeat(32) }]);
+  test.each(['ff', '00'])('whose 32 bytes (%s) are no address is never asked for', async (byte) => {
+    const log = await readAt(() => ({ body: STATE }), [{ ...account(1), remoteAccount: byte.repeat(32) }]);
     expect(log.readings()).toMatchObject([
       { equity: null, reachable: false, reason: expect.stringContaining('no address') },
     ]);
@@ -254,7 +254,7 @@ describe('1,000 accounts at a venue', () => {
   const MOST_A_MINUTE = 1_200;
   const accounts = Array.from({ length: 1_000 }, (_, n) => ({
     ...account(n),
-    remoteAccount: '00'.repeat(12) + n.toString(16).padStart(40, '0'),
+    remoteAccount: '00'.repeat(12) + (n + 1).toString(16).padStart(40, '0'),
   }));
   const store = { ...pollOptions({}, {}).store, query: async () => accounts as never[] };
 

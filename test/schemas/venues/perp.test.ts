@@ -71,4 +71,6 @@ test('a remote account is an address only where its first twelve bytes are empty
   expect(perpAddress('00'.repeat(12) + hex)).toBe(`0x${hex}`);
   expect(perpAddress(`${'00'.repeat(11)}01${hex}`)).toBeNull();
   expect(perpAddress(hex)).toBeNull();
+  expect(perpAddress('00'.repeat(32))).toBeNull();
+  expect(perpAddress(`${'00'.repeat(31)}01`)).toBe(`0x${'00'.repeat(19)}01`);
 });
