@@ -80,11 +80,8 @@ export function sixDigits(numerator: bigint, denominator: bigint): string {
 
 /**
  * US dollars of an amount in base units, a decimal string of six digits rounded down.
- * @param priceText decimal text of dollars for one whole token.
- * @throws RangeError where the price is no decimal or is negative.
+ * @param price dollars for one whole token, not negative.
  */
-export function usdValue(amount: bigint, decimals: number, priceText: string): string {
-  const price = parseDecimal(priceText);
-  if (price === null || price.digits < 0n) throw new RangeError(`no price: ${priceText}`);
+export function usdValue(amount: bigint, decimals: number, price: Decimal): string {
   return sixDigits(amount * price.digits, 10n ** BigInt(decimals + price.scale));
 }

@@ -1,7 +1,7 @@
 import type { QuoteRate } from '../../clickhouse/queries/ranking/ranking.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
-import { isoMillis, parseDecimal, usdValue } from '../../schemas/units.ts';
+import { type Decimal, isoMillis, parseDecimal, usdValue } from '../../schemas/units.ts';
 import { oldest } from './times.ts';
 
 /** Dollars for one whole token of a quote asset, or why there is no price. */
@@ -12,8 +12,8 @@ export type Price =
 const MAX_AGE_MS = 15 * 60_000;
 /** A source's clock may be as far ahead of ours; a time further ahead would keep its price fresh for as long. */
 const MAX_AHEAD_MS = 120_000;
-/** Products of a 128-bit amount and a rate stay inside the store's 256 bits. */
-const RATE_MAX = 10n ** 36n;
+/** Of a price: products of a 128-bit amount and its rate, of six digits more, stay inside the store's 256 bits. */
+const MOST_DIGITS = 30;
 /** In the order in which they are asked. */
 const PRICE_SOURCES = ['catalogue', 'second'] as const;
 const NAMES: Record<PriceRow['source'], { name: string; variable: string }> = {
@@ -62,13 +62,22 @@ export function priceOf(
 }
 
 function isUsable(text: string): boolean {
+  const price = countedPrice(text);
+  return price !== null && price.digits >= 0n && price.digits < 10n ** BigInt(MOST_DIGITS);
+}
+
+/** What counts of a price, for the rate and for dollars alike: digits behind its point give way where it has too many. */
+function countedPrice(text: string): Decimal | null {
   const price = parseDecimal(text);
-  return price !== null && price.digits >= 0n && price.digits < RATE_MAX / 10n ** 6n;
+  if (price === null) return null;
+  const { digits, scale } = price;
+  const over = Math.min(Math.max(digits.toString().length - MOST_DIGITS, 0), scale);
+  return { digits: digits / 10n ** BigInt(over), scale: scale - over };
 }
 
 /** Millionths of a dollar for one base unit, as a fraction in lowest powers of ten; null without a price. */
 export function rateOf(mint: string, decimals: number | null, price: Price): QuoteRate | null {
-  const parsed = price.usd === null ? null : parseDecimal(price.usd);
+  const parsed = price.usd === null ? null : countedPrice(price.usd);
   if (parsed === null || decimals === null) return null;
   const places = decimals + parsed.scale - 6;
   // Beyond 70 places no amount of 128 bits reaches a millionth.
@@ -86,9 +95,9 @@ export function inDollars(
 ): Figure {
   if (typeof amount.value !== 'string')
     return absent('computed', `${what} is absent, so it has no dollar value`);
-  if (quote.price.usd === null)
-    return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
+  const price = quote.price.usd === null ? null : countedPrice(quote.price.usd);
+  if (price === null) return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
   if (quote.decimals === null) return absent('computed', 'the decimals of the quote mint are not read yet');
-  const value = usdValue(BigInt(amount.value), quote.decimals, quote.price.usd);
+  const value = usdValue(BigInt(amount.value), quote.decimals, price);
   return figure(value, 'computed', oldest([amount.asOf, quote.price.observedAt]));
 }

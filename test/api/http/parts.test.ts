@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { priceOf, rateOf } from '../../../api/figures/price.ts';
+import { inDollars, priceOf, rateOf } from '../../../api/figures/price.ts';
 import { publicDetail } from '../../../api/http/public-detail.ts';
-import { usdValue } from '../../../schemas/units.ts';
+import { figure } from '../../../schemas/figure.ts';
+import { type Decimal, parseDecimal } from '../../../schemas/units.ts';
 
 describe('the detail of a 500', () => {
   test('keeps what went wrong and drops what is secret', () => {
@@ -39,14 +40,26 @@ describe('prices', () => {
     ['0', 6],
     ['123456789.987654321', 0],
     ['1e20', 0],
+    ['1.2345678901234567890123456789012345678', 6],
+    [`1.5${'0'.repeat(59)}`, 0],
+    [`0.${'9'.repeat(60)}`, 0],
+    [`${'9'.repeat(30)}.${'9'.repeat(45)}`, 6],
+    [`0.${'7'.repeat(60)}e-15`, 18],
   ])('the rate of %s at %i decimals ranks exactly as the dollars that are served', (usd, decimals) => {
-    const rate = rateOf('m', decimals, priceOf([{ ...row, usd }], 0));
+    const price = priceOf([{ ...row, usd }], 0);
+    expect(price.usd).toBe(usd);
+    const { digits, scale } = parseDecimal(usd) as Decimal;
+    const rate = rateOf('m', decimals, price);
     expect(rate).not.toBeNull();
     if (rate === null) return;
     for (const amount of [0n, 1n, 999_999n, 2n ** 64n - 1n, 2n ** 128n - 1n]) {
       const micro = (amount * rate.multiplier) / rate.divisor;
-      const served = usdValue(amount, decimals, usd).replace('.', '');
-      expect(BigInt(served)).toBe(micro);
+      const { value } = inDollars(figure(amount.toString(), 'here', null), 'it', { decimals, price });
+      expect(BigInt(String(value).replace('.', ''))).toBe(micro);
+      const cut = (amount * digits * 1_000_000n) / 10n ** BigInt(decimals + scale) - micro;
+      // Of thirty digits nothing is cut, and of more what no amount shows.
+      const mayBeCut = digits < 10n ** 30n ? 0n : micro / 10n ** 29n + 1n;
+      expect(cut >= 0n && cut <= mayBeCut).toBe(true);
       expect(2n ** 129n * rate.multiplier < 2n ** 256n).toBe(true);
     }
   });
@@ -60,7 +73,10 @@ describe('prices', () => {
     expect(far.reason).toContain('a time that is still to come (2099-01-01T00:00:00.000Z)');
   });
 
-  test.each(['-1', 'abc', '1e300', 'Infinity', ''])('a price of %j is none', (usd) => {
-    expect(priceOf([{ ...row, usd }], 0).usd).toBeNull();
-  });
+  test.each(['-1', 'abc', '1e300', '1e30', `${'9'.repeat(31)}.5`, `-1.${'0'.repeat(40)}`, 'Infinity', ''])(
+    'a price of %j is none',
+    (usd) => {
+      expect(priceOf([{ ...row, usd }], 0).usd).toBeNull();
+    },
+  );
 });
