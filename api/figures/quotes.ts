@@ -41,8 +41,10 @@ export function quoteAt(view: View, settings: QuoteSettings, mint: string): Quot
   return view.part(`quote ${mint}`, () => {
     const prices = view.get('prices', mint);
     view.until(freshUntil(prices, view.now));
+    const row = view.get('mint', mint);
     const pair = view.get('pair', mint);
-    return quoteOf(mint, view.get('mint', mint), pair, prices, settings, view.now);
+    const unnamed = () => unnamedReason(row, view.one('hasCatalogue'), settings);
+    return quoteOf(mint, row, pair, prices, settings, view.now, unnamed);
   });
 }
 
@@ -72,16 +74,19 @@ function quoteOf(
   prices: readonly PriceRow[],
   { launchpadVenueId, pricesFrom }: QuoteSettings,
   now: number,
+  unnamed: () => string,
 ): Quote {
   const source = catalogueSource(launchpadVenueId);
   const price = priceOf(prices, now, pricesFrom);
   const decimals = decimalsOf(row);
+  const name = nameOf(row, pair, source, decimals);
   return {
     mint,
     decimals,
     price,
     view: {
-      ...nameOf(row, pair, source, decimals),
+      ...name,
+      ...(name.symbol === null ? { symbolAbsentReason: unnamed() } : {}),
       ...iconOf(row, pair, source),
       priceUsd: price.usd === null ? null : shortestDecimal(price.usd),
       priceObservedAt: price.observedAt,
@@ -105,13 +110,24 @@ function nameOf(
   if (row !== undefined && row.symbol !== null && row.symbol !== '') {
     return { symbol: row.symbol, name: row.name, decimals, symbolSource: CHAIN_SOURCE };
   }
-  return {
-    symbol: null,
-    name: null,
-    decimals,
-    symbolSource: null,
-    symbolAbsentReason: `no symbol in the ${source}, none in ${CHAIN_SOURCE}`,
-  };
+  return { symbol: null, name: null, decimals, symbolSource: null };
+}
+
+/** Why neither place names it: what was looked at there, or that it was not. */
+function unnamedReason(
+  row: MintRow | undefined,
+  hasCatalogue: boolean,
+  { launchpadVenueId, pricesFrom }: QuoteSettings,
+): string {
+  const source = catalogueSource(launchpadVenueId);
+  if (hasCatalogue && row !== undefined) return `no symbol in the ${source}, none in ${CHAIN_SOURCE}`;
+  const unread = pricesFrom.includes('catalogue')
+    ? `the ${source} was not read yet`
+    : `the ${source} is not read, for LAUNCHPAD_CATALOGUE_URL is not set`;
+  return [
+    hasCatalogue ? `no symbol in the ${source}` : unread,
+    row === undefined ? `${CHAIN_SOURCE} was not read yet` : `no symbol in ${CHAIN_SOURCE}`,
+  ].join('; ');
 }
 
 function iconOf(row: MintRow | undefined, pair: PairRow | undefined, source: string) {

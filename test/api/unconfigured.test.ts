@@ -25,6 +25,10 @@ test('what no source is configured for is absent, and the reason names the varia
   const { body: coin } = await held.api.get<CoinResponse>(`/coins/${key('coin')}`);
   const prices = 'LAUNCHPAD_CATALOGUE_URL is not set; PRICE_URL is not set';
   expect(coin.quote).toMatchObject({ priceUsd: null, priceAbsentReason: prices });
+  const symbolAbsentReason =
+    'the launch_x:/pairs catalogue is not read, for LAUNCHPAD_CATALOGUE_URL is not set; ' +
+    'no symbol in chain:quote mint Token-2022 metadata';
+  expect(coin.quote).toMatchObject({ symbol: null, symbolAbsentReason });
   const { body: rankings } = await held.api.get<RankingsResponse>('/rankings');
   expect(rankings.items[0]?.usd.profit.reason).toBe(`no USD price of the quote asset: ${prices}`);
 });

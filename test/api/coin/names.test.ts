@@ -146,11 +146,28 @@ describe('the quote asset', () => {
     ]);
   });
 
-  test('where neither place names it, the reason names both', async () => {
+  test('where neither place names it, the reason names both, and what was looked at there', async () => {
     const { quote } = await coin();
     expect(quote).toMatchObject({ symbol: null, name: null, symbolSource: null });
-    expect(quote.symbolAbsentReason).toContain('launch_x:/pairs catalogue');
-    expect(quote.symbolAbsentReason).toContain('chain:quote mint Token-2022 metadata');
+    const reason = async () => (await coin()).quote.symbolAbsentReason;
+    expect(await reason()).toBe(
+      'the launch_x:/pairs catalogue was not read yet; chain:quote mint Token-2022 metadata was not read yet',
+    );
+    await held.api.insert('mints', [mintRow('usd', 6)]);
+    expect(await reason()).toBe(
+      'the launch_x:/pairs catalogue was not read yet; no symbol in chain:quote mint Token-2022 metadata',
+    );
+    await held.api.insert('catalogue', [{ read_at: '1', rows: [] }]);
+    expect(await reason()).toBe(
+      'no symbol in the launch_x:/pairs catalogue, none in chain:quote mint Token-2022 metadata',
+    );
+  });
+
+  test('of a mint that was not read yet its metadata has not been looked at', async () => {
+    await held.api.insert('catalogue', [{ read_at: '1', rows: [pair({ symbol: '' })] }]);
+    expect((await coin()).quote.symbolAbsentReason).toBe(
+      'no symbol in the launch_x:/pairs catalogue; chain:quote mint Token-2022 metadata was not read yet',
+    );
   });
 
   test('the catalogue prices it first, the second source where it has no price that is fresh', async () => {
