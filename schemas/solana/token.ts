@@ -29,6 +29,8 @@ export interface Mint {
 
 const MINT_SIZE = 82;
 const ACCOUNT_SIZE = 165;
+/** Either program tells one by its length alone, and takes nothing else of it: whoever makes one chooses its bytes. */
+const MULTISIG_SIZE = 355;
 /** Of an account with extensions: 1 mint, 2 token account. */
 const TYPE_AT = 165;
 const TLV_AT = 166;
@@ -43,7 +45,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function tokenProgramKind(data: Uint8Array): 'mint' | 'account' | null {
   if (data.length === MINT_SIZE) return 'mint';
   if (data.length === ACCOUNT_SIZE) return 'account';
-  if (data.length <= TYPE_AT) return null;
+  if (data.length <= TYPE_AT || data.length === MULTISIG_SIZE) return null;
   if (data[TYPE_AT] === 1) return 'mint';
   return data[TYPE_AT] === 2 ? 'account' : null;
 }

@@ -4,6 +4,7 @@ import {
   extension,
   getMintDecoder,
   getMintEncoder,
+  getMultisigEncoder,
   getTokenDecoder,
   getTokenEncoder,
 } from '@solana-program/token-2022';
@@ -162,6 +163,19 @@ describe('a token account', () => {
   });
 });
 
+test('a multisig is no mint and no account, whatever its signers have it look like', () => {
+  const signers = Array.from({ length: 11 }, () => text(key(1)));
+  for (const type of [1, 2]) {
+    const data = Uint8Array.from(getMultisigEncoder().encode({ m: 2, n: 11, isInitialized: true, signers }));
+    // A signer's key stands where a token account has its state, another where accounts with extensions have their kind.
+    data[165] = type;
+    expect([data.length, data[45], data[108]]).toEqual([355, 1, 1]);
+    expect(tokenProgramKind(data)).toBeNull();
+    expect(() => decodeTokenAccount(data)).toThrow(MalformedError);
+    expect(() => decodeMint(data, MINT)).toThrow(MalformedError);
+  }
+});
+
 test('bytes of a token program are a mint, an account or neither, and never more than malformed', () => {
   const anyData = fc.tuple(
     fc.constantFrom(82, 165, 166, 170, 300, 355),
@@ -182,7 +196,8 @@ test('bytes of a token program are a mint, an account or neither, and never more
           expect(error).toBeInstanceOf(MalformedError);
         }
       }
-      if (length > 165) expect(tokenProgramKind(data)).toBe([null, 'mint', 'account'][type]);
+      const kind = length === 355 ? null : [null, 'mint', 'account'][type];
+      if (length > 165) expect(tokenProgramKind(data)).toBe(kind);
     }),
     { seed: SEED, numRuns: 3000 },
   );

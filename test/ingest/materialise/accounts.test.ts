@@ -83,6 +83,9 @@ describe('what an account is', () => {
     expect(kindOf('a', TOKEN, tokenBytes(5n, { ...OF, state: 0 }), { expected: 'token_account' })).toBe(
       'malformed',
     );
+    const multisig = Buffer.concat([tokenBytes(5n, OF), Buffer.alloc(190, 2)]);
+    expect(kindOf('a', TOKEN, multisig, { expected: 'token_account' })).toBe('malformed');
+    expect(kindOf('a', TOKEN, multisig)).toBe('foreign');
     expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
   });
 });
