@@ -36,6 +36,15 @@ export const EXPECTED_TABLES: Record<Exclude<ExpectedAccount, 'program'>, Latest
   curve_config: 'curve_configs',
 };
 
+/**
+ * The table of what was expected at an address where the other of token account and mint stands, which says that nothing
+ * of the expected kind does: one was closed there, and the other made since. Null where it is no such state.
+ */
+export function tableOfGone({ expected }: AccountRecord, { table }: LatestState): LatestTable | null {
+  if (expected === 'token_account' && table === 'mints') return 'token_accounts';
+  return expected === 'mint' && table === 'token_accounts' ? 'mints' : null;
+}
+
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
 /**

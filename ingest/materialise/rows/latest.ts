@@ -50,7 +50,8 @@ export function latestRows(states: readonly Seen[], stored: Stored): LatestRows 
     for (const line of held) {
       const known = lastOf(line);
       const next = amongKnown(seen, known);
-      if (known !== null && next === seen && isRead(seen))
+      // What an address that hours know is of another table says nothing of them.
+      if (isOfHours && known !== null && next === seen && isRead(seen))
         unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
       const earlier = takeIn(line, next);
       if (earlier === null || !isKept(earlier.table)) continue;

@@ -2,7 +2,7 @@ import { MalformedError } from '../../../schemas/malformed.ts';
 import type { AccountRecord, DeadLetterRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { byteKey } from '../../../schemas/solana/byte-key.ts';
-import { type AccountReading, EXPECTED_TABLES, readAccount } from './account.ts';
+import { type AccountReading, EXPECTED_TABLES, readAccount, tableOfGone } from './account.ts';
 import { createMarks, type MarkRow } from './high-water-marks.ts';
 import { type Seen, versionOf } from './seen.ts';
 
@@ -24,16 +24,9 @@ export function readStates(records: readonly AccountRecord[], programId: Uint8Ar
       if (reading === 'foreign') continue;
       const key = byteKey(record.address);
       if (reading !== 'missing' && reading.mark !== undefined) marks.add(key, record, reading.mark);
-      seen.push({
-        key,
-        record,
-        version: versionOf(record),
-        reading,
-        table: tableOf(record, reading),
-        seenAt: record.blockTime,
-        kept: null,
-        novelty: 'new',
-      });
+      seen.push(seenOf(key, record, reading, tableOf(record, reading)));
+      const gone = reading === 'missing' ? null : tableOfGone(record, reading);
+      if (gone !== null) seen.push(seenOf(key, record, 'missing', gone));
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       deadLetters.push(deadAccount(record, error));
@@ -41,6 +34,16 @@ export function readStates(records: readonly AccountRecord[], programId: Uint8Ar
   }
   return { seen, marks: marks.rows(), deadLetters };
 }
+
+const seenOf = (
+  key: string,
+  record: AccountRecord,
+  reading: Seen['reading'],
+  table: Seen['table'],
+): Seen => ({
+  ...{ key, record, version: versionOf(record), reading, table },
+  ...{ seenAt: record.blockTime, kept: null, novelty: 'new' },
+});
 
 function tableOf({ expected }: AccountRecord, reading: Exclude<AccountReading, 'foreign'>): Seen['table'] {
   if (reading !== 'missing') return reading.table;

@@ -195,6 +195,19 @@ describe('a difference is found', () => {
     ).toBe(true);
   });
 
+  test('where a balance is served of an address that has a mint on the chain', async () => {
+    const { address } = await damage.one<{ address: string }>(
+      'SELECT address FROM mints FINAL WHERE exists ORDER BY address LIMIT 1',
+    );
+    const balance = { address, slot: '1', version: '1', source: 'rpc', exists: 1, amount: '7' };
+    await stage.store.insert('token_accounts', [balance]);
+    const { lines } = await stage.audit();
+    await deleteRows(stage.store, 'token_accounts', `address = '${address}'`);
+    expect(
+      lines.some((line) => line.includes(`token_accounts.exists of ${address}  served 1  chain 0`)),
+    ).toBe(true);
+  });
+
   test('where the chain has a policy of which nothing is stored, at its first slot', async () => {
     const { address, mint } = await damage.one<{ address: string; mint: string }>(
       'SELECT address, mint FROM policies FINAL WHERE exists ORDER BY address LIMIT 1',

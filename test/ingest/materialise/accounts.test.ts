@@ -164,6 +164,65 @@ describe('the states of a batch', () => {
     ).toEqual([{ slot: '40', exists: 0 }]);
   });
 
+  test.each([1, 9])(
+    'say of an address that was a token account, and is a mint, that the one is gone, %i a batch',
+    async (size) => {
+      const name = `turned, ${size} a batch`;
+      const read = (slot: bigint, data: Uint8Array) =>
+        account(name, TOKEN, data, {
+          ...{ slot, blockTime: Number(slot) * 3_600, source: 'rpc', expected: 'token_account' },
+        });
+      const states = [
+        ...[read(50n, tokenBytes(7n, OF)), read(51n, mintBytes(1n)), read(52n, mintBytes(2n))],
+        ...[read(53n, tokenBytes(9n, OF)), read(54n, mintBytes(3n))],
+      ];
+      for (let at = 0; at < states.length; at += size) await apply(...states.slice(at, at + size));
+      const of = (sql: string) => store.query(sql, { address: key(name) });
+      const where = 'WHERE address = {address:String}';
+      expect(await of(`SELECT slot, exists FROM token_accounts FINAL ${where}`)).toEqual([
+        { slot: '54', exists: 0 },
+      ]);
+      expect(await of(`SELECT slot, exists, supply FROM mints FINAL ${where}`)).toEqual([
+        { slot: '54', exists: 1, supply: '3' },
+      ]);
+      expect(
+        await of(`SELECT hour, exists, held_in, amount FROM account_hours FINAL ${where} ORDER BY hour`),
+      ).toEqual(
+        [50, 51, 52, 53, 54].map((hour) => {
+          const amount = { 50: '7', 53: '9' }[hour];
+          return {
+            hour,
+            exists: amount === undefined ? 0 : 1,
+            held_in: 'token_accounts',
+            amount: amount ?? '0',
+          };
+        }),
+      );
+      // That there is none did not change where the mint did.
+      expect(
+        await of(`SELECT after_slot, to_slot FROM unseen_changes FINAL ${where} ORDER BY to_slot`),
+      ).toEqual([
+        ...[
+          { after_slot: '50', to_slot: '51' },
+          { after_slot: '52', to_slot: '53' },
+        ],
+        { after_slot: '53', to_slot: '54' },
+      ]);
+    },
+  );
+
+  test('say of an address that was a mint, and is a token account, that the mint is gone', async () => {
+    const at = { expected: 'mint', slot: 60n } as const;
+    await apply(account('back', TOKEN, mintBytes(1n), at));
+    await apply(account('back', TOKEN, tokenBytes(5n, OF), { ...at, slot: 61n }));
+    const of = (table: string) =>
+      store.query(`SELECT slot, exists FROM ${table} FINAL WHERE address = {address:String}`, {
+        address: key('back'),
+      });
+    expect(await of('mints')).toEqual([{ slot: '61', exists: 0 }]);
+    expect(await of('token_accounts')).toEqual([{ slot: '61', exists: 1 }]);
+  });
+
   test('of a policy name its token accounts', async () => {
     const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(
       PROGRAM,

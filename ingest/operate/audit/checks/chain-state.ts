@@ -5,7 +5,7 @@ import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { RPC_WRITE_VERSION } from '../../../history/accounts/account-reader.ts';
-import { EXPECTED_TABLES, readAccount } from '../../../materialise/rows/account.ts';
+import { EXPECTED_TABLES, readAccount, tableOfGone } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
 
 /** The columns that a state of the chain has in its table, `exists` among them. */
@@ -65,6 +65,7 @@ function columnsOf(
   try {
     const reading = readAccount(record, programId);
     if (reading === 'missing') return { exists: 0 };
+    if (reading !== 'foreign' && tableOfGone(record, reading) === table) return { exists: 0 };
     if (reading === 'foreign' || reading.table !== table) return null;
     const columns: ChainColumns = { ...reading.columns(), exists: 1 };
     // Mints are read now and then: of what moves in them nothing is served.
