@@ -3,7 +3,7 @@ import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { claimsOfDay } from '../figures/day-windows.ts';
-import { type Amount, dayReason, eventSum, incompleteReason } from '../figures/missing.ts';
+import { type Amount, dayReason, eventSum, incompleteLately, incompleteReason } from '../figures/missing.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { Coin } from './find.ts';
 
@@ -16,11 +16,14 @@ export function fees({ mint, policy, view }: Coin): FeesResponse {
   const all = view.get('totals', mint) ?? NO_TOTALS;
   const uncovered =
     dayReason(view) ?? undatedLately(view, ({ mint: of, kind }) => of === mint && kind === 'FeesClaimed');
-  const incomplete = (amount: Amount) => incompleteReason(state, policy.address, amount);
-  const lifetime = (amount: Amount, value: string) =>
-    eventSum(state, state.historyReason ?? incomplete(amount), value, CLAIMS_SOURCE, all.last_claim);
-  const last24h = (amount: Amount, value: string) =>
-    eventSum(state, uncovered ?? incomplete(amount), value, CLAIMS_SOURCE, day.last_time);
+  const lifetime = (amount: Amount, value: string) => {
+    const reason = state.historyReason ?? incompleteReason(state, policy.address, amount);
+    return eventSum(state, reason, value, CLAIMS_SOURCE, all.last_claim);
+  };
+  const last24h = (amount: Amount, value: string) => {
+    const reason = uncovered ?? incompleteLately(view, policy.address, amount);
+    return eventSum(state, reason, value, CLAIMS_SOURCE, day.last_time);
+  };
   return {
     mint,
     quoteLeg: {

@@ -1,7 +1,7 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { lacks, UNDECODED, UNREADABLE } from '../../schemas/incomplete.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
-import { timeOf } from '../../schemas/units.ts';
+import { DAY_S, timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 import { lastDay, nextSecond } from './times.ts';
@@ -31,6 +31,26 @@ export function incompleteReason(
 ): string | null {
   const missing = incomplete.policies.filter(([of]) => of === policy).map(([, what]) => what);
   return lackReason(missing, amount, 'a transaction of this policy');
+}
+
+/** Why its sum of the last 24 hours is: a transaction that lacks the amount may lie in them. */
+export function incompleteLately(
+  view: Pick<View, 'now' | 'until'> & { state(): Pick<IndexState, 'incomplete'> },
+  policy: string,
+  amount: Amount,
+): string | null {
+  const { after } = lastDay(view.now);
+  const lately = view.state().incomplete.policies.filter(
+    // Behind one that is ahead of the clock older ones may be hidden.
+    ([of, what, newest]) =>
+      of === policy && lacks([what], amount) && (newest === null || Number(newest) > after),
+  );
+  for (const [, , newest] of lately) if (newest !== null) view.until((Number(newest) + DAY_S) * 1000);
+  return lackReason(
+    lately.map(([, what]) => what),
+    amount,
+    'a transaction of this policy',
+  );
 }
 
 /** Why an amount's sum over all policies is absent; null where their transactions tell it all. */

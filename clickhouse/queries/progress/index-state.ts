@@ -119,8 +119,11 @@ export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapSta
 /** The transactions that are incomplete now, and what they take with them. */
 export interface IncompleteState {
   count: number;
-  /** Policies, each beside something that is missing of it, as in schemas/incomplete.ts. */
-  policies: [policy: string, missing: string][];
+  /**
+   * Policies, each beside something that is missing of it, as in schemas/incomplete.ts, and the newest block time of the
+   * transactions that lack it; null where that of one is not known.
+   */
+  policies: [policy: string, missing: string, newest: string | null][];
   /** UTC days, YYYY-MM-DD, likewise. */
   days: [day: string, missing: string][];
   /** What is missing of a day that is not known. */
@@ -129,12 +132,17 @@ export interface IncompleteState {
   undatedEvents: UndatedEvent[];
 }
 
+/** Stands above every time: whether it is the newest nobody knows. */
+const UNKNOWN_TIME = 'toInt64(9223372036854775807)';
+
 export async function incompleteState(store: Store): Promise<IncompleteState> {
   const events = await undatedEvents(store);
   const [row] = await store.query<Omit<IncompleteState, 'undatedEvents'>>(
-    `SELECT toUInt32(count()) AS count,
-       groupUniqArrayArray(
-         arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing))) AS policies,
+    `WITH
+       arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing)) AS pairs,
+       maxMap(pairs, arrayMap(pair -> ifNull(i.block_time, ${UNKNOWN_TIME}), pairs)) AS newest
+     SELECT toUInt32(count()) AS count,
+       arrayMap((pair, time) -> (pair.1, pair.2, nullIf(time, ${UNKNOWN_TIME})), newest.1, newest.2) AS policies,
        groupUniqArrayArrayIf(
          arrayMap(what -> (toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))), toString(what)),
            i.missing), i.block_time IS NOT NULL) AS days,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { fees } from '../../../api/coin/fees.ts';
+import { coinAnswer } from '../../../api/coin/find.ts';
 import type { FeesResponse } from '../../../schemas/responses/coin/fees.ts';
 import { isoTime } from '../../../schemas/units.ts';
-import { NOW } from '../support/api.ts';
+import { NOW, SETTINGS } from '../support/api.ts';
 import { appliedRow, eventRow, key, policyRow, SLOT, signature, TIME, totalsRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 
@@ -18,13 +20,13 @@ const ASOF = isoTime(TIME);
 const CLAIMS = 'indexer:fee_claims events';
 const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
 const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
-const fees = () => read<FeesResponse>('/fees');
+const feesNow = () => read<FeesResponse>('/fees');
 const claim = (index: number, quote: string, base: string, change: object = {}) =>
   eventRow('coin', 'FeesClaimed', index, { amount_a: quote, amount_b: base, ...change });
 
 describe('fees', () => {
   test('without events the sums are genuine zeros, as old as the lowest marker', async () => {
-    const body = await fees();
+    const body = await feesNow();
     expect(body.quoteLeg).toEqual({
       lifetime: figure('11', 'chain:Policy.fees_claimed', ASOF),
       lifetimeFromEvents: figure('0', CLAIMS, MARKER),
@@ -55,7 +57,7 @@ describe('fees', () => {
       totalsRow('coin', one),
       totalsRow('coin', { ...two, log_partition: 5 }),
     ]);
-    const body = await fees();
+    const body = await feesNow();
     expect(body.quoteLeg.lifetimeFromEvents).toEqual(
       figure('36893488147419103230', CLAIMS, isoTime(TIME + 9)),
     );
@@ -72,17 +74,86 @@ describe('fees', () => {
       claim(4, '8', '80', { block_time: now + 1 }),
       claim(5, '16', '160', { block_time: null }),
     ]);
-    const body = await fees();
+    const body = await feesNow();
     expect(body.quoteLeg.last24h).toEqual(figure('6', CLAIMS, isoTime(now)));
     expect(body.baseLeg.last24h).toEqual(figure('60', CLAIMS, isoTime(now)));
     expect(body.claimCount.last24h).toBe(2);
+  });
+
+  describe('of a transaction that is incomplete', () => {
+    const now = Math.floor(NOW / 1000);
+    const cut = (name: string, block_time: number | null, missing = 'any') => ({
+      ...{ signature: signature(name), slot: '5', block_time, reason: 'cut' },
+      ...{ policies: [policyRow('coin', 'usd').address, key('another')], missing: [missing] },
+    });
+    /** Whether the sums of the legs are absent: those of all, and those of the last 24 hours. */
+    const absent = async () => {
+      const { quoteLeg, baseLeg } = await feesNow();
+      const all = [quoteLeg.lifetimeFromEvents, baseLeg.lifetime];
+      return [all, [quoteLeg.last24h, baseLeg.last24h]].map((legs) => legs.map((leg) => leg.absent ?? false));
+    };
+    const [NEITHER, BOTH] = [
+      [false, false],
+      [true, true],
+    ];
+
+    test('the lifetime sums are absent, those of the last 24 hours where it may lie in them', async () => {
+      for (const [time, lately] of [
+        [now - 86_400, NEITHER],
+        [now - 86_399, BOTH],
+        [now + 30, BOTH],
+        [null, BOTH],
+      ] as const) {
+        await held.api.insert('incomplete_transactions', [
+          cut('long ago', now - 9_000_000),
+          cut('cut', time),
+        ]);
+        expect(await absent(), String(time)).toEqual([BOTH, lately]);
+        await held.api.truncate('incomplete_transactions');
+        expect(await absent()).toEqual([NEITHER, NEITHER]);
+      }
+    });
+
+    test('they are there with the second in which the newest that lacks the amount has left them', async () => {
+      await held.api.insert('incomplete_transactions', [
+        cut('base', now - 86_000, 'FeesClaimed.baseAmount'),
+        ...[cut('older', now - 85_900, 'FeesClaimed'), cut('newer', now - 85_800, 'FeesClaimed')],
+        cut('another kind', now, 'Routed'),
+      ]);
+      const answer = coinAnswer({ latest: held.api.latest, settings: SETTINGS, readPosts: null }, fees);
+      const context = { params: { mint }, query: new URLSearchParams() };
+      for (const [later, lately, until] of [
+        [0, BOTH, 400],
+        [599, BOTH, 600],
+        [600, NEITHER, Number.POSITIVE_INFINITY],
+      ] as const) {
+        held.api.at(NOW + later * 1000);
+        expect(await absent(), `${later} s later`).toEqual([BOTH, lately]);
+        const made = await held.api.latest.read((view) => answer(context, view));
+        expect(made.until, `${later} s later`).toBe(NOW + until * 1000);
+      }
+    });
+
+    test('each amount by itself', async () => {
+      await held.api.insert('incomplete_transactions', [
+        cut('base', now - 86_000, 'FeesClaimed.baseAmount'),
+        cut('quote', now - 85_000, 'FeesClaimed.quoteAmount'),
+      ]);
+      const at = async (later: number) => {
+        held.api.at(NOW + later * 1000);
+        return absent();
+      };
+      expect(await at(399)).toEqual([BOTH, BOTH]);
+      expect(await at(400)).toEqual([BOTH, [true, false]]);
+      expect(await at(1_400)).toEqual([BOTH, NEITHER]);
+    });
   });
 
   test('recent claims are at most 100, newest first, each once', async () => {
     const rows = Array.from({ length: 120 }, (_, index) => claim(index, String(index), '0'));
     await held.api.insert('events', rows);
     await held.api.insert('events', rows.slice(0, 50));
-    const claims = (await fees()).recentClaims;
+    const claims = (await feesNow()).recentClaims;
     expect(claims).toHaveLength(100);
     expect(claims[0]).toEqual({
       signature: signature('coin FeesClaimed 119'),
