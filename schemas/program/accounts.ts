@@ -79,3 +79,8 @@ export function decodeAccount(data: Uint8Array): ProgramAccount {
   if (type === null) throw new MalformedError('account', 'unknown discriminator');
   return readers[type](data);
 }
+
+const readModelId = structReader('Policy', {}, (key) => key === 'modelId');
+
+/** Of a policy's bytes, of which nothing else is read. @throws MalformedError where they are too few. */
+export const modelIdOf = (policy: Uint8Array): number => readModelId(policy).modelId as number;

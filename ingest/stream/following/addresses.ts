@@ -1,5 +1,5 @@
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { accountType, decodeAccount } from '../../../schemas/program/accounts.ts';
+import { accountType, decodeAccount, modelIdOf } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { byteKey, bytesOfKey } from '../../../schemas/solana/byte-key.ts';
@@ -69,8 +69,10 @@ export function createFollowedAddresses(
   /** Of token accounts that a venue account names: the policies that it is of. */
   const balances = new Map<string, Set<string>>();
   const mints = new Set<string>();
-  /** Accounts whose addresses of interest can never change, and were learned. */
+  /** Accounts that were learned: of the addresses of interest in them a policy's model alone can change. */
   const learned = new Set<string>();
+  /** Of the models that are followed: to derive an address takes long, and policies are written all the time. */
+  const models = new Set<number>([0]);
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
   /** By mint: one each. */
   const pointers = new Map<string, string>();
@@ -96,6 +98,12 @@ export function createFollowedAddresses(
     if (policies === undefined) onNamed();
   };
 
+  const followModel = (found: string[], id: number) => {
+    if (models.has(id)) return;
+    models.add(id);
+    follow(found, modelAddress(programId, id), 'program');
+  };
+
   const learnProgram = (record: AccountRecord, found: string[]) => {
     if (accountType(record.data) === null) return;
     const account = decodeAccount(record.data);
@@ -106,7 +114,7 @@ export function createFollowedAddresses(
       const { mint, quoteMint, origin, modelId } = account;
       // Nobody writes to them for years: where no node lists accounts they are known by this alone.
       follow(found, origin, 'program');
-      if (modelId > 0) follow(found, modelAddress(programId, modelId), 'program');
+      followModel(found, modelId);
       const tokens = policyTokenAccounts(programId, record.address);
       for (const token of Object.values(tokens)) follow(found, token, 'token_account');
       follow(found, mint, 'mint');
@@ -171,20 +179,23 @@ export function createFollowedAddresses(
     learn: (record) => {
       const found: string[] = [];
       const { address, data } = record;
+      const key = byteKey(address);
       // A closed account may stand there again later, as another one.
       if (record.lamports === 0n) {
-        learned.delete(byteKey(address));
-        pointers.delete(byteKey(address));
+        learned.delete(key);
+        pointers.delete(key);
+        return found;
       }
-      if (record.lamports === 0n || learned.has(byteKey(address))) return found;
       try {
-        if (same(record.owner, programId)) learnProgram(record, found);
+        if (learned.has(key)) {
+          if (pairs.has(key)) followModel(found, modelIdOf(data));
+        } else if (same(record.owner, programId)) learnProgram(record, found);
         else if (isPoolOf(record)) follow(found, decodePool(data).globalConfig, 'curve_config');
         else if (isOfItsPolicy(record)) follow(found, address, 'token_account');
         else if (isFollowedMint(record)) {
           const { metadataPointer } = decodeMint(data, address);
-          if (metadataPointer === null) pointers.delete(byteKey(address));
-          else pointers.set(byteKey(address), byteKey(metadataPointer));
+          if (metadataPointer === null) pointers.delete(key);
+          else pointers.set(key, byteKey(metadataPointer));
         }
       } catch (error) {
         // The materialiser keeps it as a dead letter; there is nothing to learn from it.

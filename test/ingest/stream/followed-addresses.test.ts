@@ -3,7 +3,7 @@ import { mintData } from '../../../devnet/bytes/mint.ts';
 import { TOKEN_2022_PROGRAM } from '../../../devnet/program/state/known-programs.ts';
 import { createFollowedAddresses } from '../../../ingest/stream/following/addresses.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
+import { modelAddress, policyTokenAccounts, poolAddress } from '../../../schemas/solana/pda.ts';
 import { kitEncode } from '../../schemas/support/kit-codecs.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';
 import { account, key, PROGRAM, rawKey } from '../materialise/support/records.ts';
@@ -42,6 +42,26 @@ function balance(name: string, owner: string) {
   return account(name, TOKENS, data);
 }
 const policy = (name: string) => account(name, PROGRAM, policyBytes());
+
+test("a policy's model is followed whenever it is another, and asked for once", () => {
+  const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
+  const of = (modelId: number, change: object = {}) => ({
+    ...account('policy', PROGRAM, policyBytes({ modelId })),
+    ...change,
+  });
+  const at = (id: number) => encodeBase58(modelAddress(PROGRAM, id));
+  expect(followed.learn(of(0))).not.toContain(at(0));
+  const first = followed.size();
+  expect(followed.learn(of(7))).toEqual([at(7)]);
+  expect(followed.expectedAt(modelAddress(PROGRAM, 7))).toBe('program');
+  expect(followed.learn(of(300))).toEqual([at(300)]);
+  for (const again of [7, 0, 300]) expect(followed.learn(of(again))).toEqual([]);
+  expect(followed.learn({ ...of(8), data: policyBytes({ modelId: 8 }).subarray(0, 200) })).toEqual([]);
+  followed.learn(of(8, { lamports: 0n }));
+  expect(followed.size()).toBe(first + 2);
+  expect(followed.learn(of(9))).toEqual([at(9)]);
+  expect(followed.learn(account('other', PROGRAM, policyBytes({ modelId: 9 })))).not.toContain(at(9));
+});
 
 test('what a mint points to is read and never streamed, one address a mint', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { AGENT, type ProtocolConfig } from '../../../devnet/program/state/state.ts';
 import { mannersNamed } from '../../../devnet/rpc/manners.ts';
 import { PlaceUnknownError } from '../../../ingest/history/gap.ts';
 import { signaturePages } from '../../../ingest/history/signature-pages.ts';
@@ -86,6 +87,30 @@ test('what no node lists and history names is read, whoever wrote to it before',
   ]);
   const unread = [configAddress(program), ...named].filter((one) => !model.accounts.has(encodeBase58(one)));
   expect(unread).toEqual([]);
+});
+
+test('a model that a policy is set to is read, though it was registered before the stream and nobody named it', async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  stage.rpc.faults.behave({ scans: 'none' });
+  const { chain, model } = stage;
+  await stage.live(60);
+  const { admin } = [...chain.state().configs.values()][0] as ProtocolConfig;
+  const registered = { id: 900, name: 'of before', provider: 'nobody', enabled: true };
+  await chain.produce([{ kind: 'register_model', by: admin, ...registered }]);
+  stage.start();
+  await stage.settled();
+  const settable = () =>
+    [...chain.state().policies].find(
+      ([address, { mode, locked }]) => mode === AGENT && !locked && model.accounts.has(address),
+    )?.[1];
+  await stage.liveUntil('a policy of an agent is known', () => settable() !== undefined);
+  const policy = settable() as NonNullable<ReturnType<typeof settable>>;
+  const at = encodeBase58(modelAddress(decodeKey(chain.programId) as Uint8Array, registered.id));
+  expect(model.accounts.has(at)).toBe(false);
+  const terms = { ...policy, modelId: registered.id };
+  await chain.produce([{ kind: 'set_policy', mint: policy.mint, by: policy.authority, terms }]);
+  expect([...chain.state().policies.values()].some(({ modelId }) => modelId === registered.id)).toBe(true);
+  await stage.restUntil('its model is read', () => model.accounts.has(at));
 });
 
 test('a place of a list that a node refuses is one that it does not know', async () => {
