@@ -39,7 +39,7 @@ const LONG = [
   'test/explorer/{browser,coin-page,ranking-page,status-age}.test.ts',
   'test/ingest/kafka/{frozen,stream}.test.ts',
   'test/ingest/audit/{live,found,not-comparable}.test.ts',
-  'test/ingest/materialise/{decided,event-times,hours,interrupted,named,settled-profits}.test.ts',
+  'test/ingest/materialise/{decided,event-times,hours,interrupted,many-owners,named,settled-profits}.test.ts',
   'test/ingest/replay/full.test.ts',
   'test/ingest/stream/stream-providers.test.ts',
   'test/api/latest/{change-feed,tallies}.test.ts',

@@ -155,8 +155,9 @@ export function createSums(
       const mints = new Set([...touched.mints, ...lacking.mints]);
       await recompute({ ...of, mints, intervals: touched.intervals });
     } else {
-      // First: what is told of the others would have it forgotten that these are lacking.
-      await recompute({ ...of, ...lacking });
+      // First: what is told of the others would have it forgotten that these are lacking. What is touched is not summed up
+      // yet: they hold no fact of this batch for sure, which may come again cut shorter.
+      await recompute({ ...of, offset: applied < 0n ? 0n : applied, ...lacking });
       await recompute({ ...of, ...touched });
     }
     settled.add(partition);

@@ -149,6 +149,40 @@ describe('spans that are kept back', () => {
     expect(row?.routed).toBe('101111');
   });
 
+  test('are written by who takes over without taking from what comes again shorter, where it dies before the rest', async () => {
+    const own = PARTITION + 3;
+    const event = (offset: number, at: number) =>
+      transaction(`shorter ${offset}`, interval(at) + BigInt(offset), [
+        routed(10n ** BigInt(offset), 'shorter'),
+      ]);
+    const handOut = (store: Store, first: number, records: LogRecord[]) =>
+      createMaterialiser({ store, programId: PROGRAM })(
+        batchOf('transactions', logOf(records, BigInt(first)), { partition: own }),
+      );
+    const one = live as Store;
+    const keepsBack = createMaterialiser({ store: one, programId: PROGRAM });
+    for (const offset of [0, 1, 2])
+      await keepsBack(
+        batchOf('transactions', logOf([event(offset, 10)], BigInt(offset)), { partition: own }),
+      );
+    let statements = 0;
+    const command: Store['command'] = async (sql, params) => {
+      statements += 1;
+      // So many make the sums of what was kept back.
+      if (statements > 7) throw new Error('killed');
+      await one.command(sql, params);
+    };
+    const both = [event(3, 11), event(4, 11)];
+    await expect(handOut({ ...one, command }, 3, both)).rejects.toThrow('killed');
+    await handOut(one, 3, both.slice(0, 1));
+    expect(
+      await one.query(
+        `SELECT toString(sum(routed)) AS routed FROM policy_totals FINAL WHERE log_partition = ${own}
+         UNION ALL SELECT toString(sum(protocol_cut)) FROM quote_days FINAL WHERE log_partition = ${own}`,
+      ),
+    ).toEqual([{ routed: '11111' }, { routed: '11111' }]);
+  });
+
   test('leave no day with an event that has gone to another, whoever is told of that', async () => {
     const at = interval(5);
     const told = (offset: number, name: string, index: null | 1, days: number) =>

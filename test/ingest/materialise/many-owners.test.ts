@@ -1,0 +1,222 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createRandom } from '../../../devnet/program/state/random.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { NARROWEST } from '../../../ingest/materialise/rollups/slot-intervals.ts';
+import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { batchOf, EVENING, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
+
+const SEED = Number(process.env.SEED ?? 20_261_126);
+const PARTITIONS = 3;
+const WRITERS = 3;
+const RECORDS = process.env.NIGHTLY === '1' ? 400 : 60;
+const TABLES = ['policy_totals', 'quote_days', 'kind_spans', 'policy_spans', 'quote_spans'];
+
+let [unkind, kind]: Store[] = [];
+beforeAll(async () => {
+  [unkind, kind] = await Promise.all([embeddedDatabase('several'), embeddedDatabase('several')]);
+});
+afterAll(() => Promise.all([unkind?.close(), kind?.close()]));
+
+const random = createRandom(`many owners ${SEED}`);
+const chance = (share: number): boolean => random.next() < share;
+const upTo = (most: number): number => Math.floor(random.next() * (most + 1));
+
+/** A record, and what it adds to what is routed. */
+type Logged = { record: LogRecord; amount: bigint };
+
+/**
+ * Each partition's: most events are of the newest interval of slots, some transactions are told a second time, and some
+ * batches will have markers alone.
+ */
+function logs(): Logged[][] {
+  return Array.from({ length: PARTITIONS }, (_, partition) => {
+    let interval = 100;
+    const told: TransactionRecord[] = [];
+    return Array.from({ length: RECORDS }, (_, at) => {
+      if (chance(0.06)) interval += 1 + upTo(1) * 63;
+      const slot = BigInt((chance(0.05) ? interval - 1 : interval) * NARROWEST + upTo(NARROWEST - 1));
+      if (chance(0.45)) return { record: marker(slot), amount: 0n };
+      const again = chance(0.15) ? told[upTo(told.length - 1)] : undefined;
+      if (again !== undefined)
+        return { record: { ...again, index: again.index === null ? 1 : null }, amount: 0n };
+      const amount = BigInt(1 + upTo(1_000_000));
+      const blockTime = EVENING + upTo(1) * 86_400;
+      const change = { blockTime, index: chance(0.3) ? null : 1 };
+      const record = transaction(
+        `${partition} ${at}`,
+        slot,
+        [routed(amount, `${partition} ${upTo(2)}`)],
+        change,
+      );
+      told.push(record);
+      return { record, amount };
+    });
+  });
+}
+
+interface World {
+  isCalm: boolean;
+  /** Writes whose connection was cut, and which land when they will. */
+  late: (() => Promise<void>)[];
+}
+
+/** A process: what it asks of the store may fail, fail and stand all the same, land later, or wait until it wakes. */
+function createWriter(store: Store, world: World) {
+  let frozen: PromiseWithResolvers<void> | null = null;
+  const awake = async () => {
+    await pause(1);
+    while (frozen !== null) await frozen.promise;
+  };
+  const write = async (work: () => Promise<void>): Promise<void> => {
+    await awake();
+    if (world.isCalm) return work();
+    if (chance(0.01)) {
+      frozen = Promise.withResolvers();
+      await awake();
+    }
+    if (chance(0.02)) throw new Error('refused');
+    if (chance(0.02)) {
+      world.late.push(work);
+      throw new Error('cut: it lands later');
+    }
+    const isUntold = chance(0.02);
+    await work();
+    if (isUntold) throw new Error('cut: it stands');
+  };
+  const own: Store = {
+    ...store,
+    query: async (sql, params) => {
+      await awake();
+      if (!world.isCalm && chance(0.01)) throw new Error('not answered');
+      return store.query(sql, params);
+    },
+    insert: (table, rows) => write(() => store.insert(table, rows)),
+    command: (sql, params) => write(() => store.command(sql, params)),
+  };
+  return {
+    materialise: createMaterialiser({ store: own, programId: PROGRAM }),
+    isFrozen: () => frozen !== null,
+    wake: () => {
+      frozen?.resolve();
+      frozen = null;
+    },
+    /** Partitions of which a batch is under way. */
+    busy: new Set<number>(),
+  };
+}
+type Writer = ReturnType<typeof createWriter>;
+
+const appliedIn = async (store: Store, partition: number): Promise<number> => {
+  const [row] = await store.query<{ offset: string }>(
+    `SELECT toString(log_offset) AS offset FROM applied FINAL
+     WHERE topic = 'transactions' AND log_partition = {partition:UInt32}`,
+    { partition },
+  );
+  return Number(row?.offset ?? -1);
+};
+
+/** What readers are told to have been routed, each from a table of its own. */
+async function routedIn(store: Store, partition: number): Promise<bigint[]> {
+  const rows = await store.query<{ of: string }>(
+    `SELECT toString(sum(routed)) AS of FROM policy_totals FINAL WHERE log_partition = {partition:UInt32}
+     UNION ALL SELECT toString(sum(protocol_cut)) FROM quote_days FINAL WHERE log_partition = {partition:UInt32}`,
+    { partition },
+  );
+  return rows.map(({ of }) => BigInt(of));
+}
+const amountOf = (some: readonly Logged[]): bigint => some.reduce((sum, { amount }) => sum + amount, 0n);
+
+const sumsIn = (store: Store) =>
+  Promise.all(
+    TABLES.map((table) =>
+      store.query(`SELECT * EXCEPT (log_offset) FROM ${table} FINAL WHERE event_count > 0 ORDER BY ALL`),
+    ),
+  );
+
+test(`whoever has a partition, for however long, and whatever fails: sums are those of the log (seed ${SEED})`, async () => {
+  const [one, other] = [unkind as Store, kind as Store];
+  const world: World = { isCalm: false, late: [] };
+  const writers = Array.from({ length: WRITERS }, () => createWriter(one, world));
+  const all = logs();
+  let [moves, failures] = [0, 0];
+
+  const fill = async (partition: number, records: readonly Logged[]): Promise<void> => {
+    let owner: Writer | null = null;
+    let next = 0;
+    let handedOut = 0;
+    while (next < records.length) {
+      if (owner === null || owner.isFrozen() || chance(0.25)) {
+        const free: Writer[] = writers.filter((one) => !one.isFrozen() && !one.busy.has(partition));
+        for (const writer of writers) if (chance(0.3)) writer.wake();
+        if (free.length === 0) {
+          await pause(1);
+          continue;
+        }
+        owner = free[upTo(free.length - 1)] as Writer;
+        moves += 1;
+        // What is committed to the group may be older than what is applied.
+        next = Math.max(0, (await appliedIn(one, partition)) + 1 - upTo(chance(0.2) ? 3 : 0));
+      }
+      const writer: Writer = owner;
+      const entries = logOf(
+        records.slice(next, next + 1 + upTo(4)).map(({ record }) => record),
+        BigInt(next),
+      );
+      handedOut = Math.max(handedOut, next + entries.length);
+      const owned = () => owner === writer;
+      writer.busy.add(partition);
+      const done = writer
+        .materialise(batchOf('transactions', entries, { partition, owned }))
+        .then(
+          () => true,
+          () => false,
+        )
+        .finally(() => writer.busy.delete(partition));
+      const outcome = await Promise.race([done, frozenOr(writer, done)]);
+      if (outcome === true) {
+        next += entries.length;
+        for (const told of await routedIn(one, partition)) {
+          expect(told).toBeGreaterThanOrEqual(amountOf(records.slice(0, next)));
+          expect(told).toBeLessThanOrEqual(amountOf(records.slice(0, handedOut)));
+        }
+      } else if (outcome === false) failures += 1;
+      else owner = null;
+      if (chance(0.1)) await world.late.splice(upTo(world.late.length), 1)[0]?.();
+    }
+  };
+  const frozenOr = async (writer: Writer, done: Promise<boolean>): Promise<'frozen' | boolean> => {
+    let isOver = false;
+    done.finally(() => {
+      isOver = true;
+    });
+    while (!isOver && !writer.isFrozen()) await pause(1);
+    return isOver ? done : 'frozen';
+  };
+
+  await Promise.all(all.map((records, partition) => fill(partition, records)));
+  for (const writer of writers) writer.wake();
+  world.isCalm = true;
+  while (writers.some(({ busy }) => busy.size > 0)) await pause(1);
+  for (const late of world.late) await late();
+
+  // Each partition goes on elsewhere: what was kept back is written by who takes over.
+  const end = BigInt(900 * NARROWEST);
+  const last = (partition: number) => [
+    transaction(`last of ${partition}`, end, [routed(1n, `${partition} 0`)]),
+  ];
+  const clean = createMaterialiser({ store: other, programId: PROGRAM });
+  const takesOver = createMaterialiser({ store: one, programId: PROGRAM });
+  for (const [partition, records] of all.entries()) {
+    const from = (await appliedIn(one, partition)) + 1;
+    expect(from).toBe(records.length);
+    const whole = [...records.map(({ record }) => record), ...last(partition)];
+    await takesOver(batchOf('transactions', logOf(whole.slice(from), BigInt(from)), { partition }));
+    await clean(batchOf('transactions', logOf(whole), { partition }));
+  }
+  expect(moves).toBeGreaterThan(PARTITIONS);
+  expect(failures).toBeGreaterThan(0);
+  expect(await sumsIn(one)).toEqual(await sumsIn(other));
+});
