@@ -40,6 +40,11 @@ export interface LogBatch {
   entries: LogEntry[];
   /** Unix milliseconds at which the newest of them was appended; absent where the log ends with its process. */
   writtenAt?: number;
+  /**
+   * Another number each time that the group gave out its partitions: whoever had this one in between may have written of
+   * what is handed out now. Absent where nobody else reads.
+   */
+  assignment?: number;
   /** False once the partition was taken away: stop, write nothing more. */
   owned(): boolean;
 }

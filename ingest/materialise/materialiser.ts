@@ -91,6 +91,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await announce?.(made.changes);
       options.onChanged?.(made.changes);
     }
+    mine.untold.delete(made.place);
     await writeWhatIsWhole(made);
     if (reread === undefined) await writePlace(made, underWay);
     for (const letter of letters) options.onDeadLetter?.(letter);
@@ -117,7 +118,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const checkOwned = () => {
       if (!owned()) throw lost();
     };
-    const changes: Changes = new Map();
+    const changes = mine.untold.get(place) ?? new Map();
+    mine.untold.set(place, changes);
+    // Whoever had the partition may have died before it told what it found; what it wrote already is no news here.
+    if (!goesOn && HISTORY_TOPICS.includes(topic)) noteKeys(changes, 'unseen_changes', ['']);
     const insert: Insert = async (table, rows, keys) => {
       if (rows.length === 0) return;
       checkOwned();
@@ -127,7 +131,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     };
     const records = recordsByKind(batch);
     const told = profitRows(records.profits);
-    const alone = goesOn && reread === undefined;
+    // Nobody else has written of it: who is asked for a recompute does not know what was written.
+    const alone = goesOn && reread === undefined && records.recomputes.length === 0;
     const { transactions, dated } = await mine.timesOf(records.transactions, alone);
     const read = await settledFacts(store, transactions, programId, { partition, told });
     const { facts, undone, decided } = await mine.decide(read, transactions, alone);
@@ -144,6 +149,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       place,
       before,
       goesOn,
+      alone,
       changes,
       owned,
       lost,
@@ -156,14 +162,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   /** What makes sums absent comes before the facts it is about. */
   async function writeWhatIsMissing(made: BegunBatch): Promise<DerivedRows> {
-    const { insert, goesOn, told, facts, gaps, struck, disputed } = made;
+    const { insert, alone, told, facts, gaps, struck, disputed } = made;
     const { settleDerived, named } = made.memory;
     if (reread === undefined) await insert('gaps', gaps.opened);
     await insert('disputed_transactions', disputed);
     await insert('stream_holes', struck.holes, ['']);
     await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
-    const derived = await settleDerived(facts, struck.takenBack, goesOn);
+    const derived = await settleDerived(facts, struck.takenBack, alone);
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     const names = named.rowsOf([...facts.events, ...derived.events]);
@@ -173,7 +179,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {
-    const { batch, before, goesOn, changes, owned, checkOwned, insert, records, facts, struck } = made;
+    const { batch, before, alone, changes, owned, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
     if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
@@ -193,9 +199,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (topic !== 'transactions') return;
     const { offset } = batch.entries.at(-1) as LogEntry;
     const ownFacts = [...facts.events, ...derived.events];
-    // Who was away, or is asked for a recompute, does not know what others have written meanwhile; nor does it know
-    // what is struck out.
-    const anew = !goesOn || records.recomputes.length + struck.events.length > 0;
+    // Nor is it known what is struck out.
+    const anew = !alone || struck.events.length > 0;
     const applied = before.offset;
     await made.memory.writeSums(
       { partition, offset, facts: ownFacts, touched, applied, anew, owned },
@@ -205,7 +210,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   /** Latest states, readings, and the letters that were found among all of it. */
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
-    const { batch, before, goesOn, changes, insert, records, facts, states, struckOut } = made;
+    const { batch, before, goesOn, alone, changes, insert, records, facts, states, struckOut } = made;
     const { writeStates, resolvedBy } = made.memory;
     const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried, unseen } = records;
@@ -219,7 +224,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const letterRows = letters.map((letter) => deadLetterRow(letter, records.toldAt.get(letter) ?? now));
     await insert('dead_letters', letterRows);
     const { partition } = batch;
-    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn, struck: struckOut });
+    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn: alone, struck: struckOut });
     await insert('resolved_letters', resolved);
     if (resolved.length > 0) noteKeys(changes, 'dead_letters', ['']);
     return letters;

@@ -1,3 +1,4 @@
+import type { Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { createDerived } from './derived-events.ts';
 import { createDecided } from './disputes/decided-transactions.ts';
@@ -23,6 +24,8 @@ export const createMemory = (
 ) => ({
   /** Where partitions are, by topic and number. */
   known: new Map<string, Progress>(),
+  /** What tries of a batch that failed wrote and had not told of yet: the next finds it there, and no news in it. */
+  untold: new Map<string, Changes>(),
   /** Those of them that the database is asked for once more: something failed since. */
   doubted: new Set<string>(),
   /** How often something did. */

@@ -20,6 +20,8 @@ export interface Progress {
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
+  /** That by which this process had the partition then; null where it was read, or nobody else reads the log. */
+  assignment: number | null;
 }
 
 /** As it is read back, where a time is a string. */
@@ -51,6 +53,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
   return {
     topic,
     partition,
+    assignment: null,
     offset: BigInt(row?.log_offset ?? -1),
     slot: BigInt(row?.slot ?? 0),
     blockTime: row?.block_time == null ? null : Number(row.block_time),
@@ -108,7 +111,8 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
 /** Where a partition stands behind a batch. @param now unix milliseconds */
 export function advance(before: Progress, batch: LogBatch, now: number): Progress {
   const writtenAt = writtenUpTo(before, batch, now);
-  const progress: Progress = { ...before, writtenAt, gaps: new Map(before.gaps) };
+  const assignment = batch.assignment ?? null;
+  const progress: Progress = { ...before, writtenAt, assignment, gaps: new Map(before.gaps) };
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
     if (record.kind === 'gap')
@@ -152,7 +156,11 @@ export async function skipCutOffBatch(store: Store, most: number): Promise<void>
   await store.insert('applied', [progressRow(passed, Number(last?.at ?? 0))]);
 }
 
-/** Whether a batch follows on what was applied, or the partition was away meanwhile. */
+/** Whether a batch follows on what was applied, or the partition was away meanwhile, if only for what failed elsewhere. */
 export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
-  return progress !== undefined && batch.entries[0]?.offset === progress.offset + 1n;
+  return (
+    progress !== undefined &&
+    progress.assignment === (batch.assignment ?? null) &&
+    batch.entries[0]?.offset === progress.offset + 1n
+  );
 }

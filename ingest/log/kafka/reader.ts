@@ -38,9 +38,9 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
       const signal = AbortSignal.any([stop, grown.signal]);
       const assembly = createAssembly();
       const size = createBatchSize(options.maxBatch ?? MOST_AT_ONCE);
+      /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
+      let generation = 0;
       while (!signal.aborted) {
-        /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
-        let generation = 0;
         const crash = Promise.withResolvers<void>();
         const consumer = await retryUntilDone<WireConsumer>(
           'joining the group',
@@ -53,7 +53,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
                 return applyBatch(
                   batch,
                   apply,
-                  { prefix, logger, assembly, size },
+                  { prefix, logger, assembly, size, assignment: then },
                   () => then === generation && batch.running(),
                   signal,
                 );
@@ -106,13 +106,14 @@ function undeclared(
 export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger'> & {
   assembly: Assembly;
   size: BatchSize;
+  assignment?: number;
 };
 
 /** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
 export async function applyBatch(
   batch: WireBatch,
   apply: Apply,
-  { prefix, logger, assembly, size }: ApplyOptions,
+  { prefix, logger, assembly, size, assignment }: ApplyOptions,
   owned: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -133,7 +134,8 @@ export async function applyBatch(
         .flatMap((entry) => assembly.take(`${topic}/${partition}`, entry));
       const writtenAt = messages.reduce((newest, message) => Math.max(newest, message.writtenAt), 0);
       const isOwned = () => owned() && heart.failure() === null;
-      const place = { topic, partition, entries, writtenAt, owned: isOwned };
+      const read = { topic, partition, entries, writtenAt, owned: isOwned };
+      const place = assignment === undefined ? read : { ...read, assignment };
       if (!(await applyUntilDone(place, apply, batch.rewind, logger, signal))) {
         if (!isOwned() && !signal.aborted) size.lost(tried);
         break;

@@ -215,7 +215,13 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
       const all = new Set([...first.names(), ...second.names()]);
       expect(all.size).toBe(30);
     });
+    // What the first has left is given out anew.
+    await writer.append(Array.from({ length: 30 }, (_, name) => accountRecord(2n, name)));
     await writer.close();
+    await awaited(() => {
+      const later = first.batches.filter(({ topic }) => topic === 'accounts').at(-1);
+      expect(later?.assignment).toBeGreaterThan(batch.assignment as number);
+    });
   });
 
   test('the position is the lowest last marker, however far behind it stands', async () => {

@@ -24,35 +24,45 @@ const random = createRandom(`many owners ${SEED}`);
 const chance = (share: number): boolean => random.next() < share;
 const upTo = (most: number): number => Math.floor(random.next() * (most + 1));
 
-/** A record, and what it adds to what is routed. */
-type Logged = { record: LogRecord; amount: bigint };
+/** A record, and what it adds to what is routed, of a policy and of a day. */
+type Logged = { record: LogRecord; adds: Amounts };
+type Amounts = readonly [ofPolicies: bigint, ofDays: bigint];
+const NOTHING: Amounts = [0n, 0n];
+
+/** Of two days. */
+const timeOf = (amount: bigint): number => EVENING + Number(amount % 2n) * 86_400;
 
 /**
- * Each partition's: most events are of the newest interval of slots, some transactions are told a second time, and some
- * batches will have markers alone.
+ * Each partition's: most events are of the newest interval of slots, some transactions are told a second time, which may tell their
+ * time, and some batches will have markers alone.
  */
 function logs(): Logged[][] {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
     let interval = 100;
-    const told: TransactionRecord[] = [];
-    return Array.from({ length: RECORDS }, (_, at) => {
+    const told: { record: TransactionRecord; amount: bigint; isDated: boolean }[] = [];
+    return Array.from({ length: RECORDS }, (_, at): Logged => {
       if (chance(0.06)) interval += 1 + upTo(1) * 63;
       const slot = BigInt((chance(0.05) ? interval - 1 : interval) * NARROWEST + upTo(NARROWEST - 1));
-      if (chance(0.45)) return { record: marker(slot), amount: 0n };
-      const again = chance(0.15) ? told[upTo(told.length - 1)] : undefined;
-      if (again !== undefined)
-        return { record: { ...again, index: again.index === null ? 1 : null }, amount: 0n };
+      if (chance(0.45)) return { record: marker(slot), adds: NOTHING };
+      const again = chance(0.2) ? told[upTo(told.length - 1)] : undefined;
+      if (again !== undefined) {
+        const { record, amount, isDated } = again;
+        again.isDated = true;
+        const blockTime = timeOf(amount);
+        const other = { ...record, blockTime, index: record.index === null ? 1 : null };
+        return { record: other, adds: isDated ? NOTHING : [0n, amount] };
+      }
       const amount = BigInt(1 + upTo(1_000_000));
-      const blockTime = EVENING + upTo(1) * 86_400;
-      const change = { blockTime, index: chance(0.3) ? null : 1 };
+      const isDated = chance(0.8);
+      const change = { blockTime: isDated ? timeOf(amount) : null, index: chance(0.3) ? null : 1 };
       const record = transaction(
         `${partition} ${at}`,
         slot,
         [routed(amount, `${partition} ${upTo(2)}`)],
         change,
       );
-      told.push(record);
-      return { record, amount };
+      told.push({ record, amount, isDated });
+      return { record, adds: [amount, isDated ? amount : 0n] };
     });
   });
 }
@@ -118,16 +128,21 @@ const appliedIn = async (store: Store, partition: number): Promise<number> => {
   return Number(row?.offset ?? -1);
 };
 
-/** What readers are told to have been routed, each from a table of its own. */
-async function routedIn(store: Store, partition: number): Promise<bigint[]> {
-  const rows = await store.query<{ of: string }>(
-    `SELECT toString(sum(routed)) AS of FROM policy_totals FINAL WHERE log_partition = {partition:UInt32}
-     UNION ALL SELECT toString(sum(protocol_cut)) FROM quote_days FINAL WHERE log_partition = {partition:UInt32}`,
-    { partition },
-  );
-  return rows.map(({ of }) => BigInt(of));
+/** What readers are told to have been routed. */
+async function routedIn(store: Store, partition: number): Promise<Amounts> {
+  const of = async (column: string, table: string) => {
+    const [row] = await store.query<{ sum: string }>(
+      `SELECT toString(sum(${column})) AS sum FROM ${table} FINAL WHERE log_partition = {partition:UInt32}`,
+      { partition },
+    );
+    return BigInt(row?.sum ?? 0);
+  };
+  return [await of('routed', 'policy_totals'), await of('protocol_cut', 'quote_days')];
 }
-const amountOf = (some: readonly Logged[]): bigint => some.reduce((sum, { amount }) => sum + amount, 0n);
+const sumOf = (some: readonly Logged[]): Amounts => [
+  some.reduce((sum, { adds: [ofPolicies] }) => sum + ofPolicies, 0n),
+  some.reduce((sum, { adds: [, ofDays] }) => sum + ofDays, 0n),
+];
 
 const sumsIn = (store: Store) =>
   Promise.all(
@@ -147,6 +162,7 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
     let owner: Writer | null = null;
     let next = 0;
     let handedOut = 0;
+    let assignment = 0;
     while (next < records.length) {
       if (owner === null || owner.isFrozen() || chance(0.25)) {
         const free: Writer[] = writers.filter((one) => !one.isFrozen() && !one.busy.has(partition));
@@ -157,6 +173,7 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
         }
         owner = free[upTo(free.length - 1)] as Writer;
         moves += 1;
+        assignment += 1;
         // What is committed to the group may be older than what is applied.
         next = Math.max(0, (await appliedIn(one, partition)) + 1 - upTo(chance(0.2) ? 3 : 0));
       }
@@ -169,7 +186,7 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
       const owned = () => owner === writer;
       writer.busy.add(partition);
       const done = writer
-        .materialise(batchOf('transactions', entries, { partition, owned }))
+        .materialise(batchOf('transactions', entries, { partition, assignment, owned }))
         .then(
           () => true,
           () => false,
@@ -178,9 +195,10 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
       const outcome = await Promise.race([done, frozenOr(writer, done)]);
       if (outcome === true) {
         next += entries.length;
-        for (const told of await routedIn(one, partition)) {
-          expect(told).toBeGreaterThanOrEqual(amountOf(records.slice(0, next)));
-          expect(told).toBeLessThanOrEqual(amountOf(records.slice(0, handedOut)));
+        const [least, most] = [sumOf(records.slice(0, next)), sumOf(records.slice(0, handedOut))];
+        for (const [at, told] of (await routedIn(one, partition)).entries()) {
+          expect(told).toBeGreaterThanOrEqual(least[at] as bigint);
+          expect(told).toBeLessThanOrEqual(most[at] as bigint);
         }
       } else if (outcome === false) failures += 1;
       else owner = null;

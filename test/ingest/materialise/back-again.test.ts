@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { firstSlotOfInterval } from '../../../ingest/materialise/rollups/slot-intervals.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { account, batchOf, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await embeddedDatabase('several');
+});
+afterEach(() => store.close());
+
+const process = (over: Store = store) => createMaterialiser({ store: over, programId: PROGRAM });
+
+/** Whoever writes to this table is killed. */
+function refusing(table: string): Store {
+  const insert: Store['insert'] = async (into, rows) => {
+    if (into === table) throw new Error('killed');
+    await store.insert(into, rows);
+  };
+  return { ...store, insert };
+}
+
+const handOut =
+  (topic: LogBatch['topic']) => (first: number, records: readonly LogRecord[], assignment: number) =>
+    batchOf(topic, logOf(records, BigInt(first)), { assignment });
+const transactions = handOut('transactions');
+const accounts = handOut('accounts');
+
+const at = (slot: number, amount: number, source: 'rpc' | 'stream') => {
+  const data = Buffer.alloc(165);
+  data.writeBigUInt64LE(BigInt(amount), 64);
+  data[108] = 1;
+  const owner = decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array;
+  const reading = source === 'rpc' ? { writeVersion: (1n << 64n) - 1n } : {};
+  return account('balance', owner, data, {
+    ...{ source, slot: BigInt(slot), expected: 'token_account', ...reading },
+  });
+};
+
+const days = () => store.query('SELECT toString(sum(routed_to_lp)) AS lp FROM quote_days FINAL');
+const told = async () =>
+  (await store.query<{ keys: string }>('SELECT keys FROM changes ORDER BY at, seq')).map(
+    ({ keys }) => Object.keys(JSON.parse(keys)) as string[],
+  );
+
+describe('whoever has a partition back', () => {
+  test('goes by nothing that he kept of it, where another wrote of the same offsets and died', async () => {
+    const first = process();
+    const undated = { blockTime: null, index: 1 };
+    await first(transactions(0, [transaction('t', 1_200n, [routed(7n)], undated)], 1));
+    await first(transactions(1, [transaction('x', 1_201n, [routed(100n)])], 1));
+    // It is told its time by one that does not know its place in the block.
+    const again = [transaction('t', 1_200n, [routed(7n)], { source: 'rpc', index: null })];
+    await expect(process(refusing('applied'))(transactions(2, again, 1))).rejects.toThrow('killed');
+    await first(transactions(2, again, 2));
+    await first(transactions(3, [transaction('y', 1_202n, [routed(1_000n)])], 2));
+    expect(await days()).toEqual([{ lp: '1107' }]);
+    await first(transactions(4, [transaction('z', 5_202n, [routed(1n)])], 2));
+    expect(await days()).toEqual([{ lp: '1108' }]);
+  });
+
+  test('sees what another found that the stream had not brought', async () => {
+    const first = process();
+    await first(accounts(0, [at(1, 7, 'stream'), marker(1n)], 1));
+    const found = [at(35, 8, 'rpc'), marker(2n)];
+    await expect(process(refusing('changes'))(accounts(2, found, 1))).rejects.toThrow('killed');
+    await first(accounts(2, found, 2));
+    expect((await told()).at(-1)).toContain('unseen_changes');
+    // The stream brings it after all.
+    await first(accounts(4, [at(12, 8, 'stream'), marker(12n)], 2));
+    expect(await store.query('SELECT toString(slot) AS slot FROM brought_changes FINAL')).toEqual([
+      { slot: '12' },
+    ]);
+  });
+
+  test('looks whether all of it stands: the database may have been restored while he was paused', async () => {
+    const first = process();
+    await first(transactions(0, [transaction('t', 1_200n, [routed(7n)])], 1));
+    for (const table of ['applied', 'events', 'events_by_slot'])
+      await store.command(`TRUNCATE TABLE ${table}`);
+    await expect(first(transactions(1, [transaction('x', 1_201n, [routed(1n)])], 2))).rejects.toBeInstanceOf(
+      OffsetGapError,
+    );
+  });
+});
+
+test('what a try found that failed is told of by the one that does not', async () => {
+  let fails = false;
+  const insert: Store['insert'] = async (into, rows) => {
+    if (fails && into === 'changes') {
+      fails = false;
+      throw new Error('cut');
+    }
+    await store.insert(into, rows);
+  };
+  const one = process({ ...store, insert });
+  await one(accounts(0, [at(1, 7, 'stream'), marker(1n)], 1));
+  const found = accounts(2, [at(35, 8, 'rpc'), marker(2n)], 1);
+  fails = true;
+  await expect(one(found)).rejects.toThrow('cut');
+  await one(found);
+  expect((await told()).at(-1)).toContain('unseen_changes');
+});
+
+test('who is asked to sum up again does not know which events of it have no time', async () => {
+  const owner = process();
+  await owner(transactions(0, [transaction('x', 1_199n, [routed(100n)])], 1));
+  const replay = createMaterialiser({
+    ...{ store, programId: PROGRAM },
+    recomputeByOwner: async (partition, { mints, intervals }) => {
+      const slots = [...intervals].map(firstSlotOfInterval);
+      await owner(transactions(1, [{ kind: 'recompute', partition, mints: [...mints], slots }], 1));
+    },
+  });
+  const undated = { blockTime: null, index: 1 };
+  await replay(batchOf('transactions', logOf([transaction('t', 1_200n, [routed(7n)], undated)])));
+  await owner(transactions(2, [transaction('t', 1_200n, [routed(7n)], { source: 'rpc' })], 1));
+  expect(await days()).toEqual([{ lp: '107' }]);
+  expect(await store.query('SELECT toString(slot) AS slot FROM dated_events')).toEqual([{ slot: '1200' }]);
+});
