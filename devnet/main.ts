@@ -92,7 +92,8 @@ async function main(): Promise<void> {
   }
   const stop = new AbortController();
   const end = () => stop.abort();
-  process.once('SIGTERM', end);
+  // More than once: a signal to the whole group comes again from the parent.
+  process.on('SIGTERM', end);
   // A terminal's Ctrl-C reaches the parent too, which ends this one when it is done with it.
   process.on('SIGINT', options.parentPid === null ? end : () => {});
   const unwatch = watchParent(options.parentPid, end);

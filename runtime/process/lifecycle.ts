@@ -4,6 +4,8 @@ import { printable } from './printable.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
+/** A signal to the whole group comes again from npm, which passes it on: no person repeats one so soon. */
+const SAME_SIGNAL_MS = 1_000;
 
 /**
  * Runs a process until its work is done or a signal asks it to stop, or until nobody reads its standard output any more;
@@ -12,8 +14,13 @@ const STOP_LIMIT_MS = 15_000;
  */
 export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
+  let askedAt = 0;
   const stop = () => {
-    if (stopping.signal.aborted) process.exit(1);
+    if (stopping.signal.aborted) {
+      if (performance.now() - askedAt > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    askedAt = performance.now();
     stopping.abort();
     setTimeout(() => {
       process.stderr.write(`still busy after ${STOP_LIMIT_MS / 1000} s: ending all the same\n`);

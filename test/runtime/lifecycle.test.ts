@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
@@ -33,6 +34,42 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await run(WAIT, signal)).toMatchObject({ exit: 0, signal: null, out: 'ready\nstopped' });
   },
 );
+
+describe('asked twice', () => {
+  /** Sends it a signal, another `later` milliseconds after it, while it closes what it has. */
+  async function twice(later: number, closing: string) {
+    const code = `import { setTimeout as delay } from 'node:timers/promises';
+      import { aborted, runMain } from ${LIFECYCLE};
+      await runMain(async (signal) => {
+        setInterval(() => {}, 1000);
+        process.stdout.write('ready\\n');
+        await aborted(signal);
+        process.stdout.write('stopping\\n');
+        ${closing}
+        process.stdout.write('stopped');
+      });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' });
+    const told = Promise.all([text(child.stdout), text(child.stderr)]);
+    await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    await once(child.stdout, 'data');
+    await delay(later);
+    child.kill('SIGINT');
+    const [exit, signal] = await once(child, 'exit');
+    const [out, err] = await told;
+    return { exit, signal, out, err };
+  }
+
+  test('2 ms apart, as a group and npm beside it are, it is asked once: it ends in order', async () => {
+    const end = await twice(2, 'await delay(200);');
+    expect(end).toEqual({ exit: 0, signal: null, out: 'ready\nstopping\nstopped', err: '' });
+  });
+
+  test('later than that somebody means it: it ends at once, with 1', async () => {
+    const end = await twice(1_100, 'await new Promise(() => {});');
+    expect(end).toEqual({ exit: 1, signal: null, out: 'ready\nstopping\n', err: '' });
+  });
+});
 
 test('work that is done ends the process with 0, a configuration error with 1 and its sentence alone', async () => {
   expect((await run('')).exit).toBe(0);
