@@ -49,7 +49,7 @@ await runMain(async (signal) => {
   try {
     const partitions = await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
-    if (store === null) return;
+    if (store === null) throw new ConfigError('stopped before anything was read: run it again to go on');
     await mustBeAsDeclared(store, partitions);
     await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);

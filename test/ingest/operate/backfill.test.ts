@@ -187,6 +187,17 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(balances).toEqual(policies);
   });
 
+  test('one that is ended before ClickHouse answers says that nothing was read, and ends with 1', async () => {
+    const waits = backfill({ ...env, CLICKHOUSE_URL: 'http://127.0.0.1:1/x', LOG_LEVEL: 'warn' });
+    await awaited(() => {
+      if (!waits.said().includes('opening ClickHouse')) throw new Error('it does not ask for ClickHouse yet');
+    });
+    waits.child.kill('SIGTERM');
+    const { code, err } = await waits.ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(/\nstopped before anything was read: run it again to go on\n$/);
+  });
+
   test('a second run, whole or in part, changes no figure and no gap', async () => {
     const before = await readTables(store);
     expect((await backfill(env).ended).code).toBe(0);

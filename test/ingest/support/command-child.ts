@@ -11,12 +11,12 @@ export interface Ended {
   err: string;
 }
 
-/** The process of `npm run <command>`. */
+/** The process of `npm run <command>`, and what it has said on its standard error by now. */
 export function startCommand(
   command: 'backfill' | 'ingest' | 'replay',
   env: Record<string, string>,
   args: string[] = [],
-): { child: ChildProcess; ended: Promise<Ended> } {
+): { child: ChildProcess; said: () => string; ended: Promise<Ended> } {
   const child = spawn(
     process.execPath,
     ['--disable-warning=TimeoutNegativeWarning', `ingest/commands/${command}.ts`, ...args],
@@ -32,5 +32,5 @@ export function startCommand(
   const ended = new Promise<Ended>((resolve) =>
     child.once('close', (code, signal) => resolve({ code, signal, out, err })),
   );
-  return { child, ended };
+  return { child, said: () => err, ended };
 }
