@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const fileOf = (name: string) => JSON.stringify(path.resolve(import.meta.dirname, '../../runtime', name));
+
+/** How a process ends that loads its configuration where `.env` is what `put` makes of it, and what it says. */
+async function loaded(put: (file: string) => void, env: Record<string, string> = {}) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'load-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  put(path.join(directory, '.env'));
+  const code = `import { runMain } from ${fileOf('process/lifecycle.ts')};
+    import { loadConfig } from ${fileOf('config/load.ts')};
+    await runMain(async () => {
+      const { port, commitment, yellowstoneXToken } = loadConfig();
+      process.stdout.write(JSON.stringify({ port, commitment, yellowstoneXToken }));
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    ...{ cwd: directory, env, stdio: 'pipe' },
+  });
+  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [exit] = await once(child, 'exit');
+  const [out, err] = await said;
+  return { exit, err, config: out === '' ? null : JSON.parse(out) };
+}
+
+function unreadable(file: string): void {
+  writeFileSync(file, 'PORT=81\n');
+  chmodSync(file, 0o000);
+}
+
+describe('.env', () => {
+  test('that is there is read, one that is not is none, and what is set already wins', async () => {
+    const settings = `PORT=81\nexport COMMITMENT="finalized" # a comment\n`;
+    const { config } = await loaded((file) => writeFileSync(file, settings), { PORT: '82' });
+    expect(config).toMatchObject({ port: 82, commitment: 'finalized' });
+    expect(await loaded(() => {})).toMatchObject({
+      exit: 0,
+      config: { port: 8080, commitment: 'confirmed' },
+    });
+  });
+
+  test.each<readonly [string, (file: string) => void]>([
+    ['a directory', (file) => mkdirSync(file)],
+    ['a link that leads nowhere', (file) => symlinkSync('nowhere', file)],
+    ['a link to itself', (file) => symlinkSync('.env', file)],
+    // Root may read any file.
+    ...(process.getuid?.() === 0 ? [] : [['a file that may not be read', unreadable] as const]),
+  ])('that is %s stops the process with a sentence that names it', async (_, put) => {
+    expect(await loaded(put)).toMatchObject({
+      ...{ exit: 1, config: null },
+      err: expect.stringMatching(/^\.env cannot be read: [^\n]+\n$/),
+    });
+  });
+});
