@@ -141,9 +141,12 @@ export function required<T>(value: T | null, name: string, use: string): T {
 
 const WEB = ['http:', 'https:'];
 
-function urlOf(text: string, protocols: readonly string[]): string | null {
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) return null;
-  return text.replace(/\/+$/, '');
+/** Without what surrounds it: something is put behind it. */
+function urlOf(given: string, protocols: readonly string[]): string | null {
+  const text = given.trim();
+  // The parser passes over line ends, and takes `http:host` for a URL: what is made of one later does not.
+  if (/\s/.test(text) || !/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return null;
+  return protocols.includes(new URL(text).protocol) ? text.replace(/\/+$/, '') : null;
 }
 
 const bareUrlOf = (text: string, protocols: readonly string[]) =>
@@ -204,7 +207,7 @@ function reader(env: Environment) {
       ),
     urls: (name: string) =>
       checked(name, `URLs of ${WEB.join(' or ')}//, comma-separated`, (value) => {
-        const urls = value.split(',').map((text) => urlOf(text.trim(), WEB));
+        const urls = value.split(',').map((text) => urlOf(text, WEB));
         return urls.every((url) => url !== null) ? urls : null;
       }),
     /** It stands in every challenge. */
@@ -224,11 +227,10 @@ function reader(env: Environment) {
       ),
     endpoint: (name: string) =>
       checked(name, 'host:port or an http(s) URL', (value) => {
-        const whole = value.includes('://');
-        const url = whole ? value : `http://${value}`;
-        return (whole || isPort(value)) && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
-          ? value.replace(/\/+$/, '')
-          : null;
+        const text = value.trim();
+        const whole = text.includes('://');
+        const url = urlOf(whole ? text : `http://${text}`, WEB);
+        return url !== null && (whole || isPort(text)) ? text.replace(/\/+$/, '') : null;
       }),
     brokers: (name: string) =>
       checked(name, 'comma-separated host:port', (value) => {

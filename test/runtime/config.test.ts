@@ -55,6 +55,11 @@ describe('the configuration', () => {
     ['PRICE_URL', 'https://prices.example/?key=mark'],
     ['PERP_VENUE_URL', 'https://venue.example/#mark'],
     ['PUBLIC_URL', 'https://user:mark@api.example'],
+    ['PRICE_URL', 'https:prices.example'],
+    ['SOLANA_RPC_URL', 'https://node.example, http:/node'],
+    ['OPTIONS_VENUE_URL', 'https://venue .example/v1'],
+    ['PERP_VENUE_URL', 'https://venue.example/a\tb'],
+    ['LAUNCHPAD_CATALOGUE_URL', 'https://venue.example/a\nb'],
     ['TRUST_PROXY', '-1'],
     ['POLL_INTERVAL_MS', '1.5'],
   ])(
@@ -69,6 +74,29 @@ describe('the configuration', () => {
   test('takes several JSON-RPC nodes, the preferred one first', () => {
     const { solanaRpcUrl } = readConfig({ SOLANA_RPC_URL: 'https://a.example/, http://b.example/key' });
     expect(solanaRpcUrl).toEqual(['https://a.example', 'http://b.example/key']);
+  });
+
+  test.each([
+    'PERP_VENUE_URL',
+    'OPTIONS_VENUE_URL',
+    'LAUNCHPAD_CATALOGUE_URL',
+    'PRICE_URL',
+    'IPFS_GATEWAY',
+    'PUBLIC_URL',
+    'CLICKHOUSE_URL',
+    'SOLANA_RPC_URL',
+    'YELLOWSTONE_ENDPOINT',
+  ])('takes %s without what surrounds it', (name) => {
+    const urlOf = (text: string) => {
+      const config = readConfig({ [name]: text });
+      return config[
+        name.toLowerCase().replace(/_\w/g, ([, letter = '']) => letter.toUpperCase()) as 'priceUrl'
+      ];
+    };
+    const clean = urlOf('https://a.example/v1');
+    expect([clean].flat()).toEqual(['https://a.example/v1']);
+    for (const text of [' https://a.example/v1', 'https://a.example/v1/ ', '\thttps://a.example/v1\r\n'])
+      expect(urlOf(text), JSON.stringify(text)).toEqual(clean);
   });
 
   test('takes a stream by its address or its URL', () => {
