@@ -10,7 +10,7 @@ import { lockDataDir } from '../runtime/process/data-lock.ts';
 import { doneWithin, runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
 import { createRegistry, type MetricsServer, serveMetrics } from '../runtime/process/metrics.ts';
-import { createReadiness, type Probe } from '../runtime/process/readiness.ts';
+import { createReadiness, NotReadyError, type Probe } from '../runtime/process/readiness.ts';
 import type { Counters } from './counters.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
@@ -47,6 +47,11 @@ const COMMAND = {
 /** For the stages to end once one has failed. */
 const STOP_FAILED_MS = 10_000;
 
+/** What `/ready` asks before there is a store to ask. */
+const notOpenedYet: Probe = async () => {
+  throw new NotReadyError('not opened yet');
+};
+
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
@@ -54,7 +59,10 @@ await runMain(async (signal) => {
   const logger = createLogger(level, 'start');
   const unlock = lockDataDir(path.resolve(config.dataDir));
   const registry = createRegistry('start');
-  const probes = new Map<string, Probe>();
+  const probes = new Map<string, Probe>([
+    ['ClickHouse', notOpenedYet],
+    ['Postgres', notOpenedYet],
+  ]);
   let devnet: DevnetChild | null = null;
   let metrics: MetricsServer | null = null;
   let counters: Counters | null = null;
