@@ -9,7 +9,7 @@ import type { Config } from '../../../runtime/config/config.ts';
 import { readFlags } from '../../../runtime/config/flags.ts';
 import { loadConfig } from '../../../runtime/config/load.ts';
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
-import { lockDataDir } from '../../../runtime/process/data-lock.ts';
+import { lockDataDir, refuseHeld } from '../../../runtime/process/data-lock.ts';
 import { notReached } from '../../../runtime/process/not-reached.ts';
 import { printable } from '../../../runtime/process/printable.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
@@ -65,13 +65,16 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
     await mustBeCurrent(store);
     return { store: gentleStore(store, signal), close: () => store.close() };
   }
-  const directory = path.resolve(config.dataDir, 'clickhouse');
+  const dataDir = path.resolve(config.dataDir);
+  // Who holds it may be about to make the index.
+  refuseHeld(dataDir);
+  const directory = path.join(dataDir, 'clickhouse');
   if (!existsSync(directory)) {
     throw new ConfigError(
       `DATA_DIR ${config.dataDir} holds no index, and CLICKHOUSE_URL is not set: there is nothing to audit`,
     );
   }
-  const unlock = lockDataDir(path.resolve(config.dataDir));
+  const unlock = lockDataDir(dataDir);
   const store = await openEmbedded(directory);
   await mustBeCurrent(store).catch((error) => {
     throw new ConfigError(

@@ -47,6 +47,14 @@ describe('over the embedded engine', () => {
     expect(err).toMatch(/^DATA_DIR .*nowhere holds no index, [^\n]+\n$/);
   });
 
+  test('a process that holds DATA_DIR and has no index there yet is told of, not that there is none', async () => {
+    const unlock = lockDataDir(dataDir);
+    const { code, err } = await audit({});
+    unlock();
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
+  });
+
   test('stops with a sentence while another process holds DATA_DIR, and compares once nobody does', async () => {
     mkdirSync(dataDir, { recursive: true });
     const unlock = lockDataDir(dataDir);
