@@ -18,7 +18,7 @@ import { runStream } from '../ingest/stream/stream.ts';
 import { type Config, publicUrlOf, required } from '../runtime/config/config.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import type { Service } from '../runtime/process/service.ts';
-import { createRpc } from '../runtime/rpc/rpc.ts';
+import { createRpc, type NodeWaits } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
@@ -65,14 +65,19 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   await prepareStore(store, config);
 
   const publicUrl = publicUrlOf(config, api.port);
-  const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore: () => store, logger });
+  // A node that asks to be left alone is, by the agents' side too.
+  const waits: NodeWaits = new Map();
+  const agents = await openAgentSide({
+    ...{ config, publicUrl, rpcUrls, waits, logger },
+    currentStore: () => store,
+  });
   needs('ClickHouse', () => reads.query('SELECT 1'));
   needs('Postgres', agents.probe);
   const counters = createCounters();
   const figures = streamMetrics(registry);
   // Others may write to a server too: there the table of changes is read.
   const handOver = store.exclusive ? createHandOver() : null;
-  const rpc = createRpc(rpcUrls, { commitment: config.commitment });
+  const rpc = createRpc(rpcUrls, { commitment: config.commitment, waits });
   let unasked = () => 0;
   const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? LINGER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));

@@ -5,7 +5,7 @@ import { policySlots } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
 import type { Route } from '../http/route.ts';
 import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
@@ -33,6 +33,8 @@ export interface AgentSideOptions {
   /** The API's own address. */
   publicUrl: string;
   rpcUrls: readonly string[];
+  /** Shared with whatever else of the process asks these nodes. */
+  waits?: NodeWaits;
   currentStore(): Store;
   logger: Logger;
 }
@@ -45,7 +47,7 @@ const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, publicUrl, rpcUrls, currentStore, logger } = options;
+  const { config, publicUrl, rpcUrls, waits, currentStore, logger } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     return opened;
@@ -59,7 +61,10 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   const parts = createAgentParts({
     db,
     rpc: ofIndexedChain(
-      createRpc(rpcUrls, { commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES }),
+      createRpc(rpcUrls, {
+        ...{ commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES },
+        ...(waits && { waits }),
+      }),
       ownStore,
       (words) => logger.warn(words),
     ),

@@ -2,6 +2,7 @@ import { messageOf } from '../errors.ts';
 import { fetchBounded } from '../outside/fetch.ts';
 import { CONNECTION_LOST } from '../outside/upstream.ts';
 import { RpcError } from './error.ts';
+import type { NodeWaits } from './port.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */
 export interface RpcNode {
@@ -28,10 +29,11 @@ const LIMITED_WORDS =
 const TOO_LARGE = 413;
 
 /** @param url its credentials, path and query never show in an error. */
-export function createRpcNode(url: string, limitMs: number): RpcNode {
+export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = new Map()): RpcNode {
   const hide = hiding(url);
   let id = 0;
-  let busyUntil = 0;
+  const leaveAlone = (millis: number) =>
+    waits.set(url, Math.max(waits.get(url) ?? 0, performance.now() + millis));
 
   const exchange = async (
     method: string,
@@ -54,7 +56,7 @@ export function createRpcNode(url: string, limitMs: number): RpcNode {
     const code = typeof given === 'number' ? given : null;
     if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
     if (LIMITED_CODES.has(code ?? 0) || LIMITED_WORDS.test(words)) {
-      busyUntil = Math.max(busyUntil, performance.now() + UNSAID_WAIT_MS);
+      leaveAlone(UNSAID_WAIT_MS);
       return new RpcError('unreachable', words, { code });
     }
     // What one node does not keep, index or offer another may.
@@ -63,13 +65,13 @@ export function createRpcNode(url: string, limitMs: number): RpcNode {
   };
 
   return {
-    waitMs: () => Math.max(0, busyUntil - performance.now()),
+    waitMs: () => Math.max(0, (waits.get(url) ?? 0) - performance.now()),
     ask: async (method, params, maxBytes, timeoutMs = limitMs) => {
       id += 1;
       const asked = id;
       const { status, headers, bytes } = await exchange(method, params, { asked, maxBytes, timeoutMs });
       const wait = waitAsked(status, headers.get('retry-after'), Date.now());
-      if (wait !== null) busyUntil = Math.max(busyUntil, performance.now() + wait);
+      if (wait !== null) leaveAlone(wait);
       if (status === 429 || wait !== null)
         throw new RpcError('unreachable', `${method}: HTTP ${status}, asks to wait ${wait} ms`);
       const reply = replyOf(method, asked, { status, bytes });

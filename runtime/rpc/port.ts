@@ -59,9 +59,14 @@ export interface RpcNodes extends Rpc {
   checked(check: (node: NodeRpc) => Promise<void>): Rpc;
 }
 
+/** Until when each node, by its address, wants to be left alone, by the clock of `performance.now()`. */
+export type NodeWaits = Map<string, number>;
+
 export interface RpcOptions {
   commitment: Commitment;
   timeoutMs?: number;
   /** Bound of a reply below each method's own. */
   maxBytes?: number;
+  /** Shared by all that ask the same nodes, each in its own way; without it nobody else's waits count. */
+  waits?: NodeWaits;
 }

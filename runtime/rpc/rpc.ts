@@ -3,12 +3,12 @@ import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool, type RpcPool } from './pool.ts';
 import type { NodeRpc, RpcNodes, RpcOptions } from './port.ts';
 
-export type { Commitment, NodeRpc, ReadOptions, Rpc, RpcNodes } from './port.ts';
+export type { Commitment, NodeRpc, NodeWaits, ReadOptions, Rpc, RpcNodes } from './port.ts';
 
 /** @param urls of JSON-RPC nodes, the preferred ones first; their credentials never show in an error. */
 export function createRpc(urls: string | readonly string[], options: RpcOptions): RpcNodes {
-  const { timeoutMs = 15_000 } = options;
-  const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs));
+  const { timeoutMs = 15_000, waits = new Map() } = options;
+  const nodes = [urls].flat().map((url) => createRpcNode(url, timeoutMs, waits));
   const pool = createRpcPool(nodes, timeoutMs);
   const alone = nodes.map((node, at) => ({
     ...rpcOver(createRpcPool([node], timeoutMs), timeoutMs, options),

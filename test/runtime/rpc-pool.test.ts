@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
 import { waitAsked } from '../../runtime/rpc/node.ts';
-import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
   type Answer,
@@ -136,6 +136,18 @@ describe('a node that asks to be left alone', () => {
   ])('may say so in a reply that is well otherwise (%i %s)', async (code, words) => {
     const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
     expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);
+    expect(limited.asked).toHaveLength(2);
+  });
+
+  test('is, by others too that know what it asked for; who does not know of it asks', async () => {
+    const limited = await node(() => ({ status: 429, headers: { 'retry-after': '60' }, body: 'busy' }));
+    const waits: NodeWaits = new Map();
+    const options = { commitment: 'confirmed', timeoutMs: 5_000 } as const;
+    const [one, other] = [1, 2].map(() => createRpc([limited.url], { ...options, waits }));
+    await expect(one?.getSlot()).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect(other?.getSlot()).rejects.toThrow('asks to be left alone');
+    expect(limited.asked).toHaveLength(1);
+    await expect(createRpc([limited.url], options).getSlot()).rejects.toThrow('asks to wait');
     expect(limited.asked).toHaveLength(2);
   });
 
