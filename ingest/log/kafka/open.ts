@@ -9,26 +9,22 @@ export function openKafka(config: Config, logger: Logger): KafkaClient {
 }
 
 function kafkaSettings(config: Config): KafkaSettings {
-  const { kafkaSaslMechanism: mechanism } = config;
   return {
     brokers: required(config.kafkaBrokers, 'KAFKA_BROKERS', 'the log is kept there'),
     tls: config.kafkaTls,
-    sasl:
-      mechanism === null
-        ? null
-        : {
-            mechanism,
-            username: required(
-              config.kafkaSaslUsername,
-              'KAFKA_SASL_USERNAME',
-              'KAFKA_SASL_MECHANISM needs it',
-            ),
-            password: required(
-              config.kafkaSaslPassword,
-              'KAFKA_SASL_PASSWORD',
-              'KAFKA_SASL_MECHANISM needs it',
-            ),
-          },
+    sasl: loginOf(config),
     clientId: config.serviceName,
+  };
+}
+
+/** Null where nothing of a login is set. */
+function loginOf(config: Config): KafkaSettings['sasl'] {
+  const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
+  if (mechanism === null && username === null && password === null) return null;
+  const set = username === null ? 'KAFKA_SASL_PASSWORD' : 'KAFKA_SASL_USERNAME';
+  return {
+    mechanism: required(mechanism, 'KAFKA_SASL_MECHANISM', `${set} needs it`),
+    username: required(username, 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_MECHANISM needs it'),
+    password: required(password, 'KAFKA_SASL_PASSWORD', 'KAFKA_SASL_MECHANISM needs it'),
   };
 }

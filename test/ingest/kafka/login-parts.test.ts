@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { openKafka } from '../../../ingest/log/kafka/open.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+
+const KAFKA_SASL_MECHANISM = 'plain';
+const KAFKA_SASL_USERNAME = 'user';
+const KAFKA_SASL_PASSWORD = 'mark';
+
+test.each([
+  ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_USERNAME }],
+  ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_PASSWORD }],
+  ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD }],
+  ['KAFKA_SASL_USERNAME', { KAFKA_SASL_MECHANISM, KAFKA_SASL_PASSWORD }],
+  ['KAFKA_SASL_PASSWORD', { KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME }],
+])('a login without %s is told in a sentence, and not left out', (missing, given) => {
+  const config = readConfig({ KAFKA_BROKERS: '127.0.0.1:1', ...given });
+  const open = () => openKafka(config, createLogger('silent', 'test'));
+  expect(open).toThrow(new RegExp(`^${missing} is not set: KAFKA_SASL_\\w+ needs it$`));
+});
