@@ -14,6 +14,7 @@ import { createReadiness, NotReadyError, type Probe } from '../runtime/process/r
 import type { Counters } from './counters.ts';
 import { type DevnetChild, startDevnet } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
+import { logLevelOf } from './log-level.ts';
 import { onDevnet } from './on-devnet.ts';
 import { showProgress } from './screen.ts';
 import { startSystem } from './system.ts';
@@ -55,8 +56,7 @@ const notOpenedYet: Probe = async () => {
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  const logger = createLogger(level, 'start');
+  const logger = createLogger(logLevelOf(config), 'start');
   const unlock = lockDataDir(path.resolve(config.dataDir));
   const registry = createRegistry('start');
   const probes = new Map<string, Probe>([

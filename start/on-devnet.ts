@@ -1,4 +1,5 @@
 import type { Config, Environment } from '../runtime/config/config.ts';
+import { isSet } from '../runtime/config/variables.ts';
 import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import type { DevnetAddresses } from './devnet-child.ts';
 
@@ -7,15 +8,14 @@ import type { DevnetAddresses } from './devnet-child.ts';
  * @param env tells what is, of the settings that have a default of their own
  */
 export function onDevnet(config: Config, devnet: DevnetAddresses, env: Environment = process.env): Config {
-  const isSet = (name: string) => (env[name] ?? '') !== '' || (env[`${name}_FILE`] ?? '') !== '';
   return {
     ...config,
     yellowstoneEndpoint: devnet.geyser,
     solanaRpcUrl: config.solanaRpcUrl ?? [devnet.rpc],
-    programId: isSet('PROGRAM_ID') ? config.programId : devnet.programId,
+    programId: isSet('PROGRAM_ID', env) ? config.programId : devnet.programId,
     ...perVenue(urlSetting, (venue) => config[urlSetting(venue)] ?? devnet[venue]),
     launchpadCatalogueUrl: config.launchpadCatalogueUrl ?? devnet.catalogue,
     priceUrl: config.priceUrl ?? devnet.price,
-    metadataAllowPrivate: isSet('METADATA_ALLOW_PRIVATE') ? config.metadataAllowPrivate : true,
+    metadataAllowPrivate: isSet('METADATA_ALLOW_PRIVATE', env) ? config.metadataAllowPrivate : true,
   };
 }

@@ -1,4 +1,4 @@
-import { readConfig } from './config.ts';
+import { type Environment, readConfig } from './config.ts';
 
 /** The names of all variables that the configuration looks at. */
 export function readVariables(): Set<string> {
@@ -6,4 +6,9 @@ export function readVariables(): Set<string> {
   const environment = new Proxy({}, { get: (_, name) => void looked.add(String(name)) });
   readConfig(environment);
   return new Set([...looked].filter((name) => !name.endsWith('_FILE')));
+}
+
+/** Whether somebody has set it, itself or by the file that holds it. */
+export function isSet(name: string, env: Environment): boolean {
+  return (env[name] ?? '') !== '' || (env[`${name}_FILE`] ?? '') !== '';
 }
