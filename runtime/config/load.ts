@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, messageOf } from '../errors.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, type Environment, readConfig } from './config.ts';
 import { keepSecrets } from './secrets.ts';
 
 const FILE = '.env';
@@ -12,10 +12,17 @@ const FILE = '.env';
  * @throws ConfigError where it is there and cannot be read: without it the process would be another.
  */
 export function loadConfig(): Config {
-  for (const [name, value] of Object.entries(parseEnv(textOfFile()))) process.env[name] ??= value;
+  Object.assign(process.env, unset(parseEnv(textOfFile())));
   const config = readConfig(process.env);
   keepSecrets(config);
   return config;
+}
+
+/** Those that the environment says nothing of: neither themselves nor the file that holds them. */
+function unset(settings: Environment): Environment {
+  const isUnset = (name: string) =>
+    process.env[name] === undefined && (process.env[`${name}_FILE`] ?? '') === '';
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isUnset(name)));
 }
 
 function textOfFile(): string {

@@ -44,6 +44,18 @@ describe('.env', () => {
     });
   });
 
+  test('gives way to what is set already, itself or as the file that holds it', async () => {
+    const token = (file: string) => {
+      writeFileSync(`${file}.token`, 'of the environment');
+      writeFileSync(file, 'YELLOWSTONE_X_TOKEN=of the file\n');
+    };
+    const of = async (env: Record<string, string>) => (await loaded(token, env)).config?.yellowstoneXToken;
+    expect(await of({})).toBe('of the file');
+    expect(await of({ YELLOWSTONE_X_TOKEN: 'of the environment' })).toBe('of the environment');
+    expect(await of({ YELLOWSTONE_X_TOKEN_FILE: '.env.token' })).toBe('of the environment');
+    expect(await of({ YELLOWSTONE_X_TOKEN_FILE: '' })).toBe('of the file');
+  });
+
   test.each<readonly [string, (file: string) => void]>([
     ['a directory', (file) => mkdirSync(file)],
     ['a link that leads nowhere', (file) => symlinkSync('nowhere', file)],
