@@ -6,8 +6,8 @@ import { eventText, HEARTBEAT, type StreamEvent } from './wire.ts';
 export const BEHIND_MAX_BYTES = 1024 * 1024;
 /** Handed on before it is asked for. */
 const AHEAD_BYTES = 16 * 1024;
-/** For how long one that was told its end may take to read that. */
-const END_LIMIT_MS = 10_000;
+/** As long as a connection on which nothing moves: who was told its end and took nothing of it is looked for as often. */
+export const END_LIMIT_MS = 120_000;
 
 export interface StreamClient {
   body: Readable;
@@ -88,7 +88,18 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     put(Buffer.from(eventText({ event: 'end', data: { reason } })));
     handOn();
     tellEmptied();
-    const limit = setTimeout(() => body.destroy(), END_LIMIT_MS);
+    endWhoTakesNothing();
+  };
+  /** Its place is taken until then. Nothing is added any more: what waits becomes less where it takes something. */
+  const endWhoTakesNothing = () => {
+    let waited = inLine + body.readableLength;
+    const limit = setTimeout(() => {
+      const waits = inLine + body.readableLength;
+      // Without an error the response would be left open: whoever pipes has seen the end come.
+      if (waits >= waited) return void body.destroy(new Error('its end was not read'));
+      waited = waits;
+      limit.refresh();
+    }, END_LIMIT_MS);
     limit.unref();
     body.once('close', () => clearTimeout(limit));
   };

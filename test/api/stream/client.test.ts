@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
-import { BEHIND_MAX_BYTES, createClient } from '../../../api/stream/client.ts';
+import { pipeline, Writable } from 'node:stream';
+import { setImmediate as aTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { BEHIND_MAX_BYTES, createClient, END_LIMIT_MS } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
 import { awaited } from '../../support/awaited.ts';
@@ -22,6 +24,73 @@ describe('a connection', () => {
     for await (const chunk of client.body) text += chunk;
     expect(text).toMatch(/event: end\ndata: {"reason":"this client reads too slowly[^\n]*\n\n$/);
     expect(text).not.toContain('never');
+  });
+
+  describe('that was ended', () => {
+    afterEach(() => vi.useRealTimers());
+
+    /** A connection whose reader takes a piece only where it is told to. */
+    function readSlowly() {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      let [text, closed] = ['', false];
+      let taken: (() => void) | undefined;
+      const response = new Writable({
+        highWaterMark: 1,
+        write: (chunk, _encoding, done) => {
+          taken = () => {
+            text += chunk;
+            done();
+          };
+        },
+      });
+      const client = createClient(createWaitingBytes(), () => {
+        closed = true;
+      });
+      pipeline(client.body, response, () => undefined);
+      const take = async () => {
+        const piece = taken;
+        taken = undefined;
+        piece?.();
+        await aTurn();
+      };
+      return { client, response, take, text: () => text, closed: () => closed };
+    }
+    const passes = async (ms: number) => {
+      vi.advanceTimersByTime(ms);
+      await aTurn();
+    };
+    const behind = async ({ client }: ReturnType<typeof readSlowly>) => {
+      await aTurn();
+      const line = `event: activity\ndata: ${'x'.repeat(4_000)}\n\n`;
+      while (!client.ended()) client.write(line);
+    };
+
+    test('is told so however slowly it reads, and has its place until all of it is on its way', async () => {
+      const reader = readSlowly();
+      await behind(reader);
+      while (!reader.text().includes('event: end')) {
+        expect([reader.closed(), reader.response.destroyed]).toEqual([reader.response.writableEnded, false]);
+        await passes(END_LIMIT_MS * 0.9);
+        await reader.take();
+      }
+      expect(reader.text()).toMatch(/event: end\ndata: {"reason":"this client reads too slowly[^\n]*\n\n$/);
+      vi.useRealTimers();
+      await awaited(() => expect([reader.closed(), reader.response.writableFinished]).toEqual([true, true]));
+    });
+
+    test.each([0, 2])(
+      'but takes nothing more after %i pieces loses its connection with its place',
+      async (pieces) => {
+        const reader = readSlowly();
+        await behind(reader);
+        for (let n = 0; n < pieces; n += 1) await reader.take();
+        await passes(END_LIMIT_MS * 0.9);
+        expect([reader.closed(), reader.response.destroyed]).toEqual([false, false]);
+        await passes(END_LIMIT_MS);
+        await passes(END_LIMIT_MS);
+        expect([reader.closed(), reader.response.destroyed]).toEqual([true, true]);
+      },
+    );
   });
 
   test('of the address that has most waiting is ended where too much waits for all, and only then', async () => {
