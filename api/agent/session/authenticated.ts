@@ -54,16 +54,17 @@ export function authenticated(
       throw notTheAgent(session.mint, session.agent);
     }
     if (session.wait !== null) throw rateLimited(MOST_REFUSED, session.wait);
-    try {
-      return await parts.budget(session.mint, async () => {
+    // What the budget itself refuses asked the chain nothing: whoever polls too fast is not kept from posting for it.
+    return parts.budget(session.mint, async () => {
+      try {
         const policy = await policyOfSession(parts, session, session.knownSlot);
-        return handle(parts, { context, session, policy, readAt: performance.now() });
-      });
-    } catch (error) {
-      // Of many at once each was let in before any of them was counted.
-      if (counts(error)) await parts.countAttempt(refusedOf(session.mint), REFUSED, MOST_REFUSED);
-      throw error;
-    }
+        return await handle(parts, { context, session, policy, readAt: performance.now() });
+      } catch (error) {
+        // Of many at once each was let in before any of them was counted.
+        if (counts(error)) await parts.countAttempt(refusedOf(session.mint), REFUSED, MOST_REFUSED);
+        throw error;
+      }
+    });
   });
 }
 

@@ -80,6 +80,22 @@ describe('what is asked of others for an agent', () => {
     expect(await ask('third')).toBe('answered');
   });
 
+  test('who polls faster than that is refused no posts for it: only what asks the chain counts as refused', async () => {
+    const { mint, token } = await loggedIn();
+    const list = () => stage.api.call('GET', 'options/positions', undefined, token);
+    let beyond: string[] = [];
+    while (beyond.length === 0) {
+      const replies = await Promise.all(Array.from({ length: 100 }, list));
+      beyond = replies.filter(({ status }) => status === 429).map(({ body }) => String(body.error));
+    }
+    expect(new Set(beyond)).toEqual(
+      new Set(['5 requests a second are the most for a policy; try again in 1 s']),
+    );
+    const rows = await stage.db.query('SELECT 1 FROM attempts WHERE subject = $1', [`refused:${mint}`]);
+    expect(rows).toEqual([]);
+    await awaited(async () => expect((await post(token)).status).toBe(201));
+  });
+
   test('readings of all together have a budget; strangers use up that of strangers alone', async () => {
     const { mint, agent, token } = await loggedIn();
     const small = await startAgentApi({
