@@ -1,8 +1,8 @@
 import { createLru } from '../../../runtime/lru.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
-import { Refusal } from '../refusal.ts';
+import { rateLimited } from '../refusal.ts';
 
-/** Waits until what an address claims may be looked up. @throws Refusal busy */
+/** Waits until what an address claims may be looked up. @throws Refusal rate_limited */
 export type Admit = (address: string) => Promise<void>;
 
 export interface SuspectOptions {
@@ -42,5 +42,6 @@ export function createSuspects({
   };
 }
 
+/** It has had all its attempts: what it is refused is its own limit, however long its line is. */
 const tooMany = () =>
-  new Refusal('busy', 'more attempts of this address wait to be looked at than may; try again in 1 s', 1);
+  rateLimited('the attempts of this address are used up, and more wait to be looked at than may', 1);

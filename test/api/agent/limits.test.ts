@@ -155,7 +155,10 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     const lookedUp = query.mock.calls.filter(([sql]) => sql.includes('FROM sessions AS s')).length;
     query.mockRestore();
     expect(lookedUp).toBeLessThan(200);
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set([429, 503]));
+    expect(new Set(told.map(({ status, body }) => `${status} ${body.code}`))).toEqual(
+      new Set(['429 rate_limited']),
+    );
+    for (const { headers } of told) expect(headers.get('retry-after')).toMatch(/^\d+$/);
     expect((await stage.api.call('POST', 'posts', POST, token, from)).status).toBe(201);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSuspects } from '../../../api/agent/limits/suspects.ts';
-import { Refusal } from '../../../api/agent/refusal.ts';
+import type { Refusal } from '../../../api/agent/refusal.ts';
 
 const outcomes = async (waits: Promise<void>[]) =>
   (await Promise.allSettled(waits)).map((one) =>
@@ -18,14 +18,18 @@ describe('addresses whose attempts are used up', () => {
     const admit = createSuspects({ isSuspect: () => true, perSecond: 1_000 });
     const told = await outcomes(Array.from({ length: 1_000 }, () => admit('192.0.2.1')));
     expect(told.filter((one) => one === 'looked at')).toHaveLength(16);
-    expect(told.filter((one) => one === 'busy')).toHaveLength(984);
+    expect(told.filter((one) => one === 'rate_limited')).toHaveLength(984);
     await expect(admit('192.0.2.1')).resolves.toBeUndefined();
   });
 
   test('who waits for too long is told to come again, and keeps nobody of another address waiting', async () => {
     const admit = createSuspects({ isSuspect: () => true, perSecond: 0.001, waitMs: 20 });
     await admit('192.0.2.1');
-    await expect(admit('192.0.2.1')).rejects.toBeInstanceOf(Refusal);
+    await expect(admit('192.0.2.1')).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+      retryAfter: 1,
+    });
     await expect(admit('192.0.2.2')).resolves.toBeUndefined();
   });
 });
