@@ -12,13 +12,14 @@ import { makeNonce } from './nonce.ts';
 /** `POST /api/agent/challenge`: a text to sign, for the key that the chain names now. Nothing is kept of it. */
 export async function challenge(parts: AgentParts, context: RouteContext): Promise<RouteReply> {
   const { db, serviceName, publicUrl } = parts;
+  const mint = keyOf(context.body, 'mint').text;
+  const agent = keyOf(context.body, 'agent').text;
+  // From here on it asks the store and the chain, whatever they answer: an unknown mint or a foreign key counts too.
   await parts.countAttempt(
     `challenge:${context.clientAddress}`,
     CHALLENGES,
     `${CHALLENGES} challenges a minute are the most for an address`,
   );
-  const mint = keyOf(context.body, 'mint').text;
-  const agent = keyOf(context.body, 'agent').text;
   await policyOfAgent(parts, { mint, agent }, await knownSlot(db, mint), 'stranger');
   const [row] = await db.query<{ now: string }>(
     'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now',

@@ -173,6 +173,24 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     );
     expect((await stage.api.challenge(mint, agent.address, '2001:db8:0:2::1')).status).toBe(200);
   });
+
+  test('bodies without both keys use up no challenges; unknown mints and foreign keys, of which the chain is asked, do', async () => {
+    const { mint, agent } = stage.policy();
+    const from = freshAddress();
+    const ask = (body: unknown) => stage.api.call('POST', 'challenge', body, undefined, from);
+    for (let n = 0; n < 31; n += 1)
+      await refused(400, 'invalid_request', () => ask(n % 2 === 0 ? { mint } : { mint: 'x', agent: mint }));
+    for (let n = 0; n < 14; n += 1) {
+      await refused(404, 'unknown_policy', () => ask({ mint: agent.address, agent: agent.address }));
+      await refused(403, 'not_the_agent', () => ask({ mint, agent: mint }));
+    }
+    for (let n = 0; n < 2; n += 1) expect((await ask({ mint, agent: agent.address })).status).toBe(200);
+    stage.rpc.asked = [];
+    await refused(429, 'rate_limited', () => ask({ mint, agent: agent.address }));
+    expect(stage.rpc.asked).toEqual([]);
+    await refused(400, 'invalid_request', () => ask({}));
+  });
+
   test('bad signatures and dead challenges count for their address; a good one still passes', async () => {
     const { mint, agent } = stage.policy();
     const { body } = await stage.api.challenge(mint, agent.address);
