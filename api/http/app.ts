@@ -61,10 +61,10 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.silent = true;
   app.use(measured(options));
   app.use(forAllOrigins);
+  app.use(methods);
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
   app.use(inTurn(options, modest));
-  app.use(methods);
   app.use(unknownPaths);
   app.use(routing(routes, (route) => (ctx) => answer(ctx, route, reads, options)));
   return app;

@@ -95,6 +95,21 @@ describe('methods and paths', () => {
     if (status === 405) expect(head).toContain('\r\nAllow: GET, POST, OPTIONS\r\n');
   });
 
+  test.each([
+    ['PUT', 405],
+    ['HEAD', 405],
+    ['OPTIONS', 204],
+    ['GET', 404],
+    ['POST', 404],
+  ])('%s of a target that is no address is %i', async (method, status) => {
+    const { port } = new URL(held.api.url);
+    const socket = net.connect(Number(port), '127.0.0.1');
+    socket.write(`${method} http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(
+      new RegExp(`^HTTP/1.1 ${status} [^]*\r\nAccess-Control-Allow-Origin: \\*\r\n`),
+    );
+  });
+
   test('HEAD is 405', async () => {
     expect((await held.api.request('HEAD', '/health')).status).toBe(405);
   });
