@@ -111,10 +111,9 @@ function refusalOf({ mint, kind }: Wanted): string | null {
   return null;
 }
 
-/** The header says where a browser stopped; the parameter is for those who cannot set one. */
+/** The header says where a browser stopped, nothing where it is empty; the parameter is for those who cannot set one. */
 function lastIdOf({ headers, query }: RouteContext): string | null {
-  const id = headers['last-event-id'] ?? query.get('after');
-  return id === null || id === '' ? null : id;
+  return headers['last-event-id'] || query.get('after') || null;
 }
 
 function reply(opened: Awaited<ReturnType<ReturnType<typeof createHub>['subscribe']>>): RouteReply {

@@ -126,10 +126,15 @@ describe('events', () => {
       resumed.close();
       await resumed.ended;
     }
-    const begun = await listen(`/stream/activity?after=${whole.heard[2]?.id}`);
+    const after = `/stream/activity?after=${whole.heard[2]?.id}`;
+    const begun = await listen(after);
+    // A header without a word says nothing.
+    const empty = await listen(after, '');
     await apply(1004);
     await begun.until(3);
     expect(names(begun)).toEqual(['1003.1', '1003.2', '1004.0']);
+    await empty.until(1);
+    expect(names(empty)[0]).toBe('1003.1');
   });
 
   test('before the first of them a client has an id to go on from', async () => {
