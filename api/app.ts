@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { decimalsRoute } from './explorer/decimals.ts';
 import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
 import { CLOSING } from './http/listen.ts';
@@ -33,6 +34,7 @@ export function createApp(options: AppOptions): Koa {
   });
   const routes = [...readRoutes(deps), ...streams.routes];
   routes.push(...(options.agentRoutes ?? []));
+  routes.push(decimalsRoute);
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
   const app = createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
   app.once(CLOSING, streams.close);

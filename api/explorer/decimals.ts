@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ErrorBody } from '../../schemas/responses/parts.ts';
+import { BusyBody, ErrorBody } from '../../schemas/responses/parts.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { SharedRoute } from '../http/route.ts';
 
@@ -12,8 +12,12 @@ export const decimalsRoute: SharedRoute = {
   method: 'GET',
   path: '/explorer/decimals',
   summary: 'The decimals of tokens, by mint: for the pages for people.',
-  query: Type.Object({ mints: Type.String() }),
-  responses: { 200: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()])), 400: ErrorBody },
+  query: Type.Object({ mints: Type.String({ description: VALID }) }),
+  responses: {
+    200: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()])),
+    400: ErrorBody,
+    503: BusyBody,
+  },
   cached: true,
   answer: ({ query }, view) => {
     const mints = [...new Set((query.get('mints') ?? '').split(','))];

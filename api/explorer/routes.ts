@@ -3,7 +3,6 @@ import { ErrorBody } from '../../schemas/responses/parts.ts';
 import { preferredEncoding } from '../http/answers/accept-encoding.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { decimalsRoute } from './decimals.ts';
 import { ASSETS_PATH, asksForPages, document, PAGES } from './html.ts';
 
 /** Scripts, styles and answers of this address alone; no inline code, no frame around it, no image from elsewhere. */
@@ -53,7 +52,6 @@ export function explorerRoutes(service: string): Route[] {
       handler: async () => ledTo('/explorer/'),
     },
     ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
-    decimalsRoute,
     {
       method: 'GET',
       path: `${ASSETS_PATH}/:name`,

@@ -36,7 +36,11 @@ function operation(route: Route, named: Json): Json {
   return {
     summary: route.summary,
     ...(route.bearer === true ? { security: [{ bearer: [] }] } : {}),
-    parameters: [...pathParameters(route), ...queryParameters(route, named)],
+    parameters: [
+      ...pathParameters(route),
+      ...parameters('query', route.query, named),
+      ...parameters('header', route.headers, named),
+    ],
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
     responses: {
       ...Object.fromEntries(responses),
@@ -63,18 +67,21 @@ function pathParameters(route: Route): Json[] {
   }));
 }
 
-function queryParameters(route: Route, named: Json): Json[] {
-  return Object.entries(queryProperties(route)).map(([name, schema]) => ({
+function parameters(place: 'query' | 'header', all: TSchema | undefined, named: Json): Json[] {
+  const { required = [] } = (all ?? {}) as { required?: string[] };
+  return Object.entries(propertiesOf(all)).map(([name, schema]) => ({
     name,
-    in: 'query',
-    required: false,
+    in: place,
+    required: required.includes(name),
     schema: hoisted(schema, named),
   }));
 }
 
 /** The query parameters a route knows, by name. */
-export function queryProperties(route: Route): Record<string, TSchema> {
-  const { properties } = (route.query ?? {}) as { properties?: Record<string, TSchema> };
+export const queryProperties = (route: Route): Record<string, TSchema> => propertiesOf(route.query);
+
+function propertiesOf(all: TSchema | undefined): Record<string, TSchema> {
+  const { properties } = (all ?? {}) as { properties?: Record<string, TSchema> };
   return properties ?? {};
 }
 

@@ -39,6 +39,8 @@ interface RouteLine {
   summary: string;
   /** An object schema: its properties are the query parameters that the route knows. */
   query?: TSchema;
+  /** Likewise of the header fields that it reads. */
+  headers?: TSchema;
   body?: TSchema;
   /** Of an answer that is no JSON. */
   mediaType?: string;

@@ -1,10 +1,11 @@
 import { EVENTS } from '../../schemas/program/idl.ts';
-import { ErrorBody } from '../../schemas/responses/parts.ts';
+import { BusyBody, ErrorBody } from '../../schemas/responses/parts.ts';
 import {
   ActivityStreamQuery,
   EventStream,
   PostStreamQuery,
   RankingStreamQuery,
+  StreamHeaders,
 } from '../../schemas/responses/stream.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
@@ -58,8 +59,9 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     path: `/stream/${path}`,
     summary,
     query,
+    headers: StreamHeaders,
     mediaType: EVENT_STREAM,
-    responses: { 200: EventStream, 400: ErrorBody, 429: ErrorBody, 503: ErrorBody },
+    responses: { 200: EventStream, 400: ErrorBody, 429: ErrorBody, 503: BusyBody },
     cached: false,
     handler,
   });
@@ -119,7 +121,11 @@ function lastIdOf({ headers, query }: RouteContext): string | null {
 function reply(opened: Awaited<ReturnType<ReturnType<typeof createHub>['subscribe']>>): RouteReply {
   const again = { 'Retry-After': String(AGAIN_S) };
   if (opened === 'busy')
-    return { status: 503, body: { error: 'as many streams are open as may be' }, headers: again };
+    return {
+      status: 503,
+      body: { error: 'as many streams are open as may be', code: 'busy' },
+      headers: again,
+    };
   if (opened === 'too many of this address')
     return {
       status: 429,

@@ -6,6 +6,14 @@ const after = Type.Optional(
     description: 'Id of the last event that was received; the Last-Event-ID header goes before it.',
   }),
 );
+
+/** What a browser sends by itself where it connects again. */
+export const StreamHeaders = Type.Object({
+  'Last-Event-ID': Type.Optional(
+    Type.String({ description: 'Id of the last event that was received: the stream goes on behind it.' }),
+  ),
+});
+
 const mint = Type.Optional(Type.String({ description: 'Only what is of this launched token.' }));
 
 export const ActivityStreamQuery = Type.Object({

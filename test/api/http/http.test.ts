@@ -39,7 +39,7 @@ const held = useApi(undefined, { agentRoutes: [echo] });
 let down: TestApi;
 
 beforeAll(async () => {
-  down = await startApi(failing, { secrets: ['t0ps3cret'] });
+  down = await startApi(failing, { secrets: ['t0ps3cret'], streamLimits: { most: 0 } });
 });
 afterAll(() => down.close());
 
@@ -193,6 +193,7 @@ describe('the OpenAPI page', () => {
       '/stream/posts',
       '/stream/rankings',
       '/api/agent/echo',
+      '/explorer/decimals',
       '/openapi.json',
     ]);
     const parameters = body.paths['/rankings']?.get?.parameters.map((parameter) => parameter.name);
@@ -206,6 +207,29 @@ describe('the OpenAPI page', () => {
     ]);
     expect(Object.keys(body.paths['/health']?.get?.responses ?? {})).toEqual(['200', '500']);
     expect(JSON.stringify(body)).not.toContain('$id');
+  });
+
+  test('says where a stream goes on, what it answers while as many are open as may be, and what must be given', async () => {
+    interface Operation {
+      parameters: { name: string; in: string; required: boolean }[];
+      responses: Record<string, { content: Record<string, { schema: object }> }>;
+    }
+    const { body } = await held.api.get<{ paths: Record<string, { get: Operation }> }>('/openapi.json');
+    const { get } = body.paths['/explorer/decimals'] as { get: Operation };
+    expect(get.parameters).toMatchObject([{ name: 'mints', in: 'query', required: true }]);
+    expect(Object.keys(get.responses)).toEqual(['200', '304', '400', '500', '503']);
+    for (const path of ['/stream/activity', '/stream/posts', '/stream/rankings']) {
+      const { parameters, responses } = (body.paths[path] as { get: Operation }).get;
+      expect(parameters).toContainEqual(
+        expect.objectContaining({ name: 'Last-Event-ID', in: 'header', required: false }),
+      );
+      expect(parameters.filter(({ required }) => required)).toEqual([]);
+      expect(responses['503']?.content).toEqual({
+        'application/json': { schema: { $ref: '#/components/schemas/Busy' } },
+      });
+      const reply = await down.request('GET', path);
+      expect([reply.status, reply.body]).toEqual([503, { error: expect.any(String), code: 'busy' }]);
+    }
   });
 
   test('says which routes take a bearer token', () => {
