@@ -25,7 +25,7 @@ export function measured({ onAnswered }: Reporting) {
 
 export async function forAllOrigins(ctx: Context, next: Next): Promise<void> {
   ctx.set('Access-Control-Allow-Origin', '*');
-  ctx.set('Access-Control-Expose-Headers', 'ETag, Retry-After, WWW-Authenticate');
+  ctx.set('Access-Control-Expose-Headers', 'Age, ETag, Link, Retry-After, WWW-Authenticate');
   // Answers repeat what strangers wrote: nobody is to take one for a page.
   ctx.set('X-Content-Type-Options', 'nosniff');
   await next();

@@ -49,6 +49,10 @@ describe('the form of answers', () => {
     expect(reply.text).toBe('{\n  "ok": true,\n  "service": "test-indexer"\n}\n');
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    // Pages of other origins read no header but these: how old it is, whether it changed, where it goes on, when to come again.
+    expect(reply.headers.get('access-control-expose-headers')?.split(', ')).toEqual([
+      ...['Age', 'ETag', 'Link', 'Retry-After', 'WWW-Authenticate'],
+    ]);
   });
 
   test('every error is JSON of the same form, open to every origin, and nothing else to anybody who guesses', async () => {
