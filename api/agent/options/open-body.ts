@@ -43,11 +43,18 @@ export function readOpen(body: unknown): OpenBody {
 function strikeOf(body: unknown): string | null {
   const { strike } = fieldsOf(body);
   if (strike === undefined || strike === null) return null;
-  const text = typeof strike === 'number' ? String(strike) : strike;
-  if (typeof text !== 'string' || text.length > 80 || parseDecimal(text) === null)
+  const text = typeof strike === 'number' ? String(strike) : typeof strike === 'string' ? plain(strike) : '';
+  if (text.length > 80 || parseDecimal(text) === null)
     throw new Refusal('invalid_request', 'strike must be a decimal, a string or a number');
   return text;
 }
+
+/** Without the plus, and with the zero, that some write and others leave out: it is compared by value, and not kept. */
+const plain = (decimal: string): string =>
+  decimal
+    .replace(/^\+(?=[\d.])/, '')
+    .replace(/(?<=^-?)\.(?=\d)/, '0.')
+    .replace(/(?<=\d)\.(?=$|e)/i, '');
 
 /** What the agent says of the contract against what the venue says it is. @throws Refusal contract_mismatch */
 export function mustAgree(said: OpenBody, contract: OptionInstrument): void {

@@ -160,6 +160,20 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     },
   );
 
+  test('a strike agrees by its value, however its decimal is written', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    for (const [n, strike] of ['+3500', '3500.', '03500.0', '3.5e3', '+.35E4', '35.e2'].entries()) {
+      const { status, body } = await stage.api.call(
+        'POST',
+        'options/open',
+        { ...OPEN, instrument: `ETH-${n}`, strike },
+        token,
+      );
+      expect([status, body.strike], strike).toEqual([201, '3500']);
+    }
+  });
+
   test('holds a short by the bid; the change is release minus open, and numbers agree by value', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);

@@ -27,6 +27,9 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     ['a reason of 1001 characters', { reason: 'x'.repeat(1001) }],
     ['an unknown option type', { optionType: 'c' }],
     ['a strike that is no decimal', { strike: 'high' }],
+    ['a strike of a point alone', { strike: '+.' }],
+    ['a strike of two signs', { strike: '+-3500' }],
+    ['a strike of two points', { strike: '3500..' }],
     ['a reason with half a surrogate pair', { reason: '\ud800' }],
     ['a reason with NUL', { reason: 'a\0b' }],
     ['no reason', { reason: undefined }],
@@ -72,6 +75,8 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     ['the other type', 'contract_mismatch', { optionType: 'put' }, {}],
     ['another underlying', 'contract_mismatch', { underlying: 'BTC' }, {}],
     ['another strike', 'contract_mismatch', { strike: '3500.01' }, {}],
+    ['a strike below one', 'contract_mismatch', { strike: '.5' }, {}],
+    ['a strike below zero', 'contract_mismatch', { strike: '-.5' }, {}],
   ])('options/open: %s is refused', async (_, code, changes, contract) => {
     const { token } = await loggedIn();
     stage.venue.instrument = contract;
