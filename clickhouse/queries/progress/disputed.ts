@@ -49,7 +49,7 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
 /** What is stored of an event, but what says when and by whom it was written. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
-/** The events that stand of some transactions. */
+/** The events that stand of some transactions, and those that were undone: a try that did so may have come no further. */
 export async function eventsOfDecided(
   store: Store,
   transactions: readonly InSlot[],
@@ -60,13 +60,14 @@ export async function eventsOfDecided(
          toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
          toString(amount_d) AS amount_d, log_partition
        FROM events FINAL
-       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND kind != ''`,
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+         AND (kind != '' OR has_index = ${READING.undone})`,
       of,
     ),
   );
 }
 
-/** The policies that some transactions wrote, by the highest reading of each. */
+/** The policies that some transactions wrote, by the highest reading of each; likewise those that they did not write. */
 export async function policiesOfDecided(
   store: Store,
   transactions: readonly InSlot[],
@@ -74,8 +75,7 @@ export async function policiesOfDecided(
   return byTransaction(transactions, (of) =>
     store.query(
       `SELECT policy, slot, signature, has_index FROM policy_transactions FINAL
-       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
-         AND has_index != ${READING.struck}`,
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}`,
       of,
     ),
   );

@@ -27,7 +27,7 @@ export function undoneRows(events: readonly Reading[], written: readonly Written
   return rows;
 }
 
-/** @param all events of one transaction, by whatever reading */
+/** @param all events of one transaction, by whatever reading, those that were undone before among them */
 function undoEvents(rows: StruckRows, all: readonly Reading[]): void {
   const others = all.filter(({ has_index }) => !isDecided(has_index));
   const decided = new Map(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addChanges, type Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { differingMints } from '../../../clickhouse/queries/audit/event-tables.ts';
 import { unappliedOfMint } from '../../../clickhouse/queries/audit/unapplied.ts';
@@ -225,4 +226,76 @@ test('a reading that decides and tells no time keeps the one that the stream tol
   expect(await store.query('SELECT sum(event_count) AS count FROM quote_days FINAL')).toEqual([
     { count: '1' },
   ]);
+});
+
+test.each([
+  ['policy_transactions', 'its process'],
+  ['policy_transactions', 'another'],
+  ['derived_events', 'its process'],
+  ['derived_events', 'another'],
+  ['a sum', 'its process'],
+  ['a sum', 'another'],
+])('what a try undid that failed at %s is undone by the next, of %s', async (table, by) => {
+  // An event that the chain does not have at all, and one that is another policy's.
+  const told = [
+    transaction('less', 1_100n, [routed(7n, 'lost'), routed(3n, 'lost')]),
+    transaction('less', 1_100n, [routed(8n, 'lost'), routed(9n, 'lost')], disputed),
+    transaction('last', 1_200n, [routed(7n)]),
+    transaction('last', 1_200n, [routed(8n)], disputed),
+  ];
+  const chain = [
+    transaction('less', 1_100n, [routed(7n, 'third')], decides),
+    transaction('last', 1_200n, [routed(7n, 'other')], decides),
+  ];
+  const beside = transaction('next', 2_000n, [routed(1n)]);
+  const plain = await emptyStore();
+  const whole = [...chain.map(({ standing: _, ...record }) => record), beside];
+  await createMaterialiser({ store: plain, programId: PROGRAM })(batchOf('transactions', logOf(whole)));
+
+  const store = await emptyStore();
+  let isArmed = false;
+  const facts = new Map(
+    ['events', 'policy_transactions', 'derived_events'].map((one) => [one, Promise.withResolvers<void>()]),
+  );
+  const mortal: Store = {
+    ...store,
+    insert: async (into, rows) => {
+      if (isArmed && into === table) {
+        // All that goes beside it stands.
+        facts.get(into)?.resolve();
+        await Promise.all([...facts.values()].map(({ promise }) => promise));
+        throw new Error('cut off');
+      }
+      await store.insert(into, rows);
+      if (isArmed) facts.get(into)?.resolve();
+    },
+    command: async (sql, params) => {
+      if (isArmed && table === 'a sum') throw new Error('cut off');
+      await store.command(sql, params);
+    },
+  };
+  const changes: Changes = new Map();
+  const onChanged = (some: Changes) => addChanges(changes, some);
+  const apply = createMaterialiser({ store: mortal, programId: PROGRAM, onChanged });
+  await apply(batchOf('transactions', logOf(told)));
+  // Of another interval: sums of the newest are kept by the process.
+  await apply(batchOf('transactions', logOf([beside], 4n)));
+  changes.clear();
+  isArmed = true;
+  const batch = batchOf('transactions', logOf(chain, 5n));
+  await expect(apply(batch)).rejects.toThrow('cut off');
+  expect(changes.size).toBe(0);
+  isArmed = false;
+  await (by === 'another' ? createMaterialiser({ store, programId: PROGRAM, onChanged }) : apply)(batch);
+
+  expect(await served(store)).toEqual(await served(plain));
+  expect(
+    await store.query('SELECT slot, position FROM derived_events FINAL WHERE taken_back = 1 ORDER BY slot'),
+  ).toMatchObject([{ slot: '1100' }]);
+  // Whoever keeps rows of them reads them again.
+  for (const mint of ['mint', 'lost']) {
+    expect(changes.get('events')).toContain(key(mint));
+    expect(changes.get('policy_totals')).toContain(key(mint));
+    expect(changes.get('policy_transactions')).toContain(key(`policy of ${mint}`));
+  }
 });
