@@ -17,6 +17,12 @@ export interface GapCloser {
    */
   add(gap: Gap, tell?: () => Promise<void>): void;
   /**
+   * The same of one that the store says is open. What was closed here and is open there all the same, though the store
+   * has the closing, another has opened again: a backfill, of a transaction that it could not read.
+   * @param applied the marker up to which the store surely has what is in the log; null: all of it
+   */
+  addStored(gap: Gap, applied: bigint | null): void;
+  /**
    * Takes up the slot of a transaction that cannot be read, once the log has it as open, whether or not it was closed
    * before; one that is open already is left as it is.
    */
@@ -36,6 +42,8 @@ export interface GapCloserOptions {
   logger: Logger;
   signal: AbortSignal;
   onGap?: (gap: Gap, open: boolean) => void;
+  /** The slot whose marker was sent last; null before one. */
+  reached?: () => bigint | null;
   /** What it waits for, in words that may be served, where it failed twice in a row; null once it goes on. */
   onStalled?: (reason: string | null) => void;
 }
@@ -62,6 +70,8 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   const { logger, signal } = options;
   /** First slots, and the last that was ever taken up from each. */
   const known = new Map<bigint, bigint>();
+  /** Of those that are closed: a marker behind this slot is behind the closing in the log. */
+  const closed = new Map<bigint, bigint>();
   /** The next to close comes first. */
   const open: Task[] = [];
   let running: Promise<void> | null = null;
@@ -74,6 +84,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     options.onStalled?.(reason);
   };
   const put = (gap: Gap) => {
+    closed.delete(gap.fromSlot);
     open.unshift({
       gap: { ...gap },
       replaced: new AbortController(),
@@ -141,6 +152,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         if (task.replaced.signal.aborted) continue;
         stalled(null);
         open.splice(open.indexOf(task), 1);
+        closed.set(task.gap.fromSlot, options.reached?.() ?? -1n);
         options.onGap?.(task.gap, false);
         logger.info({ fromSlot: task.gap.fromSlot.toString() }, 'history closed a gap');
       } catch (error) {
@@ -152,20 +164,28 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     running = null;
   };
 
+  const add: GapCloser['add'] = (gap, tell) => {
+    const { fromSlot, toSlot } = gap;
+    if (toSlot <= (known.get(fromSlot) ?? -1n)) return;
+    const narrower = open.findIndex((task) => task.gap.fromSlot === fromSlot);
+    if (narrower !== -1) {
+      if (tell === undefined) return;
+      open.splice(narrower, 1)[0]?.replaced.abort();
+    }
+    known.set(fromSlot, toSlot);
+    closed.delete(fromSlot);
+    options.onGap?.(gap, true);
+    void (tell?.() ?? Promise.resolve()).then(() => {
+      if (known.get(fromSlot) === toSlot) put(gap);
+    });
+  };
+
   return {
-    add: (gap, tell) => {
-      const { fromSlot, toSlot } = gap;
-      if (toSlot <= (known.get(fromSlot) ?? -1n)) return;
-      const narrower = open.findIndex((task) => task.gap.fromSlot === fromSlot);
-      if (narrower !== -1) {
-        if (tell === undefined) return;
-        open.splice(narrower, 1)[0]?.replaced.abort();
-      }
-      known.set(fromSlot, toSlot);
-      options.onGap?.(gap, true);
-      void (tell?.() ?? Promise.resolve()).then(() => {
-        if (known.get(fromSlot) === toSlot) put(gap);
-      });
+    add,
+    addStored: (gap, applied) => {
+      const at = closed.get(gap.fromSlot);
+      if (at !== undefined && (applied === null || at < applied)) known.delete(gap.fromSlot);
+      add(gap);
     },
     unread: (gap) => {
       if (!open.some((task) => task.gap.fromSlot === gap.fromSlot)) adoptUnread(gap);

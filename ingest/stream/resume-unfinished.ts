@@ -73,8 +73,14 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
   );
   for (const gap of unreadBefore(begin ?? NOWHERE, options.startSlot)) options.openGap(gap);
   while (!signal.aborted) {
+    // First: what is open is read behind it.
+    const marker = await retryUntilDone(
+      'reading what is applied',
+      async () => (applied === undefined ? null : ((await applied()) ?? -1n)),
+      options,
+    );
     for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
-      gaps.add(gap);
+      gaps.addStored(gap, marker);
     const cut = await retryUntilDone(
       'reading incomplete transactions',
       () => store.incompleteTransactions(),

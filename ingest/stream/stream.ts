@@ -120,6 +120,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ rpc, log, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
     onStalled: (reason) => report({ type: 'stalled', reason }),
+    reached: () => slots.last,
   });
 
   const unreadable = createUnreadable({

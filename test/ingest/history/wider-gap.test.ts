@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Gap } from '../../../ingest/history/gap.ts';
 import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
 import { type GapPlace, gapAfter } from '../../../ingest/materialise/gap-rows.ts';
+import { resumeUnfinished } from '../../../ingest/stream/resume-unfinished.ts';
+import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
@@ -9,6 +11,7 @@ import { awaited } from '../../support/awaited.ts';
 import { key } from '../materialise/support/records.ts';
 
 const FROM = 101n;
+const logger = createLogger('silent', 'test');
 const gapTo = (toSlot: bigint): Gap => ({ fromSlot: FROM, toSlot, toTime: null });
 
 /** Gaps of a chain on which the program did nothing, what becomes of them in words, and what is stored. */
@@ -40,8 +43,9 @@ function closing() {
     rpc: rpc as Rpc,
     log: { append, close: async () => {} },
     programId: key('program'),
-    logger: createLogger('silent', 'test'),
+    logger,
     signal: new AbortController().signal,
+    reached: () => 8_000n,
   });
   const open = (toSlot: bigint) =>
     gaps.add(gapTo(toSlot), () => append([{ kind: 'gap', ...gapTo(toSlot), closed: false }]));
@@ -56,8 +60,26 @@ function closing() {
     await new Promise((resolve) => setImmediate(resolve));
     await gaps.idle();
   };
+  /** Has a stream look once at what the store has as open, and up to which marker that is applied. */
+  const look = async (applied: bigint) => {
+    const stop = new AbortController();
+    const { fromSlot } = gapTo(0n);
+    await resumeUnfinished({
+      store: {
+        applied: async () => applied,
+        openGaps: async () => (stored.place?.closed === false ? [{ fromSlot, ...stored.place }] : []),
+        incompleteTransactions: async () => {
+          stop.abort();
+          return [];
+        },
+      } as Partial<StreamStore> as StreamStore,
+      ...{ gaps, position: null, startSlot: 0n, logger, signal: stop.signal },
+      ...{ openGap: () => {}, reread: {} as never, following: {} as never, followed: {} as never },
+    });
+    await idle();
+  };
   const asked = () => awaited(() => expect(isAsked).toBe(true));
-  return { gaps, done, stored, open, hold, asked, idle };
+  return { gaps, done, stored, append, open, hold, look, asked, idle };
 }
 
 const NARROW = ['open to 101', 'read to 101', 'closed to 101'];
@@ -117,4 +139,26 @@ test('of one that is open here the store alone widens nothing: who widened it th
   go();
   await idle();
   expect(done).toEqual(NARROW);
+});
+
+test('one that was closed here and that another opens again is read, once the store has that it was closed', async () => {
+  const { done, stored, append, open, look, idle } = closing();
+  open(4_000n);
+  await idle();
+  await append([
+    {
+      ...{ kind: 'gap', ...gapTo(FROM), closed: false },
+      obstacle: { type: 'unread', signature: 'of a backfill' },
+    },
+  ]);
+  const told = [...WIDE, 'open to 101'];
+  expect(done).toEqual(told);
+  // It may lack the closing.
+  await look(8_000n);
+  expect(done).toEqual(told);
+  await look(8_001n);
+  expect(done).toEqual([...told, 'read to 101', 'closed to 101']);
+  expect(stored.place?.closed).toBe(true);
+  await look(8_001n);
+  expect(done).toHaveLength(told.length + 2);
 });

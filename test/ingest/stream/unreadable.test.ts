@@ -120,6 +120,7 @@ function doing(last: bigint | null) {
         known.add(fromSlot);
         done.push(`gap ${fromSlot} to ${toSlot}`);
       },
+      addStored: () => {},
       unread: () => {},
       idle: async () => {},
     },
