@@ -37,7 +37,7 @@ function spotPrice(
   tooOld: string | null,
 ): Figure {
   if (row.spot_price === null)
-    return absent(POLLER_SOURCE, `the venue gave no spot price for ${row.currency}`);
+    return absent(POLLER_SOURCE, `the venue gave no spot price for ${row.currency} that can be read`);
   return tooOld === null
     ? figure(row.spot_price, POLLER_SOURCE, asOf)
     : { ...absent(POLLER_SOURCE, tooOld), asOf };

@@ -121,7 +121,11 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const changes = mine.untold.get(place) ?? new Map();
     mine.untold.set(place, changes);
     // Whoever had the partition may have died before it told what it found; what it wrote already is no news here.
-    if (!goesOn && HISTORY_TOPICS.includes(topic)) noteKeys(changes, 'unseen_changes', ['']);
+    const from = `${place} ${batch.assignment}`;
+    if (!goesOn && HISTORY_TOPICS.includes(topic) && !mine.doubtedNews.has(from)) {
+      noteKeys(changes, 'unseen_changes', ['']);
+      mine.doubtedNews.add(from);
+    }
     const insert: Insert = async (table, rows, keys) => {
       if (rows.length === 0) return;
       checkOwned();

@@ -26,6 +26,8 @@ export const createMemory = (
   known: new Map<string, Progress>(),
   /** What tries of a batch that failed wrote and had not told of yet: the next finds it there, and no news in it. */
   untold: new Map<string, Changes>(),
+  /** Assignments of which it was told that whoever was before may have told nothing. */
+  doubtedNews: new Set<string>(),
   /** Those of them that the database is asked for once more: something failed since. */
   doubted: new Set<string>(),
   /** How often something did. */

@@ -111,10 +111,14 @@ export interface Pricing {
   graduationMultiple: number | null;
 }
 
-/** Whether a reply is an error in the catalogue's own form: what stands before it has others, or none that is JSON. */
+/**
+ * Whether a reply is a final error in the catalogue's own form: what stands before it has others, or none that is JSON, and
+ * of what may be asked again nothing is known. Its codes are words.
+ */
 export function isOwnError(bytes: Uint8Array): boolean {
   try {
-    return typeof objectOf(objectOf(jsonOf(bytes, 'reply'), 'reply').error, 'reply.error').code === 'string';
+    const error = objectOf(objectOf(jsonOf(bytes, 'reply'), 'reply').error, 'reply.error');
+    return typeof error.code === 'string' && !/^\d+$/.test(error.code) && error.retryable !== true;
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
     return false;
@@ -138,14 +142,14 @@ export function readPricing(reply: unknown): Pricing {
   };
 }
 
-const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/;
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d)?)?$/i;
 
 /** Milliseconds of an ISO 8601 text. One without a zone is of UTC: whatever zone this machine is in, it is not the source's. */
 function isoTimeOf(text: string): number {
   const match = ISO_TIME.exec(text);
   if (match === null) return Number.NaN;
-  const [, zone] = match;
-  return Date.parse(zone === undefined ? `${text}Z` : text);
+  const [, day, time, , hours, minutes = '00'] = match;
+  return Date.parse(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
 }
 
 /**

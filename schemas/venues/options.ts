@@ -122,7 +122,7 @@ const MOST_CURRENCIES = 1_000;
 export interface Currencies {
   /** Those that have options, each once. */
   rows: CurrencyRow[];
-  /** Rows that are none, as they came, with the reason. */
+  /** Rows that are none, or whose price cannot be read, as they came, with the reason. */
   bad: { row: unknown; reason: string }[];
 }
 
@@ -131,9 +131,16 @@ export function readCurrencies(value: unknown): Currencies {
   if (!Array.isArray(value) || value.length > MOST_CURRENCIES)
     throw new MalformedError('currencies', 'no list');
   const bad: Currencies['bad'] = [];
+  let unpriced = 0;
   const read = value.flatMap((entry) => {
     try {
-      return [{ entry, row: readCurrency(entry) }];
+      const { row, priceError } = readCurrency(entry);
+      // One whose price cannot be read is a currency all the same.
+      if (priceError !== null) {
+        unpriced += 1;
+        bad.push({ row: entry, reason: priceError });
+      }
+      return row === null ? [] : [{ entry, row }];
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       bad.push({ row: entry, reason: error.message });
@@ -141,38 +148,35 @@ export function readCurrencies(value: unknown): Currencies {
     }
   });
   const rows: CurrencyRow[] = [];
-  for (const same of Map.groupBy(read, ({ row }) => row?.currency).values()) {
+  for (const same of Map.groupBy(read, ({ row }) => row.currency).values()) {
     const [{ row }] = same as [(typeof read)[number]];
-    if (row === null) continue;
     // Of two prices of one currency nobody knows which holds.
     if (same.length === 1) rows.push(row);
     else bad.push(...same.map(({ entry }) => ({ row: entry, reason: 'currencies: the same one twice' })));
   }
-  if (rows.length === 0 && bad[0] !== undefined)
+  const isWithoutPrice = unpriced > 0 && rows.every(({ spotPrice }) => spotPrice === null);
+  if ((rows.length === 0 || isWithoutPrice) && bad[0] !== undefined)
     throw new MalformedError('currencies', `none of ${bad.length} rows can be read: ${bad[0].reason}`);
   return { rows, bad };
 }
 
-/** Null where it has no options. @throws MalformedError */
-function readCurrency(entry: unknown): CurrencyRow | null {
+/** Null where it has no options; why its price cannot be read, null where it can or there is none. @throws MalformedError */
+function readCurrency(entry: unknown): { row: CurrencyRow | null; priceError: string | null } {
   const row = objectOf(entry, 'currency');
   const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;
   const has = (type: 'option' | 'perp') => (types === null ? row[type] != null : types.includes(type));
-  if (!has('option')) return null;
-  return {
-    currency: textOf(row.currency, 'currency.currency', 50),
-    spotPrice: priceOrNone(row.spot_price),
-    hasOptions: true,
-    hasPerps: has('perp'),
-  };
+  if (!has('option')) return { row: null, priceError: null };
+  const { spotPrice, priceError } = priceIn(row.spot_price);
+  const currency = textOf(row.currency, 'currency.currency', 50);
+  return { row: { currency, spotPrice, hasOptions: true, hasPerps: has('perp') }, priceError };
 }
 
-/** A currency without a price that can be read is one all the same. */
-function priceOrNone(value: unknown): string | null {
+function priceIn(value: unknown): { spotPrice: string | null; priceError: string | null } {
+  if (value == null) return { spotPrice: null, priceError: null };
   try {
-    return value == null ? null : amountText(value, 'currency.spot_price');
+    return { spotPrice: amountText(value, 'currency.spot_price'), priceError: null };
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
-    return null;
+    return { spotPrice: null, priceError: error.message };
   }
 }

@@ -42,9 +42,7 @@ async function recompute(store: Store, all: readonly Recompute[]): Promise<void>
     const partitions = owned.map(({ partition }) => partition);
     await store.command(sql, { ...params, partitions, offsets: owned.map(({ offset }) => offset) });
   };
-  await Promise.all([
-    recomputePolicyTotals(write, touched),
-    recomputeQuoteDays(write, touched),
-    recomputeKinds(write, touched),
-  ]);
+  await Promise.all([recomputePolicyTotals(write, touched), recomputeQuoteDays(write, touched)]);
+  // Last: their rows tell whoever comes after that nothing of these intervals lacks.
+  await recomputeKinds(write, touched);
 }

@@ -34,6 +34,10 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
   }
   const { rows, bad } = polled.value;
   records.push({ kind: 'reading', readAt, reading: { type: 'currencies', items: rows } });
-  if (bad.length > 0) records.push(leftOut(call, bad));
+  const [first] = bad;
+  if (first !== undefined)
+    records.push(
+      leftOut(call, bad, `${bad.length} rows cannot be read whole, the first for: ${first.reason}`),
+    );
   return { records, retryAfterMs: null };
 }

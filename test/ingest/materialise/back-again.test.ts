@@ -108,6 +108,18 @@ test('what a try found that failed is told of by the one that does not', async (
   expect((await told()).at(-1)).toContain('unseen_changes');
 });
 
+test('what is read again beside the owner tells once that hours may be others', async () => {
+  const told: boolean[] = [];
+  const replay = createMaterialiser({
+    ...{ store, programId: PROGRAM },
+    recomputeByOwner: async () => {},
+    onChanged: (changes) => told.push(changes.has('unseen_changes')),
+  });
+  for (const first of [0, 1])
+    await replay(transactions(first, [transaction(`t ${first}`, 1_200n, [routed(7n)])], 1));
+  expect(told).toEqual([true, false]);
+});
+
 test('who is asked to sum up again does not know which events of it have no time', async () => {
   const owner = process();
   await owner(transactions(0, [transaction('x', 1_199n, [routed(100n)])], 1));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { createRollups } from '../../../ingest/materialise/rollups/recompute.ts';
 import { NARROWEST, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -181,6 +182,26 @@ describe('spans that are kept back', () => {
          UNION ALL SELECT toString(sum(protocol_cut)) FROM quote_days FINAL WHERE log_partition = ${own}`,
       ),
     ).toEqual([{ routed: '11111' }, { routed: '11111' }]);
+  });
+
+  test('are told to be there once they are: whoever dies while they are made leaves them to be made', async () => {
+    const own = { partition: PARTITION + 4, offset: 7n, owned: () => true };
+    const told = async (diesAt: number) => {
+      const tables: string[] = [];
+      const command: Store['command'] = async (sql, params) => {
+        const [, table = ''] = /INSERT INTO (\w+)/.exec(sql) ?? [];
+        if (table === 'policy_spans' && tables.filter((one) => one === table).length === diesAt)
+          throw new Error('killed');
+        tables.push(table);
+        await (live as Store).command(sql, params);
+      };
+      const recompute = createRollups({ ...(live as Store), command });
+      const mints = new Set(['kept']);
+      await recompute({ ...own, mints, intervals: new Set([8_000_000n]) }).catch(() => {});
+      return tables;
+    };
+    for (const diesAt of [0, 1, 2]) expect(await told(diesAt)).not.toContain('kind_spans');
+    expect((await told(3)).at(-1)).toBe('kind_spans');
   });
 
   test('leave no day with an event that has gone to another, whoever is told of that', async () => {

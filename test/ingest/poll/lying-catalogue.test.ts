@@ -55,6 +55,8 @@ test('of a mint it has no price where it says so itself; a 404 of what stands be
     '{}',
     '{"message":"Not Found"}',
     '{"error":"x"}',
+    '{"error":{"code":"404","message":"The page could not be found"}}',
+    '{"error":{"code":"not_found","message":"not now","retryable":true}}',
     '[]',
     'null',
   ]) {

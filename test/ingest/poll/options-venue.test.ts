@@ -41,8 +41,8 @@ test('a row that is none is left out with a letter, and an odd price leaves its 
     {
       kind: 'dead-letter',
       what: 'reading:currencies',
-      reason: '1 rows left out, the first for: currency: no object',
-      bytes: Buffer.from('[5]'),
+      reason: '2 rows cannot be read whole, the first for: currency: no object',
+      bytes: Buffer.from(`[5,${JSON.stringify(odd)}]`),
     },
   ]);
 });

@@ -164,7 +164,8 @@ test.each(['Asia/Tokyo', 'UTC', 'America/New_York'])(
     for (const text of ['2026-11-01T10:00:00', '2026-11-01 10:00', '2026-11-01T10:00:00.000000'])
       expect(at(text), text).toBe('2026-11-01T10:00:00.000Z');
     expect(at('2026-11-01T10:00:00.25+09:00')).toBe('2026-11-01T01:00:00.250Z');
-    expect(at('2026-11-01T10:00:00.25Z')).toBe('2026-11-01T10:00:00.250Z');
+    for (const zone of ['Z', 'z', '+00', '+0000', '+00:00'])
+      expect(at(`2026-11-01 10:00:00.25${zone}`), zone).toBe('2026-11-01T10:00:00.250Z');
     for (const other of ['Nov 1 2026 10:00', '01-11-2026', '2026-13-01T10:00:00'])
       expect(() => at(other), other).toThrow(MalformedError);
   },

@@ -158,8 +158,9 @@ test.each(['-7', '1e400', '', 'x', 3500, true, {}])(
         { currency: 'ETH', spotPrice: null },
         { currency: 'BTC', spotPrice: '84000' },
       ],
-      bad: [],
+      bad: [{ row: rows[0], reason: expect.stringMatching(/^currency\.spot_price: /) }],
     });
+    expect(() => readCurrencies(rows.slice(0, 1))).toThrow('none of 1 rows can be read: currency.spot_price');
   },
 );
 
