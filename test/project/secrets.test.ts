@@ -144,7 +144,10 @@ describe('the whole system amid broken upstreams', () => {
     await store.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent', agent: key('agent') })]);
     await insertWritten(store, 'venue_accounts', [
       ...REMOTE_VENUE_NAMES.map((venue) =>
-        venueAccountRow('coin', venue, { asset_class: classBitOf(venue) }),
+        venueAccountRow('coin', venue, {
+          asset_class: classBitOf(venue),
+          remote_account: '0'.repeat(24) + '1'.repeat(40),
+        }),
       ),
     ]);
     await store.insert('mints', [
