@@ -10,10 +10,10 @@ import { readingsByTable, recordsByKind } from './batch-records.ts';
 import type { DerivedRows } from './derived-events.ts';
 import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { gapRows } from './gap-rows.ts';
-import { createHeldMemory, placeOf } from './held-memory.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
-import { createMemory, type Memory } from './memory.ts';
+import { createHeldMemory, placeOf } from './memory/held-memory.ts';
+import { createMemory, type Memory } from './memory/memory.ts';
 import { advance, follows, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
@@ -91,7 +91,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await announce?.(made.changes);
       options.onChanged?.(made.changes);
     }
-    mine.untold.delete(made.place);
+    mine.untold.told(made.place);
     await writeWhatIsWhole(made);
     if (reread === undefined) await writePlace(made, underWay);
     for (const letter of letters) options.onDeadLetter?.(letter);
@@ -118,14 +118,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const checkOwned = () => {
       if (!owned()) throw lost();
     };
-    const changes = mine.untold.get(place) ?? new Map();
-    mine.untold.set(place, changes);
-    // Whoever had the partition may have died before it told what it found; what it wrote already is no news here.
-    const from = `${place} ${batch.assignment}`;
-    if (!goesOn && HISTORY_TOPICS.includes(topic) && !mine.doubtedNews.has(from)) {
-      noteKeys(changes, 'unseen_changes', ['']);
-      mine.doubtedNews.add(from);
-    }
+    if (!goesOn) mine.untold.takesOver(place, batch);
+    const changes = mine.untold.of(place);
     const insert: Insert = async (table, rows, keys) => {
       if (rows.length === 0) return;
       checkOwned();

@@ -1,14 +1,14 @@
-import type { Changes } from '../../clickhouse/changes.ts';
-import type { Store } from '../../clickhouse/client.ts';
-import { createDerived } from './derived-events.ts';
-import { createDecided } from './disputes/decided-transactions.ts';
-import { createEventTimes } from './event-times.ts';
-import { createResolved } from './letters/resolved-letters.ts';
-import { createNamedAccounts } from './named-accounts.ts';
-import type { Progress } from './progress.ts';
-import { createSums } from './rollups/live.ts';
-import type { Recompute } from './rollups/recompute.ts';
-import { createStates } from './states.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createDerived } from '../derived-events.ts';
+import { createDecided } from '../disputes/decided-transactions.ts';
+import { createEventTimes } from '../event-times.ts';
+import { createResolved } from '../letters/resolved-letters.ts';
+import { createNamedAccounts } from '../named-accounts.ts';
+import type { Progress } from '../progress.ts';
+import { createSums } from '../rollups/live.ts';
+import type { Recompute } from '../rollups/recompute.ts';
+import { createStates } from '../states.ts';
+import { createUntoldChanges } from './untold-changes.ts';
 
 export type Memory = ReturnType<typeof createMemory>;
 
@@ -24,10 +24,7 @@ export const createMemory = (
 ) => ({
   /** Where partitions are, by topic and number. */
   known: new Map<string, Progress>(),
-  /** What tries of a batch that failed wrote and had not told of yet: the next finds it there, and no news in it. */
-  untold: new Map<string, Changes>(),
-  /** Assignments of which it was told that whoever was before may have told nothing. */
-  doubtedNews: new Set<string>(),
+  untold: createUntoldChanges(),
   /** Those of them that the database is asked for once more: something failed since. */
   doubted: new Set<string>(),
   /** How often something did. */

@@ -1,8 +1,8 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { OffsetGapError } from '../log/offset-gap.ts';
-import type { LogBatch } from '../log/port.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { OffsetGapError } from '../../log/offset-gap.ts';
+import type { LogBatch } from '../../log/port.ts';
+import { readProgress } from '../progress.ts';
 import type { Memory } from './memory.ts';
-import { readProgress } from './progress.ts';
 
 /** The memory that holds. All of it gives way to a new one where the database has less than it says. */
 export interface HeldMemory {
