@@ -141,18 +141,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const struckOut = struckOutRows(verified);
     const struck = joined(struckRows(verified, partition), undone);
     const written = {
-      batch,
-      memory: mine,
-      failures,
-      place,
-      before,
-      goesOn,
-      alone,
-      changes,
-      owned,
-      lost,
-      checkOwned,
-      insert,
+      ...{ batch, memory: mine, failures, place, before, goesOn, alone },
+      ...{ changes, owned, lost, checkOwned, insert },
     };
     return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
   }
