@@ -65,8 +65,8 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
   app.use(inTurn(options, modest));
-  app.use(unknownPaths);
   app.use(routing(routes, (route) => (ctx) => answer(ctx, route, reads, options)));
+  app.use(unknownPaths);
   return app;
 }
 
@@ -74,7 +74,8 @@ function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, m
   const turns = createTurns({ modest });
   const backlog = createSendBacklog(backlogBytes);
   return async (ctx: Context, next: Next) => {
-    const address = clientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'), trustProxy);
+    const forwardedFor = trustProxy === 0 ? '' : ctx.get('x-forwarded-for');
+    const address = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustProxy);
     ctx.state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
     return turns(address, async () => {
@@ -124,7 +125,8 @@ async function answerShared(
   const inGate = route.long === true ? longGate : gate;
   const inTurn: InTurn = (work) => inGate(address, work);
   const found = shared.ready(key, make) ?? (await shared.wait(key, make, inTurn, address));
-  const form = await packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
+  const packing = packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
+  const form = packing instanceof Promise ? await packing : packing;
   // The store is silent: what is told is from before.
   const age = Math.floor(latest.age() / 1000);
   if (age > 0) ctx.set('Age', String(age));
@@ -160,5 +162,7 @@ async function answerOwn(
 function cacheKey(ctx: Context, query: URLSearchParams, route: Route, latest: Latest): string {
   const known = query.size === 0 ? [] : Object.keys(queryProperties(route));
   const asked = known.map((name) => [name, query.get(name)]).filter(([, value]) => value !== null);
-  return JSON.stringify([latest.currentStore().database, ctx.path, asked]);
+  // Neither has a space in it.
+  const place = `${latest.currentStore().database} ${ctx.path}`;
+  return asked.length === 0 ? place : `${place} ${JSON.stringify(asked)}`;
 }

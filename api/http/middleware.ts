@@ -23,16 +23,16 @@ export function measured({ onAnswered }: Reporting) {
   };
 }
 
-export async function forAllOrigins(ctx: Context, next: Next): Promise<void> {
-  ctx.set('Access-Control-Allow-Origin', '*');
-  ctx.set('Access-Control-Expose-Headers', 'Age, ETag, Link, Retry-After, WWW-Authenticate');
+export function forAllOrigins({ res }: Context, next: Next): Promise<void> {
+  res.setHeader('Access-Control-Allow-Origin', '*');
+  res.setHeader('Access-Control-Expose-Headers', 'Age, ETag, Link, Retry-After, WWW-Authenticate');
   // Answers repeat what strangers wrote: nobody is to take one for a page.
-  ctx.set('X-Content-Type-Options', 'nosniff');
-  await next();
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  return next();
 }
 
 /** What follows asks for the path, and some targets are no address that could have one. */
-export async function unreadableTargets(ctx: Context, next: Next): Promise<void> {
+export function unreadableTargets(ctx: Context, next: Next): Promise<void> | void {
   if (hasPath(ctx)) return next();
   sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
 }
@@ -66,7 +66,7 @@ export function failuresAsJson(options: Reporting) {
   };
 }
 
-export async function methods(ctx: Context, next: Next): Promise<void> {
+export function methods(ctx: Context, next: Next): Promise<void> | void {
   if (ctx.method === 'OPTIONS') {
     ctx.set('Allow', METHODS);
     ctx.set('Access-Control-Allow-Methods', METHODS);
@@ -80,8 +80,7 @@ export async function methods(ctx: Context, next: Next): Promise<void> {
   sendJson(ctx, 405, { error: METHOD_NOT_ALLOWED });
 }
 
-export async function unknownPaths(ctx: Context, next: Next): Promise<void> {
-  await next();
-  // The router names what it matched; nothing else sets it.
-  if (ctx.state.route === undefined) sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
+/** What no route took. */
+export function unknownPaths(ctx: Context): void {
+  sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
 }

@@ -19,8 +19,8 @@ export function routing(
   );
   const firstAlone = new Set(routes.filter(isOpen).map(({ path }) => firstPart(path)));
   const placeOf = (path: string): string => {
-    const [, first = '', , third = ''] = path.split('/', 4);
-    return firstAlone.has(first) ? first : `${first}/${third}`;
+    const first = firstPart(path);
+    return firstAlone.has(first) ? first : `${first}/${thirdPart(path)}`;
   };
   for (const [place, own] of Map.groupBy(routes, ({ path }) => placeOf(path))) {
     const router = new Router({ sensitive: true, strict: true });
@@ -31,11 +31,12 @@ export function routing(
     routers.set(place, router.routes() as unknown as Middleware);
   }
   return (ctx, next) => {
-    if (isDecodable(ctx.path)) return routers.get(placeOf(ctx.path))?.(ctx, next) ?? next();
-    const first = firstPart(ctx.path);
+    const { path } = ctx;
+    if (isDecodable(path)) return routers.get(placeOf(path))?.(ctx, next) ?? next();
+    const first = firstPart(path);
     const route = wildcards.get(first);
     if (route?.method !== ctx.method) return next();
-    ctx.params = { path: ctx.path.slice(`/${first}/`.length) };
+    ctx.params = { path: path.slice(`/${first}/`.length) };
     return handlerOf(route)(ctx);
   };
 }
@@ -45,6 +46,7 @@ const isOpen = ({ path }: Route): boolean =>
   path.includes('{') || path.split('/')[3]?.startsWith(':') === true;
 
 function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;
@@ -54,7 +56,16 @@ function isDecodable(path: string): boolean {
 }
 
 /** What stands behind the first slash, up to the second. */
-function firstPart(path: string): string {
-  const end = path.indexOf('/', 1);
-  return path.slice(1, end < 0 ? undefined : end);
+const firstPart = (path: string): string => partFrom(path, 1);
+
+/** What stands behind the third. */
+function thirdPart(path: string): string {
+  const second = path.indexOf('/', 1);
+  const third = second < 0 ? -1 : path.indexOf('/', second + 1);
+  return third < 0 ? '' : partFrom(path, third + 1);
+}
+
+function partFrom(path: string, begin: number): string {
+  const end = path.indexOf('/', begin);
+  return path.slice(begin, end < 0 ? undefined : end);
 }

@@ -71,29 +71,30 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
 
 /** Sends the answer, and nothing can be set after it; 304 where the client has it already and may have kept it. */
 export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendLarge = endInPieces): void {
-  ctx.status = answer.status;
-  ctx.set('Cache-Control', kept ? 'no-cache' : 'no-store');
-  ctx.set(answer.headers);
-  if (kept && answer.status === 200) {
-    ctx.set('ETag', answer.etag);
-    if (hasIt(ctx, answer)) {
-      ctx.status = 304;
-      answer.giveBack?.();
-      return;
-    }
+  const { res } = ctx;
+  const isTagged = kept && answer.status === 200;
+  const isKnown = isTagged && hasIt(ctx, answer);
+  ctx.status = isKnown ? 304 : answer.status;
+  res.setHeader('Cache-Control', kept ? 'no-cache' : 'no-store');
+  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+  if (isTagged) res.setHeader('ETag', answer.etag);
+  if (isKnown) {
+    answer.giveBack?.();
+    return;
   }
-  if (answer.headers['Content-Type'] === undefined) ctx.type = 'application/json; charset=utf-8';
+  if (answer.headers['Content-Type'] === undefined)
+    res.setHeader('Content-Type', 'application/json; charset=utf-8');
   const { bytes, rest } = answer;
-  const length = lengthOf(answer);
-  ctx.length = length;
   ctx.state.answer = answer;
-  if (answer.giveBack !== undefined) ctx.res.once('close', answer.giveBack);
+  if (answer.giveBack !== undefined) res.once('close', answer.giveBack);
   if (rest === undefined) {
     ctx.body = bytes;
     return;
   }
+  const length = lengthOf(answer);
+  ctx.length = length;
   ctx.respond = false;
-  (length > PART_BYTES ? sendLarge : endInPieces)(ctx.res, [bytes, ...bytesOf(rest)]);
+  (length > PART_BYTES ? sendLarge : endInPieces)(res, [bytes, ...bytesOf(rest)]);
 }
 
 /** All of them at once: they are kept anyway, and a stream of them would cost more than most are long. */
@@ -113,8 +114,8 @@ export function sendJson(ctx: Context, status: number, body: unknown): void {
  * `Cache-Control: no-cache`, as fetch does, may have its 304.
  */
 export function hasIt(ctx: Context, { etag }: Form): boolean {
-  const ifNoneMatch = ctx.get('If-None-Match');
-  if (ifNoneMatch === '') return false;
+  const ifNoneMatch = ctx.headers['if-none-match'];
+  if (ifNoneMatch === undefined) return false;
   const plain = etag.replace('W/', '');
   return ifNoneMatch.split(',').some((tag) => ['*', plain, `W/${plain}`].includes(tag.trim()));
 }

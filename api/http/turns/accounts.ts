@@ -40,9 +40,9 @@ export function createAccounts(now: () => number): Accounts {
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
   let other = last;
 
-  const had = (account: Account) => account.had * 0.5 ** ((now() - account.at) / HALVED_IN_MS);
+  const had = (account: Account, at = now()) => account.had * 0.5 ** ((at - account.at) / HALVED_IN_MS);
   return {
-    had,
+    had: (account) => had(account),
     of: (address) => {
       const account = known.get(address);
       const own = account ?? open(address);
@@ -52,8 +52,9 @@ export function createAccounts(now: () => number): Accounts {
       return account ?? strangers;
     },
     charge: (account, ms) => {
-      account.had = had(account) + ms;
-      account.at = now();
+      const at = now();
+      account.had = had(account, at) + ms;
+      account.at = at;
     },
     isOtherAbout: (account) => {
       const { at } = last.own === account ? other : last;
