@@ -1,3 +1,4 @@
+import { isDay } from '../../schemas/iso-time.ts';
 import { STEPS, type Step } from '../../schemas/responses/history.ts';
 import { isoTime } from '../../schemas/units.ts';
 
@@ -85,12 +86,6 @@ function time(query: URLSearchParams, name: string): number | null {
   if (Number.isNaN(seconds) || seconds < 0 || seconds > LAST_S)
     throw new RangeError(`unknown ${name} "${text}". Valid: an ISO 8601 time or unix seconds`);
   return seconds;
-}
-
-/** The engine takes the 30th of February for a day of March. */
-function isDay(text: string): boolean {
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
 /** Without a zone it is UTC, as every time here. */

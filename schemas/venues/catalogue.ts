@@ -1,3 +1,4 @@
+import { unixMillisOf } from '../iso-time.ts';
 import { MalformedError } from '../malformed.ts';
 import type { CatalogueRow } from '../readings.ts';
 import { decodeKey } from '../solana/base58.ts';
@@ -142,23 +143,13 @@ export function readPricing(reply: unknown): Pricing {
   };
 }
 
-const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d)?)?$/i;
-
-/** Milliseconds of an ISO 8601 text. One without a zone is of UTC: whatever zone this machine is in, it is not the source's. */
-function isoTimeOf(text: string): number {
-  const match = ISO_TIME.exec(text);
-  if (match === null) return Number.NaN;
-  const [, day, time, , hours, minutes = '00'] = match;
-  return Date.parse(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
-}
-
 /**
  * When a price was observed, null where the source does not say. One that cannot be read is no time of ours: the price
  * would be new at every reading, however old it is.
  */
 function observedTime(given: unknown): string | null {
   if (given === null || given === undefined) return null;
-  const at = typeof given === 'string' ? isoTimeOf(given) : given;
+  const at = typeof given === 'string' ? unixMillisOf(given) : given;
   if (!isUnixMillis(at)) throw new MalformedError('pricing.data.prices.observedAt', 'no time');
   return new Date(at).toISOString();
 }

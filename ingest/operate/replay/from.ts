@@ -1,6 +1,7 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
+import { isDay } from '../../../schemas/iso-time.ts';
 import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
 import { topicName } from '../../log/kafka/topics.ts';
 import type { Topic } from '../../log/port.ts';
@@ -19,7 +20,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d
 /** @param now unix milliseconds. @throws ConfigError */
 export function parseFrom(text: string, now = Date.now()): From {
   if (OFFSET.test(text)) return { offset: BigInt(text) };
-  const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  const millis = TIME.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (millis > now)
     throw new ConfigError(`--from ${text} is still to come: the log has nothing from then on to read again`);
   if (!Number.isNaN(millis)) return { millis };

@@ -1,7 +1,7 @@
 import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
-import { accountReading, askAccount, type RemoteAccountReader } from './remote-account.ts';
+import { accountReading, askAccount, noAddress, type RemoteAccountReader } from './remote-account.ts';
 
 /** The venue allows 1200 weight a minute for each address: 200 at once and 15 a second stay below it. */
 export const WEIGHT_PER_SECOND = 15;
@@ -31,14 +31,7 @@ export function createPerpReader(
   return {
     read: async (account, signal) => {
       const user = perpAddress(account.remoteAccount);
-      if (user === null) {
-        const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';
-        return {
-          records: [accountReading('perp', account, clock(), { reason, reachable: false })],
-          failure: null,
-          asked: false,
-        };
-      }
+      if (user === null) return noAddress('perp', account, clock(), '20 bytes, right-aligned');
       let mode = modes.get(user);
       if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
         const question = { type: 'userAbstraction', weight: MODE_WEIGHT, read: valueIsEquity };

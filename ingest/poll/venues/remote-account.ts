@@ -49,6 +49,21 @@ export function accountReading(
   };
 }
 
+/** The reading of an account that nobody can have at its venue. @param form what an address there is */
+export function noAddress(
+  venue: EquityVenue,
+  account: RemoteAccount,
+  readAt: number,
+  form: string,
+): RemoteAccountReading {
+  const reason = `the remote account is no address of the venue (${form})`;
+  return {
+    records: [accountReading(venue, account, readAt, { reason, reachable: false })],
+    failure: null,
+    asked: false,
+  };
+}
+
 /** What a venue said of an account; `ended` where it said nothing sound, null there where the signal was given meanwhile. */
 export type AccountAnswer<T> = { value: T } | { ended: RemoteAccountReading | null };
 

@@ -97,7 +97,7 @@ describe('what replay is asked for', () => {
     expect(parseFrom('12')).toEqual({ offset: 12n });
     expect(parseFrom('2026-01-31T12:00:00Z')).toEqual({ millis: Date.UTC(2026, 0, 31, 12) });
     expect(parseFrom('2026-01-31T12:00+01:00')).toEqual({ millis: Date.UTC(2026, 0, 31, 11) });
-    for (const text of ['-1', 'yesterday', '2026-01-31', '2026-13-31T12:00:00Z', ''])
+    for (const text of ['-1', 'yesterday', '2026-01-31', '2026-13-31T12:00:00Z', '2026-02-30T12:00:00Z', ''])
       expect(() => parseFrom(text)).toThrow('--from must be an offset or a time');
   });
 

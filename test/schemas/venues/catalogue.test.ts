@@ -148,7 +148,7 @@ test('a price that is not above zero, or no number, is none', () => {
 });
 
 test('a price whose time cannot be read is no price of now', () => {
-  for (const observedAt of ['lately', '', {}, true, -1, 8.64e15]) {
+  for (const observedAt of ['lately', '2026-02-30T04:42:27Z', '', {}, true, -1, 8.64e15]) {
     const reply = { data: { prices: { quoteUsd: 2, observedAt } } };
     expect(() => readPricing(reply), String(observedAt)).toThrow(MalformedError);
   }
