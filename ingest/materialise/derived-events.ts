@@ -5,7 +5,7 @@ import {
   wholeAmong,
   wholeByEvents,
 } from '../../clickhouse/queries/activity/derived.ts';
-import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
+import { nameOf } from '../../clickhouse/queries/transactions/by-transaction.ts';
 import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../clickhouse/tables.ts';
 import type { Facts } from './rows/facts.ts';

@@ -1,11 +1,11 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
+import { nameOf } from '../../clickhouse/queries/transactions/by-transaction.ts';
 import {
   type EventPlace,
   lastUndatedSlot,
   toldPlaces,
   undatedOf,
-} from '../../clickhouse/queries/progress/event-times.ts';
+} from '../../clickhouse/queries/transactions/event-times.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 

@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
-import { nameOf } from '../../clickhouse/queries/progress/by-transaction.ts';
-import { incompleteAmong } from '../../clickhouse/queries/progress/unresolved.ts';
+import { nameOf } from '../../clickhouse/queries/transactions/by-transaction.ts';
+import { incompleteAmong } from '../../clickhouse/queries/transactions/unresolved.ts';
 import type { IncompleteRow, TransactionRow } from '../../clickhouse/tables.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';

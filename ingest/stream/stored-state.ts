@@ -1,6 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
-import { disputedSlots } from '../../clickhouse/queries/progress/disputed.ts';
 import { appliedState, gapStates, openOf } from '../../clickhouse/queries/progress/index-state.ts';
 import {
   followedAccounts,
@@ -26,6 +25,7 @@ import {
   verifiedSlot,
 } from '../../clickhouse/queries/progress/verification.ts';
 import { listedState } from '../../clickhouse/queries/status/stream-state.ts';
+import { disputedSlots } from '../../clickhouse/queries/transactions/disputed.ts';
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';

@@ -2,8 +2,8 @@ import { FIRST_DERIVED_POSITION } from '../../../schemas/extract/groups.ts';
 import type { Store } from '../../client.ts';
 import { DECIDED } from '../../reading-rank.ts';
 import type { DerivedRow } from '../../tables.ts';
-import { byTransaction, type InSlot } from '../progress/by-transaction.ts';
-import { STANDING } from '../progress/disputed.ts';
+import { byTransaction, type InSlot } from '../transactions/by-transaction.ts';
+import { STANDING } from '../transactions/disputed.ts';
 
 /**
  * For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain, and all that was

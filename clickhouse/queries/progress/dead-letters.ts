@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
+import { byTransaction, type InSlot, nameOf } from '../transactions/by-transaction.ts';
 
 /** A dead letter that nothing has resolved, and the record of the log that it was found in. */
 export interface OpenLetter {

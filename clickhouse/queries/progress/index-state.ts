@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import { sharedRead } from '../../shared-reads.ts';
 import { STILL_UNDATED, type UndatedEvent, undatedEvents } from '../analytics/undated.ts';
-import { LACKING } from './unresolved.ts';
+import { LACKING } from '../transactions/unresolved.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {

@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { UNRESOLVED } from './unresolved.ts';
+import { UNRESOLVED } from '../transactions/unresolved.ts';
 
 /** The offset after the last applied one, by topic, for a log that keeps none of its own. */
 export async function startOffsets(store: Store): Promise<Record<string, bigint>> {

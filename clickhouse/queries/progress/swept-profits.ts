@@ -1,7 +1,7 @@
 import { PROFIT } from '../../../schemas/incomplete.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace } from '../../reading-rank.ts';
-import { LACKING } from './unresolved.ts';
+import { LACKING } from '../transactions/unresolved.ts';
 
 /** A transaction with cut logs that tells everything but the profit it swept. */
 export interface UnsettledSweep {

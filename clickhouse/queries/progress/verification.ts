@@ -1,6 +1,6 @@
 import type { Store } from '../../client.ts';
 import { knowsPlace, READING } from '../../reading-rank.ts';
-import { STANDING } from './disputed.ts';
+import { STANDING } from '../transactions/disputed.ts';
 
 /** A transaction as it is stored. */
 export interface StoredTransaction {

@@ -1,7 +1,7 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
 import { NOT_TAKEN_BACK } from '../activity/derived.ts';
-import { LACKING } from '../progress/unresolved.ts';
+import { LACKING } from '../transactions/unresolved.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
 export interface RankingKey {

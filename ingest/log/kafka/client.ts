@@ -2,8 +2,8 @@ import kafkajs from 'kafkajs';
 import type { Logger } from '../../../runtime/process/log.ts';
 import { byTopic } from './append-rounds.ts';
 import { type Connections, createConnections } from './broker-connections.ts';
-import './kafkajs-stop.ts';
-import './kafkajs-zstd.ts';
+import './kafkajs/stop.ts';
+import './kafkajs/zstd.ts';
 import type {
   Appended,
   ConsumeOptions,

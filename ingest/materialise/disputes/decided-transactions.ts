@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import {
   type DisputedRow,
   decidedBetween,
@@ -7,7 +7,7 @@ import {
   eventsOfDecided,
   policiesOfDecided,
   STANDING,
-} from '../../../clickhouse/queries/progress/disputed.ts';
+} from '../../../clickhouse/queries/transactions/disputed.ts';
 import { isDecided } from '../../../clickhouse/reading-rank.ts';
 import type { TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';

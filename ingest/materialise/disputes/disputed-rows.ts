@@ -1,4 +1,4 @@
-import { type DisputedRow, STANDING } from '../../../clickhouse/queries/progress/disputed.ts';
+import { type DisputedRow, STANDING } from '../../../clickhouse/queries/transactions/disputed.ts';
 import type { TransactionRecord, VerifiedRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 

@@ -1,5 +1,5 @@
-import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
-import type { StoredReading } from '../../../clickhouse/queries/progress/disputed.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import type { StoredReading } from '../../../clickhouse/queries/transactions/disputed.ts';
 import { isDecided, READING } from '../../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../../clickhouse/tables.ts';
 import { goneEvent } from '../derived-events.ts';

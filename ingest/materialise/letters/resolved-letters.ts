@@ -1,8 +1,8 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import type { DeadLetterRow } from '../../../clickhouse/progress-tables.ts';
 import { wholeAmong } from '../../../clickhouse/queries/activity/derived.ts';
-import { type InSlot, nameOf } from '../../../clickhouse/queries/progress/by-transaction.ts';
 import { lettersOf, waitsForTransaction } from '../../../clickhouse/queries/progress/dead-letters.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import type { Facts } from '../rows/facts.ts';
 
 export interface ResolvedRow {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import '../../../ingest/log/kafka/client.ts';
-import type { Runner } from '../../../ingest/log/kafka/kafkajs-stop.ts';
+import type { Runner } from '../../../ingest/log/kafka/kafkajs/stop.ts';
 
 /** More than any number of questions that end by themselves. */
 const FOR_EVER = 1_000;

@@ -1,4 +1,4 @@
-import type { GeyserClient, Subscription } from './geyser/client.ts';
+import type { GeyserClient, Subscription } from './client.ts';
 
 /** Who refuses a request does it at once. */
 const WITHIN_MS = 2_000;

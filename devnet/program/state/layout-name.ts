@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS } from '../program/state/layouts.ts';
+import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS } from './layouts.ts';
 
 /** Names the byte layout: a ledger's rows are typed values, and those of another layout lack fields. */
 export const LAYOUT_NAME = createHash('sha256')
