@@ -1,7 +1,8 @@
 import { RetryableError } from '../../../runtime/errors.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
 import { fetchBounded } from '../../../runtime/outside/fetch.ts';
-import { optionsResult } from '../../../runtime/outside/venue-call.ts';
+import { optionsResult, retryAfter } from '../../../runtime/outside/venue-call.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { objectOf } from '../../../schemas/venues/decimal.ts';
 import {
@@ -47,16 +48,31 @@ export interface VenueOptions {
 }
 
 const MAX_BYTES = 256 * 1024;
+/** Where the venue has had too many questions and does not say for how long. */
+const REST_MS = 1_000;
 const PARAMS = -32602;
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
 
 export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   const { url, timeoutMs = 3_000, waitMs = 15_000, perSecond = 4, burst = 20 } = options;
   const all = createBucket(perSecond, burst);
+  /** The venue wants to be left alone until then, by everybody. */
+  let restsUntil = Number.NEGATIVE_INFINITY;
 
+  const rest = (ms: number) => {
+    restsUntil = Math.max(restsUntil, performance.now() + ms);
+  };
+  const noRoom = (seconds: number) =>
+    new Refusal(
+      'busy',
+      `the options venue’s rate limit leaves no room now; try again in ${seconds} s`,
+      seconds,
+    );
   async function waitTurn(signal: AbortSignal): Promise<void> {
-    if (!(await all.take(signal)))
-      throw new Refusal('busy', 'the options venue’s rate limit leaves no room now; try again in 5 s', 5);
+    const left = restsUntil - performance.now();
+    if (left > waitMs) throw noRoom(Math.ceil(left / 1000));
+    if (left > 0) await pause(left, signal);
+    if (!(await all.take(signal))) throw noRoom(5);
   }
 
   async function ask<T>(method: string, name: string, read: (result: unknown) => T): Promise<T | null> {
@@ -67,6 +83,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
         try {
           return await once(method, name, read);
         } catch (error) {
+          if (isRateLimit(error)) rest(REST_MS);
           const again = error instanceof RetryableError || isRateLimit(error);
           if (!again || attempt === 2) throw error;
         }
@@ -85,13 +102,15 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   }
 
   async function once<T>(method: string, name: string, read: (result: unknown) => T): Promise<T> {
-    const { status, bytes } = await fetchBounded(`${url}/public/${method}`, {
+    const { status, headers, bytes } = await fetchBounded(`${url}/public/${method}`, {
       method: 'POST',
       body: JSON.stringify({ instrument_name: name }),
       headers: { 'content-type': 'application/json' },
       timeoutMs,
       maxBytes: MAX_BYTES,
     });
+    const restMs = retryAfter(headers.get('retry-after'), Date.now());
+    if (status === 429 || restMs !== null) rest(restMs ?? REST_MS);
     const result = optionsResult({ status, bytes });
     try {
       return read(result);

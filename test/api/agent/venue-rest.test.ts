@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { createOptionsVenue } from '../../../api/agent/options/venue.ts';
+
+let asked = 0;
+let headers: http.OutgoingHttpHeaders = {};
+let body = '';
+const server = http.createServer((_, response) => {
+  asked += 1;
+  response.writeHead(429, headers).end(body);
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+afterAll(() => server.close());
+beforeEach(() => {
+  asked = 0;
+});
+
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const OWN_ERROR = JSON.stringify({ id: '1', error: { code: -32000, message: 'Rate limit exceeded' } });
+
+describe('an options venue that has had too many questions', () => {
+  test.each([
+    ['in a page of what stands before it', 'Too many requests'],
+    ['in its own words', OWN_ERROR],
+  ])('and says for how long (%s) is asked by nobody before that, who are told when', async (_, words) => {
+    headers = { 'Retry-After': '40' };
+    body = words;
+    const venue = createOptionsVenue({ url });
+    for (let agent = 0; agent < 2; agent += 1) {
+      const refusal = await venue.ticker('ETH-20991225-3500-C').catch((error) => error);
+      expect(refusal).toMatchObject({ code: 'busy' });
+      expect([39, 40]).toContain(refusal.retryAfter);
+    }
+    expect(asked).toBe(1);
+  });
+
+  test('and does not say for how long is asked once more, and no answer is known then', async () => {
+    headers = {};
+    body = OWN_ERROR;
+    const venue = createOptionsVenue({ url });
+    await expect(venue.ticker('ETH-20991225-3500-C')).rejects.toMatchObject({ code: 'venue_unreachable' });
+    expect(asked).toBe(2);
+  });
+});
