@@ -8,7 +8,7 @@ import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
-import { lastDay } from '../figures/times.ts';
+import { lastDay, nextSecond } from '../figures/times.ts';
 import { undatedMints } from '../figures/undated.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { type PrintedItems, printedAnswer } from '../http/answers/printed.ts';
@@ -71,6 +71,8 @@ type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly 
 function selectedBy(view: View, selection: RankingSelection): Selected {
   const key = pageKey(writeSelection(selection));
   const { total, places } = view.get('ranked', key);
+  // An event of a policy that is not on the page may leave the window, too.
+  if (selection.window !== null) view.until(nextSecond(view.now));
   return { total, places, misfit: () => view.misfit('ranked', key) };
 }
 

@@ -43,6 +43,8 @@ const MOST_POLICIES = 400_000;
 const WARM_MS = 10_000;
 /** Windows that can be told no longer than this are read with one that cannot be told now. */
 const SOON_MS = 10_000;
+/** Where there were too many they are counted again as often, while somebody asks. */
+const COUNTED_MS = 60_000;
 
 const TABLES: ReadonlySet<ChangedTable> = new Set([
   ...(['policies', 'pools', 'curve_configs', 'token_accounts', 'policy_totals'] as const),
@@ -58,6 +60,7 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
   let wanted: RankedNeed | null = null;
   let pending: Changes = new Map();
   let tooMany = false;
+  let countedAt = Number.NEGATIVE_INFINITY;
   let quotes: readonly string[] = [];
   let until = Number.POSITIVE_INFINITY;
   let usedAt = Number.NEGATIVE_INFINITY;
@@ -101,6 +104,8 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     load: async (store, changes, now, clock, read = NOTHING_READ) => {
       const need = wanted ?? loaded;
       const later = () => {
+        // They are too many, and nothing is read of them: it would be gathered for ever.
+        if (tooMany && build === null) return;
         const some = concerning(changes ?? new Map());
         if (changes === null) loaded = null;
         else addChanges(pending, some);
@@ -110,6 +115,7 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
       // What was written meanwhile is not known.
       if (changes === null) build = null;
       if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
+      if (tooMany && (clock - usedAt > WARM_MS || clock - countedAt < COUNTED_MS)) return later;
       const anew = changes === null || !serves(need);
       if (anew && build?.need.launchpad !== need.launchpad) {
         build = startBuild(beside, need, now, most);
@@ -120,7 +126,7 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
       }
       const base = anew ? build : { result: { rows } };
       if (base === null || base.result === null) return later;
-      if (base.result === 'too many' || 'error' in base.result) return () => giveUp(base.result);
+      if (base.result === 'too many' || 'error' in base.result) return () => giveUp(base.result, clock);
       const all: Changes = new Map();
       addChanges(all, pending);
       addChanges(all, concerning(changes ?? new Map()));
@@ -144,7 +150,8 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     },
   };
 
-  function giveUp(result: Build['result']): void {
+  function giveUp(result: Build['result'], clock: number): void {
+    countedAt = clock;
     if (result === 'too many') tooMany = true;
     else if (result !== null && 'error' in result) failure = result.error;
     build = null;

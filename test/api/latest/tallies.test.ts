@@ -243,6 +243,29 @@ test('of more policies than memory adds up it tells no sum, and the engine is as
   await many.close();
 });
 
+test('a policy that is written between the questions has what its escrow holds, once it is told of', async () => {
+  const own = await embeddedDatabase('several');
+  const policy = policyRow('one', 'usd');
+  await own.insert('token_accounts', [tokenAccountRow(policy.quote_escrow as string, '5')]);
+  let asked = 0;
+  const between: Store = {
+    ...own,
+    lines: async (sql, params) => {
+      asked += 1;
+      if (asked === 2) await own.insert('policies', [policy]);
+      return own.lines(sql, params);
+    },
+  };
+  const sums = await loadPolicySums(between);
+  expect(asked).toBe(2);
+  const changes: Changes = new Map();
+  noteRows(changes, 'policies', [policy]);
+  expect((await refreshPolicySums(own, sums, changes, NOTHING_READ))?.backlog).toMatchObject({
+    ...{ policies: 1, backlog: 1, unread: 0 },
+  });
+  await own.close();
+});
+
 test('a policy whose escrow could not be read is added up with it once it can', async () => {
   const own = await embeddedDatabase('several');
   const [one, two] = [policyRow('one', 'usd'), policyRow('two', 'usd')];

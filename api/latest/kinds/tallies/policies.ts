@@ -47,10 +47,10 @@ export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promis
   const ends = count <= RANGE ? [] : await ask(store, policyRangeEnds(RANGE));
   const tally = createPolicyTally(most + SPARE);
   for (const range of addressRangesBetween(ends.map(({ address }) => address))) {
-    const escrows = askInLines(store, talliedEscrows(range));
-    escrows.catch(() => {});
     await eachYielding(await askInLines(store, talliedPolicies(range)), tally.putPolicy);
-    await eachYielding(await escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
+    // Behind the policies: that of one that comes between would be nobody's, and no change would tell of it any more.
+    const escrows = await askInLines(store, talliedEscrows(range));
+    await eachYielding(escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
   }
   return summed(tally, most);
 }
