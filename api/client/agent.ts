@@ -3,9 +3,10 @@ import type { Exposure, ReleaseResponse, StatusFilter } from '../../schemas/resp
 import type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { markToMark } from '../agent/options/quote.ts';
 import { createClient, type Page } from './client.ts';
-import { ApiError, type HttpOptions, NoAnswerError, wait } from './http.ts';
+import { ApiError, type HttpOptions, NoAnswerError } from './http.ts';
 import { createSigner, type Signer } from './key.ts';
 import { type Login, login } from './login.ts';
+import { onceOnly } from './once-only.ts';
 
 export interface AgentOptions extends HttpOptions {
   mint: string;
@@ -43,7 +44,7 @@ function listed<Row>(rows: Row[]): Row[] {
 }
 
 export function createAgent(options: AgentOptions): Agent {
-  const { mint, clock = Date.now, retryMs = SETTLE_MS } = options;
+  const { mint, clock = Date.now, retryMs: settleMs = SETTLE_MS } = options;
   const signer = options.key instanceof Uint8Array ? createSigner(options.key) : options.key;
   const client = createClient(options);
   const terms = {
@@ -88,28 +89,18 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  /** Where no answer came, `find` looks for what may have been stored; only then is it sent once more. */
-  async function onceOnly<T>(
-    send: (live: Login) => Promise<T>,
-    find: (startedAt: number) => Promise<T | null>,
-  ): Promise<T> {
+  const write = <T>(send: (live: Login) => Promise<T>, find: (startedAt: number) => Promise<T | null>) => {
     const startedAt = clock();
-    try {
-      return await signedIn(send);
-    } catch (error) {
-      if (!(error instanceof NoAnswerError)) throw error;
-      await wait(retryMs);
-      const stored = await find(startedAt);
-      if (stored !== null) return stored;
-    }
-    try {
-      return await signedIn(send);
-    } catch (error) {
-      const stored = error instanceof ApiError ? await find(startedAt) : null;
-      if (stored === null) throw error;
-      return stored;
-    }
-  }
+    return onceOnly({
+      settleMs,
+      send: (leaves) =>
+        signedIn((live) => {
+          leaves();
+          return send(live);
+        }),
+      find: () => find(startedAt),
+    });
+  };
 
   const remember = (post: AgentPost): AgentPost => {
     answered.push(post.id);
@@ -124,7 +115,7 @@ export function createAgent(options: AgentOptions): Agent {
     mint,
     post: async (request) =>
       remember(
-        await onceOnly(
+        await write(
           ({ token }) => client.post(token, request),
           async (startedAt) => {
             const { clockOffsetMs } = await session();
@@ -138,12 +129,12 @@ export function createAgent(options: AgentOptions): Agent {
         ),
       ),
     open: (request) =>
-      onceOnly(
+      write(
         ({ token }) => client.openExposure(token, request),
         async () => (await exposures('held')).find((row) => isSame(row, request)) ?? null,
       ),
     close: (request) =>
-      onceOnly(
+      write(
         ({ token }) => client.closeExposure(token, request),
         async () => releaseOf(await exposures('released'), request),
       ),

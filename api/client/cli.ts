@@ -162,7 +162,7 @@ await runMain(async () => {
     if (error instanceof ApiError)
       throw new ConfigError(shownSentence(`${error.message} (${error.code ?? error.status})`));
     if (error instanceof Error && error.name === 'NoAnswerError')
-      throw new ConfigError(shownSentence(`${error.message} from ${read.url}: --url names the service`));
+      throw new ConfigError(shownSentence(`${error.message} (${read.url}): --url names the service`));
     if (error instanceof Error && error.name === 'UnsafeMessageError')
       throw new ConfigError(shownSentence(`${error.message}${wayOutOf(error.message)}`));
     throw error;

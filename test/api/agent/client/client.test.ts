@@ -15,6 +15,7 @@ import { type AgentApi, PUBLIC_URL, rowCounts, startAgentApi } from '../support/
 import { type FakeRpc, startFakeRpc } from '../support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from '../support/fake-venue.ts';
 import { type TestKey, testKey } from '../support/keys.ts';
+import { type LossyNetwork, lossyNetwork } from '../support/lossy-network.ts';
 import { freshEmbedded } from '../support/postgres.ts';
 
 const OPEN = { instrument: CALL, direction: 'long', size: '1', reason: 'a reason' } as const;
@@ -49,26 +50,7 @@ describe('the client', () => {
     api.written();
   });
 
-  /** What was sent, and a way to lose answers after the service gave them, or requests before it gets them. */
-  function network() {
-    const sent: { path: string; body: string }[] = [];
-    const net = {
-      sent,
-      lose: null as { path: string; when: 'answer' | 'request' } | null,
-      fetch: (async (url: URL, init: RequestInit) => {
-        sent.push({ path: url.pathname, body: `${init.body ?? ''}${JSON.stringify(init.headers)}` });
-        const lost = net.lose !== null && url.pathname.endsWith(net.lose.path) ? net.lose : null;
-        if (lost !== null) net.lose = null;
-        if (lost?.when === 'request') throw new TypeError('fetch failed');
-        const response = await fetch(url, init);
-        if (lost?.when === 'answer') throw new TypeError('fetch failed');
-        return response;
-      }) as typeof fetch,
-    };
-    return net;
-  }
-
-  function agentOver(net: ReturnType<typeof network>, changes: object = {}) {
+  function agentOver(net: LossyNetwork, changes: object = {}) {
     return createAgent({
       ...{ url: api.url, publicUrl: PUBLIC_URL, service: 'test-indexer', mint, key: agentKey.secretKey },
       ...{ fetch: net.fetch, retryMs: 1, ...changes },
@@ -78,7 +60,7 @@ describe('the client', () => {
   const count = async (table: string) => (await rowCounts(db))[table] as number;
 
   test('signs in by itself, once for many, posts and reads its feed with the policy beside it', async () => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net);
     expect(agent.address).toBe(agentKey.address);
     const posts = await Promise.all(['a', 'b', 'c'].map((text) => agent.post({ kind: 'thesis', text })));
@@ -96,7 +78,7 @@ describe('the client', () => {
   });
 
   test('never sends the secret, in any encoding', async () => {
-    const net = network();
+    const net = lossyNetwork();
     await agentOver(net).post({ kind: 'idle', text: 'x' });
     const everything = JSON.stringify(net.sent);
     const seed = agentKey.secretKey.subarray(0, 32);
@@ -107,7 +89,7 @@ describe('the client', () => {
   });
 
   test('renews a session that ended before its time, and one that is about to end', async () => {
-    const net = network();
+    const net = lossyNetwork();
     let now = Date.now();
     const agent = agentOver(net, { clock: () => now });
     await agent.post({ kind: 'idle', text: '1' });
@@ -122,7 +104,7 @@ describe('the client', () => {
   });
 
   test.each(['answer', 'request'] as const)('a post whose %s is lost is stored once', async (when) => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net);
     const first = await agent.post({ kind: 'idle', text: 'the same' });
     net.lose = { path: '/posts', when };
@@ -132,7 +114,7 @@ describe('the client', () => {
   });
 
   test.each(['answer', 'request'] as const)('an open whose %s is lost is its own row', async (when) => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net);
     const before = await count('exposures');
     net.lose = { path: '/open', when };
@@ -144,7 +126,7 @@ describe('the client', () => {
   });
 
   test.each(['answer', 'request'] as const)('a release whose %s is lost is found', async (when) => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net);
     const { positionId } = await agent.open(OPEN);
     net.lose = { path: '/close', when };
@@ -157,14 +139,14 @@ describe('the client', () => {
   });
 
   test('signs nothing for a service that names another address than it is reached at', async () => {
-    const agent = agentOver(network(), { publicUrl: 'https://other.example' });
+    const agent = agentOver(lossyNetwork(), { publicUrl: 'https://other.example' });
     const before = await rowCounts(db);
     await expect(agent.post({ kind: 'idle', text: 'x' })).rejects.toThrow(/^not signed: its URL line/);
     expect(await rowCounts(db)).toEqual(before);
   });
 
   test('tells a refusal with status, code and the seconds to wait; reads are tried again', async () => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net);
     await expect(agent.post({ kind: 'idle', text: '' })).rejects.toMatchObject({
       name: 'ApiError',
@@ -217,7 +199,7 @@ describe('the client', () => {
   });
 
   test('what a service calls a list and is none is no answer', async () => {
-    const net = network();
+    const net = lossyNetwork();
     const agent = agentOver(net, {
       fetch: async (url: string | URL | Request, init?: RequestInit) =>
         String(url).includes('/options/positions')

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readPosts } from '../../../../api/agent/posts/feed.ts';
+import { createAgent } from '../../../../api/client/agent.ts';
+import type { Db } from '../../../../api/postgres/port.ts';
+import type { Store } from '../../../../clickhouse/client.ts';
+import { freshDatabase } from '../../../support/database.ts';
+import { key, policyRow } from '../../support/rows.ts';
+import { type AgentApi, PUBLIC_URL, startAgentApi } from '../support/agent-api.ts';
+import { type FakeRpc, startFakeRpc } from '../support/fake-rpc.ts';
+import { CALL, type FakeVenue, startFakeVenue } from '../support/fake-venue.ts';
+import { type TestKey, testKey } from '../support/keys.ts';
+import { type LossyNetwork, lossyNetwork } from '../support/lossy-network.ts';
+import { freshEmbedded } from '../support/postgres.ts';
+
+const POST = { kind: 'thesis', text: 'said once' } as const;
+const OPEN = { instrument: CALL, direction: 'long', size: '1', reason: 'a reason' } as const;
+
+const refusal = (status: number, headers: Record<string, string> = {}) =>
+  Response.json({ error: `refused with ${status}` }, { status, headers });
+
+describe('a client whose answer was lost', () => {
+  let db: Db;
+  let store: Store;
+  let rpc: FakeRpc;
+  let venue: FakeVenue;
+  let api: AgentApi;
+  let mint: string;
+  let agentKey: TestKey;
+  let net: LossyNetwork;
+  let named = 0;
+
+  beforeAll(async () => {
+    db = await freshEmbedded();
+    [store, rpc, venue] = await Promise.all([freshDatabase(), startFakeRpc(), startFakeVenue()]);
+    api = await startAgentApi({ db, rpc, venueUrl: venue.url, store });
+  });
+  afterAll(async () => {
+    await Promise.all([api.close(), rpc.close(), venue.close(), db.close(), store.close()]);
+  });
+  beforeEach(async () => {
+    named += 1;
+    await db.query('DELETE FROM attempts');
+    mint = key(`lost ${named}`);
+    agentKey = testKey(`lost agent ${named}`);
+    rpc.policy({ mint, agent: agentKey.address });
+    await store.insert('policies', [
+      policyRow(`lost ${named}`, 'quote', { agent: agentKey.address, mode: 'Agent' }),
+    ]);
+    api.written();
+    net = lossyNetwork();
+  });
+
+  const anAgent = () =>
+    createAgent({
+      ...{ url: api.url, publicUrl: PUBLIC_URL, mint, key: agentKey.secretKey },
+      ...{ fetch: net.fetch, retryMs: 1 },
+    });
+  const writes = (route: string) =>
+    net.sent.filter(({ method, path }) => method === 'POST' && path.endsWith(route)).length;
+
+  describe('and that may not look', () => {
+    test.each([404, 429, 503])('where that passes (%i) finds its post', async (status) => {
+      net.lose = { path: '/posts', when: 'answer' };
+      net.instead = { path: '/posts', answers: [refusal(status, { 'retry-after': '0' }), refusal(status)] };
+      const post = await anAgent().post(POST);
+      expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 1, posts: [post] });
+      expect(net.instead.answers).toEqual([]);
+      expect(writes('/posts')).toBe(1);
+    });
+
+    test.each([
+      ['for long', refusal(429, { 'retry-after': '3600' }), { status: 429, retryAfter: 3600 }],
+      ['at all', refusal(403), { status: 403 }],
+      ['and reads nothing', Response.json({ posts: [null] }), { name: 'TypeError' }],
+    ])('%s says that nobody knows, and sends nothing again', async (_, answer, cause) => {
+      net.lose = { path: '/posts', when: 'answer' };
+      net.instead = { path: '/posts', answers: [answer] };
+      await expect(anAgent().post(POST)).rejects.toMatchObject({
+        name: 'NoAnswerError',
+        message: expect.stringMatching(/^POST \/api\/agent\/posts: no answer; it may be stored, and looking/),
+        cause,
+      });
+      expect(writes('/posts')).toBe(1);
+    });
+
+    test('however often it looks', async () => {
+      net.lose = { path: '/posts', when: 'answer' };
+      net.instead = { path: '/posts', answers: Array.from({ length: 100 }, () => refusal(503)) };
+      await expect(anAgent().post(POST)).rejects.toMatchObject({
+        ...{ name: 'NoAnswerError', cause: { status: 503 } },
+      });
+      expect(writes('/posts')).toBe(1);
+    });
+
+    test('sends nothing again of an exposure either', async () => {
+      const agent = anAgent();
+      net.lose = { path: '/open', when: 'answer' };
+      net.instead = { path: '/positions', answers: [refusal(403)] };
+      await expect(agent.open(OPEN)).rejects.toMatchObject({ name: 'NoAnswerError', cause: { status: 403 } });
+      expect(writes('/open')).toBe(1);
+      const [{ positionId = '' } = {}] = await agent.positions();
+      net.lose = { path: '/close', when: 'answer' };
+      net.instead = { path: '/positions', answers: [refusal(503)] };
+      const { position } = await agent.close({ positionId, reason: 'over' });
+      expect(position).toMatchObject({ positionId, status: 'released', releaseReason: 'over' });
+      expect(writes('/close')).toBe(1);
+    });
+  });
+
+  test('of a sign-in alone has nothing to look for', async () => {
+    net.lose = { path: '/session', when: 'answer' };
+    net.instead = { path: '/posts', answers: [refusal(403)] };
+    const post = await anAgent().post(POST);
+    expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 1, posts: [post] });
+    expect(net.instead.answers).toHaveLength(1);
+  });
+});
