@@ -2,11 +2,13 @@ import type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/reque
 import type { Exposure, ReleaseResponse, StatusFilter } from '../../schemas/responses/agent.ts';
 import type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { markToMark } from '../agent/options/quote.ts';
-import { createClient, type Page } from './client.ts';
-import { ApiError, type HttpOptions, NoAnswerError } from './http.ts';
+import { createClient } from './client.ts';
+import { everyExposure } from './exposures.ts';
+import { ApiError, type HttpOptions } from './http.ts';
 import { createSigner, type Signer } from './key.ts';
 import { type Login, login } from './login.ts';
 import { onceOnly } from './once-only.ts';
+import { listed, type Page } from './page.ts';
 
 export interface AgentOptions extends HttpOptions {
   mint: string;
@@ -27,6 +29,7 @@ export interface Agent {
   post(request: PostRequest): Promise<AgentPost>;
   open(request: OpenRequest): Promise<Exposure>;
   close(request: CloseRequest): Promise<ReleaseResponse>;
+  /** All of them, however many pages that takes. */
   positions(status?: StatusFilter): Promise<Exposure[]>;
   feed(page?: Page): Promise<PostsResponse>;
 }
@@ -36,12 +39,6 @@ const RENEW_MS = 60_000;
 /** What a request that got no answer may still take to be stored. */
 const SETTLE_MS = 1_500;
 const REMEMBERED = 200;
-
-/** What a service calls a list. @throws NoAnswerError where it is none */
-function listed<Row>(rows: Row[]): Row[] {
-  if (!Array.isArray(rows)) throw new NoAnswerError('the service answered no list');
-  return rows;
-}
 
 export function createAgent(options: AgentOptions): Agent {
   const { mint, clock = Date.now, retryMs: settleMs = SETTLE_MS } = options;
@@ -107,8 +104,13 @@ export function createAgent(options: AgentOptions): Agent {
     if (answered.length > REMEMBERED) answered.shift();
     return post;
   };
-  const exposures = async (status: StatusFilter) =>
-    listed((await signedIn(({ token }) => client.exposures(token, status))).items);
+  const exposures = (status: StatusFilter) =>
+    everyExposure((page) => signedIn(({ token }) => client.exposures(token, status, page)));
+  /** Reads no further than to the first that is `wanted`. */
+  const exposure = async (status: StatusFilter, wanted: (row: Exposure) => boolean) => {
+    for await (const row of exposures(status)) if (wanted(row)) return row;
+    return null;
+  };
 
   return {
     address: signer.address,
@@ -131,14 +133,18 @@ export function createAgent(options: AgentOptions): Agent {
     open: (request) =>
       write(
         ({ token }) => client.openExposure(token, request),
-        async () => (await exposures('held')).find((row) => isSame(row, request)) ?? null,
+        () => exposure('held', (row) => isSame(row, request)),
       ),
     close: (request) =>
       write(
         ({ token }) => client.closeExposure(token, request),
-        async () => releaseOf(await exposures('released'), request),
+        async () => releaseOf(await exposure('released', (row) => isReleased(row, request))),
       ),
-    positions: (status = 'held') => exposures(status),
+    positions: async (status = 'held') => {
+      const rows: Exposure[] = [];
+      for await (const row of exposures(status)) rows.push(row);
+      return rows;
+    },
     feed: (page) => client.posts(mint, page),
   };
 
@@ -153,12 +159,12 @@ export function createAgent(options: AgentOptions): Agent {
   }
 }
 
-function releaseOf(
-  released: readonly Exposure[],
-  { positionId, reason }: CloseRequest,
-): ReleaseResponse | null {
-  const position = released.find((row) => row.positionId === positionId && row.releaseReason === reason);
-  if (position === undefined || position.releaseQuote === null) return null;
+function isReleased(row: Exposure, { positionId, reason }: CloseRequest): boolean {
+  return row.positionId === positionId && row.releaseReason === reason;
+}
+
+function releaseOf(position: Exposure | null): ReleaseResponse | null {
+  if (position === null || position.releaseQuote === null) return null;
   const { direction, openQuote, releaseQuote } = position;
   return { position, markToMark: markToMark(direction, openQuote, releaseQuote) };
 }

@@ -27,12 +27,9 @@ import type { CoinHistoryResponse, ProtocolHistoryResponse, Step } from '../../s
 import type { Order, RankingFilters, RankingsResponse, Sort } from '../../schemas/responses/rankings.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
+import type { ExposuresPage } from './exposures.ts';
 import { createSender, type Exchange, type HttpOptions } from './http.ts';
-
-export interface Page {
-  limit?: number;
-  offset?: number;
-}
+import { nextPage, type Page } from './page.ts';
 
 /** Times are ISO 8601 or unix seconds. */
 export interface HistoryOptions {
@@ -49,7 +46,8 @@ export type Client = ReturnType<typeof createClient>;
 
 /** One function for each route of the service. All throw ApiError or NoAnswerError; only reads are retried. */
 export function createClient(options: HttpOptions) {
-  const send = createSender(options);
+  const exchanged = createSender(options);
+  const send = async <Answer>(exchange: Exchange) => (await exchanged<Answer>(exchange)).answer;
   const get = <Answer>(path: string, query: Exchange['query'] = {}) =>
     send<Answer>({ method: 'GET', path, query });
   const coin = <Answer>(mint: string, path: string, query: Page | HistoryOptions = {}) =>
@@ -88,12 +86,18 @@ export function createClient(options: HttpOptions) {
     openExposure: (token: string, request: OpenRequest) => write<Exposure>('options/open', request, token),
     closeExposure: (token: string, request: CloseRequest) =>
       write<ReleaseResponse>('options/close', request, token),
-    exposures: (token: string, status: StatusFilter = 'held') =>
-      send<ExposuresResponse>({
+    exposures: async (
+      token: string,
+      status: StatusFilter = 'held',
+      page: Page = {},
+    ): Promise<ExposuresPage> => {
+      const { answer, link } = await exchanged<ExposuresResponse>({
         method: 'GET',
         path: '/api/agent/options/positions',
-        query: { status },
+        query: { status, ...page },
         token,
-      }),
+      });
+      return { ...answer, next: nextPage(link) };
+    },
   };
 }

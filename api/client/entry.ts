@@ -3,7 +3,9 @@ export type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/reque
 export type { Exposure, ReleaseResponse } from '../../schemas/responses/agent.ts';
 export type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';
 export { type Agent, type AgentOptions, createAgent } from './agent.ts';
-export { type Client, createClient, type Page, type RankingsOptions } from './client.ts';
+export { type Client, createClient, type RankingsOptions } from './client.ts';
+export type { ExposuresPage } from './exposures.ts';
 export { ApiError, type HttpOptions, NoAnswerError } from './http.ts';
 export { createSigner, type Signer } from './key.ts';
 export { checkMessage, type ExpectedMessage, UnsafeMessageError } from './message.ts';
+export type { Page } from './page.ts';

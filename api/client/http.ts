@@ -36,8 +36,14 @@ export interface Exchange {
   token?: string;
 }
 
+export interface Answered<Answer> {
+  answer: Answer;
+  /** The `Link` header. */
+  link: string | null;
+}
+
 /** One exchange. @throws ApiError, NoAnswerError */
-export type SendRequest = <Answer>(exchange: Exchange) => Promise<Answer>;
+export type SendRequest = <Answer>(exchange: Exchange) => Promise<Answered<Answer>>;
 
 const READ_RETRIES = 2;
 const ANSWER_MAX = 64 * 1024 * 1024;
@@ -49,7 +55,8 @@ export function createSender(options: HttpOptions): SendRequest {
   const { fetch = globalThis.fetch, timeoutMs = 60_000, retryMs = 250 } = options;
   const base = options.url.replace(/\/+$/, '');
 
-  async function once<Answer>({ method, path, query = {}, body, token }: Exchange): Promise<Answer> {
+  async function once<Answer>(exchange: Exchange): Promise<Answered<Answer>> {
+    const { method, path, query = {}, body, token } = exchange;
     const url = new URL(base + path);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -71,10 +78,11 @@ export function createSender(options: HttpOptions): SendRequest {
     } catch (cause) {
       throw new NoAnswerError(`${method} ${path}: no answer`, { cause });
     }
-    return answerOf(`${method} ${path}`, response, text) as Answer;
+    const answer = answerOf(`${method} ${path}`, response, text) as Answer;
+    return { answer, link: response.headers.get('link') };
   }
 
-  return async <Answer>(exchange: Exchange): Promise<Answer> => {
+  return async <Answer>(exchange: Exchange): Promise<Answered<Answer>> => {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await once<Answer>(exchange);

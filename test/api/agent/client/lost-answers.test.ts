@@ -71,7 +71,7 @@ describe('a client whose answer was lost', () => {
     test.each([
       ['for long', refusal(429, { 'retry-after': '3600' }), { status: 429, retryAfter: 3600 }],
       ['at all', refusal(403), { status: 403 }],
-      ['and reads nothing', Response.json({ posts: [null] }), { name: 'TypeError' }],
+      ['and reads nothing', Response.json({ posts: [null] }), { message: 'the service answered no list' }],
     ])('%s says that nobody knows, and sends nothing again', async (_, answer, cause) => {
       net.lose = { path: '/posts', when: 'answer' };
       net.instead = { path: '/posts', answers: [answer] };
@@ -113,5 +113,28 @@ describe('a client whose answer was lost', () => {
     const post = await anAgent().post(POST);
     expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 1, posts: [post] });
     expect(net.instead.answers).toHaveLength(1);
+  });
+
+  test('of a release finds it behind more rows than a page has, and lists them all', async () => {
+    const agent = anAgent();
+    const { positionId } = await agent.open(OPEN);
+    await db.query(
+      `INSERT INTO exposures (mint, agent, instrument, underlying, option_type, strike, expiry, direction, size,
+         reason, status, opened_at, open_quote, released_at, release_reason, release_quote)
+       SELECT mint, agent, instrument, underlying, option_type, strike, expiry, direction, size,
+         reason, 'released', opened_at - interval '2 days', open_quote, opened_at - interval '1 day', 'over', open_quote
+       FROM exposures, generate_series(1, 201) WHERE mint = $1`,
+      [mint],
+    );
+    net.lose = { path: '/close', when: 'answer' };
+    const { position } = await agent.close({ positionId, reason: 'over' });
+    expect(position).toMatchObject({ positionId, status: 'released', releaseReason: 'over' });
+    expect(writes('/close')).toBe(1);
+    for (const status of ['all', 'released'] as const) {
+      const rows = await agent.positions(status);
+      expect(new Set(rows.map((row) => row.positionId)).size).toBe(202);
+      expect(rows.at(-1)).toEqual(position);
+    }
+    expect(await agent.positions()).toEqual([]);
   });
 });
