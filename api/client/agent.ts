@@ -39,6 +39,20 @@ const RENEW_MS = 60_000;
 /** What a request that got no answer may still take to be stored. */
 const SETTLE_MS = 1_500;
 const REMEMBERED = 200;
+/** What the clocks of a service may be apart, and what ours may have moved since it signed in. */
+const CLOCKS_MS = 2_000;
+
+interface Sending<T> {
+  send(live: Login): Promise<T>;
+  /** @param mayBe whether what has the name, and was stored at the time, may be what got no answer. */
+  find(mayBe: (name: string, at: string | null) => boolean): Promise<T | null>;
+  /** The name of what was stored. */
+  stored(answer: T): string;
+}
+
+const posted = ({ id }: AgentPost) => `post ${id}`;
+const opened = ({ positionId }: Exposure) => `open ${positionId}`;
+const closed = ({ positionId }: Exposure) => `close ${positionId}`;
 
 export function createAgent(options: AgentOptions): Agent {
   const { mint, clock = Date.now, retryMs: settleMs = SETTLE_MS } = options;
@@ -86,24 +100,27 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  const write = <T>(send: (live: Login) => Promise<T>, find: (startedAt: number) => Promise<T | null>) => {
+  /** What is found may be neither older than the write nor what this client was answered before. */
+  async function write<T>({ send, find, stored }: Sending<T>): Promise<T> {
     const startedAt = clock();
-    return onceOnly({
+    const answer = await onceOnly({
       settleMs,
       send: (leaves) =>
         signedIn((live) => {
           leaves();
           return send(live);
         }),
-      find: () => find(startedAt),
+      find: async () => {
+        const { clockOffsetMs } = await session();
+        const since = startedAt + clockOffsetMs - CLOCKS_MS;
+        return find((name, at) => !answered.includes(name) && Date.parse(at ?? '') >= since);
+      },
     });
-  };
-
-  const remember = (post: AgentPost): AgentPost => {
-    answered.push(post.id);
+    answered.push(stored(answer));
     if (answered.length > REMEMBERED) answered.shift();
-    return post;
-  };
+    return answer;
+  }
+
   const exposures = (status: StatusFilter) =>
     everyExposure((page) => signedIn(({ token }) => client.exposures(token, status, page)));
   /** Reads no further than to the first that is `wanted`. */
@@ -115,31 +132,34 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     address: signer.address,
     mint,
-    post: async (request) =>
-      remember(
-        await write(
-          ({ token }) => client.post(token, request),
-          async (startedAt) => {
-            const { clockOffsetMs } = await session();
-            const { posts } = await client.posts(mint, { limit: 100 });
-            const since = startedAt + clockOffsetMs - 2_000;
-            return (
-              listed(posts).find((post) => isOwn(post, request) && Date.parse(post.createdAt) >= since) ??
-              null
-            );
-          },
-        ),
-      ),
+    post: (request) =>
+      write({
+        send: ({ token }) => client.post(token, request),
+        find: async (mayBe) => {
+          const { posts } = await client.posts(mint, { limit: 100 });
+          const mine = listed(posts).filter((post) => isOwn(post, request));
+          return mine.find((post) => mayBe(posted(post), post.createdAt)) ?? null;
+        },
+        stored: posted,
+      }),
     open: (request) =>
-      write(
-        ({ token }) => client.openExposure(token, request),
-        () => exposure('held', (row) => isSame(row, request)),
-      ),
+      write({
+        send: ({ token }) => client.openExposure(token, request),
+        find: (mayBe) => exposure('held', (row) => isSame(row, request) && mayBe(opened(row), row.openedAt)),
+        stored: opened,
+      }),
     close: (request) =>
-      write(
-        ({ token }) => client.closeExposure(token, request),
-        async () => releaseOf(await exposure('released', (row) => isReleased(row, request))),
-      ),
+      write({
+        send: ({ token }) => client.closeExposure(token, request),
+        find: async (mayBe) =>
+          releaseOf(
+            await exposure(
+              'released',
+              (row) => isReleased(row, request) && mayBe(closed(row), row.releasedAt),
+            ),
+          ),
+        stored: ({ position }) => closed(position),
+      }),
     positions: async (status = 'held') => {
       const rows: Exposure[] = [];
       for await (const row of exposures(status)) rows.push(row);
@@ -150,7 +170,7 @@ export function createAgent(options: AgentOptions): Agent {
 
   function isOwn(post: AgentPost, { kind, text, venue = null, ref = null }: PostRequest): boolean {
     const same = post.kind === kind && post.text === text && post.venue === venue && post.ref === ref;
-    return same && post.agent === signer.address && !answered.includes(post.id);
+    return same && post.agent === signer.address;
   }
 
   function isSame(row: Exposure, { instrument, direction, size, reason }: OpenRequest): boolean {

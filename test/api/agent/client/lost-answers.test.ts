@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../../api/agent/posts/feed.ts';
-import { createAgent } from '../../../../api/client/agent.ts';
+import { type Agent, createAgent } from '../../../../api/client/agent.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { freshDatabase } from '../../../support/database.ts';
@@ -113,6 +113,39 @@ describe('a client whose answer was lost', () => {
     const post = await anAgent().post(POST);
     expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 1, posts: [post] });
     expect(net.instead.answers).toHaveLength(1);
+  });
+
+  describe.each(['the same client', 'another process'])('takes nothing older for it: %s', (who) => {
+    /** Another process remembers nothing, but what it finds was there a while before it asked. */
+    const again = async (agent: Agent) => {
+      if (who === 'the same client') return agent;
+      await db.query(
+        `UPDATE exposures SET opened_at = opened_at - interval '1 minute',
+           released_at = released_at - interval '1 minute' WHERE mint = $1`,
+        [mint],
+      );
+      return anAgent();
+    };
+
+    test('an open that is held already is refused', async () => {
+      const agent = anAgent();
+      const row = await agent.open(OPEN);
+      const other = await again(agent);
+      net.lose = { path: '/open', when: 'request' };
+      await expect(other.open(OPEN)).rejects.toMatchObject({ status: 409, code: 'already_held' });
+      expect((await agent.positions()).map(({ positionId }) => positionId)).toEqual([row.positionId]);
+    });
+
+    test('a release that was before is refused', async () => {
+      const agent = anAgent();
+      const { positionId } = await agent.open(OPEN);
+      await agent.close({ positionId, reason: 'over' });
+      const other = await again(agent);
+      net.lose = { path: '/close', when: 'request' };
+      await expect(other.close({ positionId, reason: 'over' })).rejects.toMatchObject({
+        ...{ status: 409, code: 'already_released' },
+      });
+    });
   });
 
   test('of a release finds it behind more rows than a page has, and lists them all', async () => {
