@@ -52,7 +52,7 @@ interface Sending<T> {
 
 const posted = ({ id }: AgentPost) => `post ${id}`;
 const opened = ({ positionId }: Exposure) => `open ${positionId}`;
-const closed = ({ positionId }: Exposure) => `close ${positionId}`;
+const closed = ({ positionId }: CloseRequest) => `close ${positionId}`;
 
 export function createAgent(options: AgentOptions): Agent {
   const { mint, clock = Date.now, retryMs: settleMs = SETTLE_MS } = options;
@@ -155,10 +155,10 @@ export function createAgent(options: AgentOptions): Agent {
           releaseOf(
             await exposure(
               'released',
-              (row) => isReleased(row, request) && mayBe(closed(row), row.releasedAt),
+              (row) => isReleased(row, request) && mayBe(closed(request), row.releasedAt),
             ),
           ),
-        stored: ({ position }) => closed(position),
+        stored: () => closed(request),
       }),
     positions: async (status = 'held') => {
       const rows: Exposure[] = [];

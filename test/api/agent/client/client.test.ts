@@ -209,6 +209,15 @@ describe('the client', () => {
     await expect(agent.positions()).rejects.toBeInstanceOf(NoAnswerError);
   });
 
+  test('a release that a service answers without its position is no error of the client’s own', async () => {
+    const net = lossyNetwork();
+    const agent = agentOver(net, {
+      fetch: async (url: string | URL | Request, init?: RequestInit) =>
+        String(url).endsWith('/options/close') ? Response.json({}) : net.fetch(url, init),
+    });
+    expect(await agent.close({ positionId: '1', reason: 'over' })).toEqual({});
+  });
+
   test('an answer that never ends is given up', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
