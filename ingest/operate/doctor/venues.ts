@@ -42,7 +42,8 @@ export async function checkCatalogue(base: string, signal: AbortSignal): Promise
   return `${rows.length} pairs${noRows(bad)}`;
 }
 
-const noRows = ({ length }: readonly unknown[]) => (length === 0 ? '' : `, ${length} rows that cannot be read`);
+const noRows = ({ length }: readonly unknown[]) =>
+  length === 0 ? '' : `, ${length} rows that cannot be read`;
 
 export async function checkPrices(base: string, signal: AbortSignal): Promise<string> {
   const url = `${base}/mint/price?mints=${WRAPPED_SOL}`;
