@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
 import { tellTimes } from '../../../ingest/history/tell-times.ts';
@@ -6,6 +7,7 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord, TimeRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { policyBytes } from './support/accounts.ts';
 import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records.ts';
@@ -76,6 +78,27 @@ test('the time of a slot that another state has come behind dates nothing, nor t
   expect(await other.after([other.read(8), other.time(8), other.streamed(9)])).toEqual(newer);
   const undated = await third.after([third.read(8), third.time(7)]);
   expect(undated).toEqual({ ...DATED, block_time: null });
+});
+
+test('who died behind writing times, and told nobody, has who applies the batch again tell of those accounts', async () => {
+  const changed: string[][] = [];
+  const tellsNobody: Store = {
+    ...store,
+    insert: async (table, rows) => {
+      if (table === 'changes') throw new Error('the process died');
+      await store.insert(table, rows);
+    },
+  };
+  const { read, time, after } = accountOf();
+  await after([read(8)]);
+  const entries = logOf([time(8), time(7)], 1n);
+  const died = createMaterialiser({ store: tellsNobody, programId: PROGRAM });
+  await expect(died(batchOf('accounts', entries))).rejects.toThrow('the process died');
+  const onChanged = (changes: Changes) => changed.push([...(changes.get('policies') ?? [])]);
+  const again = createMaterialiser({ store, programId: PROGRAM, onChanged });
+  await again(batchOf('accounts', entries));
+  expect(changed).toEqual([[encodeBase58(time(8).address)]]);
+  expect(await after([])).toEqual(DATED);
 });
 
 test('what has no time is found, asked for until a node tells it, and told to the log', async () => {

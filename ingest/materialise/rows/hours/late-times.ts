@@ -9,7 +9,8 @@ import { datedHour } from './hours.ts';
 
 /**
  * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,
- * so that whatever came behind stands. Asked for once everything else of the batch is written.
+ * so that whatever came behind stands. Those too that have it: a process that died may have told nobody that it wrote them.
+ * Asked for once everything else of the batch is written.
  */
 export async function datedRows(
   store: Store,
@@ -20,11 +21,11 @@ export async function datedRows(
   const addresses = [...new Set(records.map(({ address }) => encodeBase58(address)))];
   for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
     for (const table of LATEST_TABLES) {
-      const undated = await store.query<StateRow>(
-        `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)} AND block_time IS NULL`,
+      const stored = await store.query<StateRow>(
+        `SELECT * FROM ${table} FINAL WHERE address IN {addresses:Array(String)}`,
         { addresses: some },
       );
-      const rows = undated.flatMap((row) => {
+      const rows = stored.flatMap((row) => {
         const time = times.get(`${row.address} ${row.slot}`);
         return time === undefined ? [] : [{ ...row, block_time: time }];
       });
