@@ -1,4 +1,4 @@
-import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
+import { ANY, CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import type { AccountHourRow, CarriedRow, UnseenRow } from '../../clickhouse/hour-tables.ts';
 import type { LatestTable, StateRow } from '../../clickhouse/tables.ts';
@@ -12,6 +12,7 @@ import { datedHours, datedRows } from './rows/hours/late-times.ts';
 import { keepUnchangedHours } from './rows/hours/unchanged-hours.ts';
 import { latestRows } from './rows/latest.ts';
 import type { BatchStates } from './rows/read-states.ts';
+import type { LatestRow } from './rows/seen.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored-states.ts';
 import { createVenuePlaces } from './rows/venue-places.ts';
 import { streamCover } from './stream-cover.ts';
@@ -90,7 +91,9 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     marks.wrote(newMarks);
     places.wrote(newPlaces);
     await Promise.all([
-      ...[...latest.tables].map(([table, rows]) => insert(table, rows)),
+      ...[...latest.tables].map(async ([table, rows]) =>
+        insert(table, rows, await keysOfMoved(store, table, rows)),
+      ),
       ...[...latest.closed].map(async ([table, rows]) =>
         insert(table, rows, await keysOf(store, table, rows)),
       ),
@@ -122,18 +125,32 @@ const carriedRow = ({ address, slot, carried }: CarriedRecord): CarriedRow => ({
   carried: carried ? 1 : 0,
 });
 
-/** By which readers know these accounts: what closes them does not say it. */
-async function keysOf(store: Store, table: LatestTable, closed: readonly StateRow[]): Promise<string[]> {
-  const addresses = closed.map(({ address }) => address);
+/**
+ * An account of metadata may name another mint than it did: who reads that one finds it no more. Every other account
+ * keeps what its readers know it by, which its row says.
+ */
+async function keysOfMoved(
+  store: Store,
+  table: LatestTable,
+  rows: readonly LatestRow[],
+): Promise<string[] | undefined> {
+  if (table !== 'metadata_accounts') return undefined;
+  const named = rows.map((row) => ('mint' in row ? row.mint : undefined) ?? ANY);
+  return [...named, ...(await keysOf(store, table, rows))];
+}
+
+/** By which readers know these accounts as they are stored. Asked for before what closes or moves them is. */
+async function keysOf(store: Store, table: LatestTable, rows: readonly StateRow[]): Promise<string[]> {
+  const addresses = rows.map(({ address }) => address);
   const column = CHANGE_KEYS[table];
   if (column === 'address') return addresses;
   const keys: string[] = [];
   for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
-    const rows = await store.query<{ key: string }>(
+    const found = await store.query<{ key: string }>(
       `SELECT DISTINCT ${column} AS key FROM ${table} WHERE address IN {addresses:Array(String)}`,
       { addresses: some },
     );
-    keys.push(...rows.map(({ key }) => key));
+    keys.push(...found.map(({ key }) => key));
   }
   return keys;
 }
