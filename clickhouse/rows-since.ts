@@ -1,11 +1,17 @@
 import type { Store } from './client.ts';
 
-/** The rows of these keys that were written in a slot or behind it, by key; the others are not there. */
+/** The rows of these keys that were written or read again in a slot or behind it, by key; the others are not there. */
 export type RowsSince<Row> = (
   store: Store,
   keys: readonly string[],
   since: string,
 ) => Promise<Map<string, Row>>;
+
+/**
+ * By the version, of which the newest row has the highest: the slot of a reading that repeats an older state is that of
+ * the state, and a row that it replaced may have a higher one.
+ */
+export const SINCE = 'PREWHERE version >= bitShiftLeft(toUInt128({since:UInt64}), 64)';
 
 /** @param sql names `keys` and `since` */
 export const rowsSince =

@@ -1,6 +1,6 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
 import { inOrder, inOrderUpTo, WITHIN } from '../../in-order.ts';
-import { rowsSince } from '../../rows-since.ts';
+import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -31,14 +31,14 @@ export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses)
 );
 
 /**
- * Those of them that were written since a slot, by address: of the rest the engine reads the slots alone, where it would
- * look through most of the table for a few hundred keys. A state of a lower slot never is the newer one.
+ * Those of them that were written since a slot, by address: of the rest the engine reads the versions alone, where it
+ * would look through most of the table for a few hundred keys.
  */
 export const policiesSince = rowsSince<StoredPolicy>(
   'address',
   `SELECT ${SHOWN}
    FROM policies FINAL
-   PREWHERE slot >= {since:UInt64}
+   ${SINCE}
    WHERE address IN {keys:Array(String)} AND exists = 1`,
 );
 

@@ -1,5 +1,5 @@
 import { inOrder, WITHIN } from '../../in-order.ts';
-import { rowsSince } from '../../rows-since.ts';
+import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type ReadState, readColumns } from '../../tables.ts';
 
@@ -23,7 +23,7 @@ export const tokenAccountsSince = rowsSince<TokenAccountRow>(
   'address',
   `SELECT ${COLUMNS.join(', ')}
    FROM token_accounts FINAL
-   PREWHERE slot >= {since:UInt64}
+   ${SINCE}
    WHERE address IN {keys:Array(String)}`,
 );
 
