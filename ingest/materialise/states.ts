@@ -1,4 +1,4 @@
-import { ANY, CHANGE_KEYS } from '../../clickhouse/changes.ts';
+import { CHANGE_KEYS } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import type { AccountHourRow, CarriedRow, UnseenRow } from '../../clickhouse/hour-tables.ts';
 import type { LatestTable, StateRow } from '../../clickhouse/tables.ts';
@@ -135,7 +135,8 @@ async function keysOfMoved(
   rows: readonly LatestRow[],
 ): Promise<string[] | undefined> {
   if (table !== 'metadata_accounts') return undefined;
-  const named = rows.map((row) => ('mint' in row ? row.mint : undefined) ?? ANY);
+  // One that is gone names none: nobody knows it by anything but what it was.
+  const named = rows.flatMap((row) => ('mint' in row && row.mint !== undefined ? [row.mint] : []));
   return [...named, ...(await keysOf(store, table, rows))];
 }
 
