@@ -18,7 +18,7 @@ import { inOneWrite, mustHoldNoToken } from '../write.ts';
 import { exposuresOf, insertExposure, releaseExposure, roomToClose, roomToOpen } from './exposures.ts';
 import { mustAgree, mustFit, readOpen } from './open-body.ts';
 import { markToMark, noQuote, quoteOf } from './quote.ts';
-import { type OptionsVenue, UnreadableAnswer } from './venue.ts';
+import { ErrorAnswer, type OptionsVenue, UnreadableAnswer } from './venue.ts';
 
 const unknownInstrument = (name: string) =>
   new Refusal('unknown_instrument', `${name} is not on the options venue's live list`);
@@ -88,16 +88,19 @@ async function releaseQuote(
 ): Promise<OptionQuote> {
   const { optionsVenueId } = parts;
   const venue = venueOf(parts);
+  const none = (reason: string) => noQuote(reason, direction, optionsVenueId);
   try {
     const contract = await venue.instrument(instrument, now);
     const ticker = contract?.live === true ? await venue.ticker(instrument) : null;
     return ticker === null
-      ? noQuote(`${instrument} was no longer live at the options venue`, direction, optionsVenueId)
+      ? none(`${instrument} was no longer live at the options venue`)
       : quoteOf(ticker, direction, optionsVenueId);
   } catch (error) {
-    if (!(error instanceof UnreadableAnswer)) throw error;
-    const reason = `what the options venue answered of ${instrument} could not be read`;
-    return noQuote(reason, direction, optionsVenueId);
+    if (error instanceof UnreadableAnswer)
+      return none(`what the options venue answered of ${instrument} could not be read`);
+    if (error instanceof ErrorAnswer)
+      return none(`the options venue answered error ${error.venueCode} of ${instrument}`);
+    throw error;
   }
 }
 

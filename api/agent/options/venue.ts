@@ -25,11 +25,22 @@ export class UnreadableAnswer extends Refusal {
   }
 }
 
+/** The venue answered an error of its own that says neither that it has no such instrument nor that it has no time. */
+export class ErrorAnswer extends Refusal {
+  readonly venueCode: number;
+
+  constructor(cause: VenueRefusal) {
+    super('venue_unreachable', `the options venue answered error ${cause.code}; nothing was stored`);
+    this.cause = cause;
+    this.venueCode = cause.code;
+  }
+}
+
 /** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
 export interface OptionsVenue {
-  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy; UnreadableAnswer */
+  /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy; UnreadableAnswer, ErrorAnswer */
   instrument(name: string, now: number): Promise<OptionInstrument | null>;
-  /** Null where the venue has no quote of it any more. @throws Refusal venue_unreachable, busy; UnreadableAnswer */
+  /** Null where the venue has no quote of it any more. @throws as instrument does */
   ticker(name: string): Promise<OptionTicker | null>;
 }
 
@@ -51,6 +62,9 @@ const MAX_BYTES = 256 * 1024;
 /** Where the venue has had too many questions and does not say for how long. */
 const REST_MS = 1_000;
 const PARAMS = -32602;
+const HAS_NONE = [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS];
+/** Whoever answers these has no time, or stands before a venue that does not answer, in whatever form he says so. */
+const NO_ANSWER = [429, 502, 503, 504];
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
 
 export function createOptionsVenue(options: VenueOptions): OptionsVenue {
@@ -89,8 +103,8 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
         }
       }
     } catch (error) {
-      if (error instanceof VenueRefusal && [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS].includes(error.code))
-        return null;
+      if (error instanceof VenueRefusal && HAS_NONE.includes(error.code)) return null;
+      if (error instanceof VenueRefusal && !isRateLimit(error)) throw new ErrorAnswer(error);
       if (!isOutside(error)) throw error;
       const refusal = new Refusal(
         'venue_unreachable',
@@ -111,7 +125,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
     });
     const restMs = retryAfter(headers.get('retry-after'), Date.now());
     if (status === 429 || restMs !== null) rest(restMs ?? REST_MS);
-    const result = optionsResult({ status, bytes });
+    const result = resultUnder(status, bytes);
     try {
       return read(result);
     } catch (error) {
@@ -128,6 +142,18 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       }),
     ticker: (name) => ask('get_ticker', name, (result) => readTicker(ofName(name, result))),
   };
+}
+
+/** @throws as optionsResult does; RetryableError where its status says that an error is none about the instrument */
+function resultUnder(status: number, bytes: Uint8Array): unknown {
+  try {
+    return optionsResult({ status, bytes });
+  } catch (error) {
+    const isOfItself = error instanceof VenueRefusal && !isRateLimit(error) && !HAS_NONE.includes(error.code);
+    throw isOfItself && NO_ANSWER.includes(status)
+      ? new RetryableError(`answered ${status}`, { cause: error })
+      : error;
+  }
 }
 
 /** An answer about something else, or one that no reader could be shown, is no answer. @throws MalformedError */

@@ -262,6 +262,28 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
   });
 
   test.each([
+    ['get_instrument', 200],
+    ['get_ticker', 400],
+    ['get_ticker', 500],
+  ] as const)(
+    'releases a contract of which %s answers an error of the venue’s own (%d) without a quote',
+    async (method, refusalStatus) => {
+      const { mint, agent } = stage.policy();
+      const token = await stage.api.login(mint, agent);
+      const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
+      Object.assign(stage.venue, { error: { method, code: -32603 }, refusalStatus });
+      const request = { positionId: body.positionId, reason: 'x' };
+      const closed = await stage.api.call('POST', 'options/close', request, token);
+      expect(closed.status, closed.text).toBe(200);
+      const reason = `the options venue answered error -32603 of ${CALL}`;
+      expect(closed.body).toMatchObject({
+        position: { status: 'released', releaseQuote: { mark_price: { absent: true, reason } } },
+        markToMark: { releasePrice: { absent: true, reason }, change: { absent: true } },
+      });
+    },
+  );
+
+  test.each([
     ['is over', { instrument: { is_active: false } }],
     ['the venue has forgotten', { unknown: 'get_instrument' as const }],
     ['has no quote any more', { unknown: 'get_ticker' as const }],

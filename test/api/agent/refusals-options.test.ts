@@ -176,6 +176,24 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     },
   );
 
+  test('options/open: an error of the venue’s own is 503, in words that say which', async () => {
+    const { token } = await loggedIn();
+    stage.venue.error = { method: 'get_ticker', code: -32603 };
+    const { body } = await refused(503, 'venue_unreachable', () => open(token));
+    expect(body.error).toContain('error -32603');
+  });
+
+  test.each([429, 502, 503, 504])(
+    'options: an error that comes with %d is none about the instrument: 503, for close too',
+    async (refusalStatus) => {
+      const { token } = await loggedIn();
+      const { body } = await open(token);
+      Object.assign(stage.venue, { error: { method: 'get_ticker', code: -32603 }, refusalStatus });
+      const release = { positionId: body.positionId, reason: 'x' };
+      await refused(503, 'venue_unreachable', () => close(token, release));
+    },
+  );
+
   test('options: without a configured venue it is 503', async () => {
     const { mint, agent } = stage.policy();
     const api = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: null });

@@ -14,6 +14,8 @@ export interface FakeVenue {
   beforeTicker: (() => Promise<void>) | null;
   /** The method that says it knows no such instrument. */
   unknown: 'get_instrument' | 'get_ticker' | null;
+  /** The method that answers an error of the venue's own, and which. */
+  error: { method: 'get_instrument' | 'get_ticker'; code: number } | null;
   /** HTTP status of its own errors. */
   refusalStatus: number;
   /** Methods asked so far. */
@@ -80,11 +82,14 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     const known = typeof name === 'string' && /^(ETH|BTC)-/.test(name) && venue.unknown !== method;
     const other = venue.fault === 'another' ? { instrument_name: 'BTC-20991225-3500-C' } : {};
     const quote = { ...(venue.version === 3 ? SLIM : LONG), ...venue.ticker, ...other };
-    const answer = !known
-      ? { error: { code: 12001, message: 'Instrument not found' } }
-      : { result: method === 'get_instrument' ? contract : quote };
+    const fails = venue.error?.method === method;
+    const answer = fails
+      ? { error: { code: venue.error?.code, message: 'x' } }
+      : !known
+        ? { error: { code: 12001, message: 'Instrument not found' } }
+        : { result: method === 'get_instrument' ? contract : quote };
     response
-      .writeHead(known ? 200 : venue.refusalStatus, { 'content-type': 'application/json' })
+      .writeHead(known && !fails ? 200 : venue.refusalStatus, { 'content-type': 'application/json' })
       .end(JSON.stringify({ id: 'x', ...answer }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -96,6 +101,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
     fault: null,
     beforeTicker: null,
     unknown: null,
+    error: null,
     refusalStatus: 400,
     asked: [],
     reset: () =>
@@ -106,6 +112,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
         fault: null,
         beforeTicker: null,
         unknown: null,
+        error: null,
         refusalStatus: 400,
         asked: [],
       }),
