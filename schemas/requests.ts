@@ -33,7 +33,7 @@ export type PostRequest = Static<typeof PostRequest>;
 export const OpenRequest = Type.Object({
   instrument: Type.String(),
   direction: Direction,
-  size: Type.String({ description: 'Contracts: digits with at most one point.' }),
+  size: Type.String({ description: 'Contracts: digits with at most one point, up to 1000 characters.' }),
   reason: Reason,
   optionType: Type.Optional(
     Type.Union([Type.Literal('C'), Type.Literal('P'), Type.Literal('call'), Type.Literal('put')]),

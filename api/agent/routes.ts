@@ -98,7 +98,9 @@ export function agentRoutes(parts: AgentParts): Route[] {
         status: Type.Optional(
           Type.String({ description: 'held (default), released, all; open and closed too.' }),
         ),
-        limit: Type.Optional(Type.String({ description: '1 to 1000 (default 200).' })),
+        limit: Type.Optional(
+          Type.String({ description: '1 to 200 (default 200); Link leads to the rows behind them.' }),
+        ),
         offset: Type.Optional(Type.String({ description: '0 to 100000 (default 0).' })),
       }),
       bearer: true,

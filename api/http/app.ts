@@ -24,7 +24,7 @@ import { routing } from './routing.ts';
 import { createModestClients, type ModestClients } from './turns/modest-clients.ts';
 import type { InTurn } from './turns/read-for-all.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
-import { createTurns } from './turns/turns.ts';
+import { type AlsoKept, createTurns } from './turns/turns.ts';
 
 export interface HttpOptions extends Reporting {
   latest: Latest;
@@ -78,7 +78,8 @@ function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, m
     const address = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustProxy);
     ctx.state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
-    return turns(address, async () => {
+    return turns(address, async (alsoKept) => {
+      ctx.state.alsoKept = alsoKept;
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
@@ -154,8 +155,14 @@ async function answerOwn(
       now: clock(),
     });
   const reply = await (route.readsStore === true ? gate(address, handle) : handle());
-  if (reply.body instanceof Readable) sendStream(ctx, reply, reply.body);
-  else send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
+  if (reply.body instanceof Readable) {
+    sendStream(ctx, reply, reply.body);
+    return;
+  }
+  const startedAt = performance.now();
+  send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
+  // It is printed behind what its handler waited for: the client's turn has not seen it.
+  (ctx.state.alsoKept as AlsoKept | undefined)?.(performance.now() - startedAt);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */

@@ -16,7 +16,8 @@ export interface OpenBody {
   strike: string | null;
 }
 
-/** Of any length: a body is bounded, and a size that no contract has is refused for that. */
+/** As of any text: it is stored as written, and zeros have no end. */
+const SIZE_MAX = 1000;
 const PLAIN_DECIMAL = /^\d+(\.\d+)?$/;
 const TYPES = { C: 'C', P: 'P', call: 'C', put: 'P' } as const;
 const TYPE_NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
@@ -27,10 +28,10 @@ export function readOpen(body: unknown): OpenBody {
   const instrument = textOf(body, 'instrument', NAME_MAX);
   const direction = oneOf(body, 'direction', ['long', 'short'] as const);
   const size = stringOf(body, 'size');
-  if (!PLAIN_DECIMAL.test(size))
+  if (size.length > SIZE_MAX || !PLAIN_DECIMAL.test(size))
     throw new Refusal(
       'invalid_request',
-      'size must be a plain decimal string: digits with at most one point',
+      `size must be a plain decimal string: digits with at most one point, ${SIZE_MAX} characters at most`,
     );
   const reason = textOf(body, 'reason');
   const given = fieldsOf(body).optionType;

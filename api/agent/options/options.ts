@@ -104,7 +104,8 @@ async function releaseQuote(
   }
 }
 
-const POSITIONS_PAGE = { fallback: 200, max: 1000 };
+/** With reasons as long as may be 200 rows are a few MB, which are printed in one go. */
+const POSITIONS_PAGE = { fallback: 200, max: 200 };
 
 const STATUSES: Record<string, StatusFilter> = {
   held: 'held',

@@ -2,11 +2,15 @@ import { type Account, createAccounts } from './accounts.ts';
 import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
+/** Charges the client of a request for what it kept the thread for behind its first wait. */
+export type AlsoKept = (ms: number) => void;
+
 /**
- * Begins a request when it is its client's turn; what it gives is how many bytes were answered.
+ * Begins a request when it is its client's turn; what it gives is how many bytes were answered. What it keeps the thread
+ * for until it waits for anything is measured here, and what it does behind that it tells.
  * @throws BusyError
  */
-export type Turns = (address: string, work: () => Promise<number>) => Promise<void>;
+export type Turns = (address: string, work: (alsoKept: AlsoKept) => Promise<number>) => Promise<void>;
 
 export interface TurnsOptions {
   /** Milliseconds that only go forward. */
@@ -91,7 +95,7 @@ export function createTurns({
       const account = accounts.of(address);
       const begin = () => {
         const startedAt = now();
-        const answered = work();
+        const answered = work((ms) => accounts.charge(account, ms));
         const took = now() - startedAt;
         begun += took;
         accounts.charge(account, took + LEAST_MS);

@@ -129,6 +129,37 @@ describe('what is asked of others for an agent', () => {
     await paced.close();
   });
 
+  test('a page of positions has 200 rows at most, however long they are and whatever is asked for', async () => {
+    const { mint, token } = await loggedIn();
+    const { positionId } = (await open(token)).body;
+    await stage.api.call('POST', 'options/close', { positionId, reason: 'a reason' }, token);
+    const columns = `mint, agent, instrument, underlying, option_type, strike, expiry, direction, status, opened_at,
+      open_quote, released_at, release_quote`;
+    await stage.db.query(
+      `INSERT INTO exposures (${columns}, size, reason, release_reason)
+       SELECT ${columns}, $2, $3, $3 FROM exposures, generate_series(1, 449) WHERE mint = $1`,
+      [mint, '1'.padStart(1000, '0'), '\u0001'.repeat(1000)],
+    );
+    const pages: number[] = [];
+    const ids = new Set<unknown>();
+    let next: string | undefined = '?status=released&limit=1000';
+    while (next !== undefined) {
+      const { body, headers, text } = await stage.api.call(
+        'GET',
+        `options/positions${next}`,
+        undefined,
+        token,
+      );
+      expect(text.length).toBeLessThan(5e6);
+      const items = body.items as { positionId: string }[];
+      pages.push(items.length);
+      for (const item of items) ids.add(item.positionId);
+      next = /^<(\?.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(pages).toEqual([200, 200, 50]);
+    expect(ids.size).toBe(450);
+  });
+
   test('positions are the agent’s own, newest first, by pages', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 3; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);

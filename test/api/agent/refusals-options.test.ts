@@ -22,6 +22,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     ['a size with a space', { size: ' 1' }],
     ['an empty size', { size: '' }],
     ['a size in other digits', { size: '１' }],
+    ['a size of 1001 characters', { size: `0.5${'0'.repeat(998)}` }],
     ['an instrument of 101 characters', { instrument: `ETH-${'X'.repeat(97)}` }],
     ['an empty reason', { reason: '' }],
     ['a reason of 1001 characters', { reason: 'x'.repeat(1001) }],
@@ -38,6 +39,12 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     const { token } = await loggedIn();
     await refused(400, 'invalid_request', () => open(token, changes));
     expect(stage.venue.asked).toEqual([]);
+  });
+
+  test('options/open: a size of 1000 characters is stored as written', async () => {
+    const { token } = await loggedIn();
+    const size = `0.5${'0'.repeat(997)}`;
+    expect(await open(token, { size })).toMatchObject({ status: 201, body: { size } });
   });
 
   test('options/open and options/close: what is no JSON object is 400', async () => {

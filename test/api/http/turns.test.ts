@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Type } from 'typebox';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createHttp } from '../../../api/http/app.ts';
+import type { Route } from '../../../api/http/route.ts';
 import { createTurns } from '../../../api/http/turns/turns.ts';
+import type { Latest } from '../../../api/latest/latest.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 
 /** A thread by hand: work takes as long as it says, and what is put off is done when it is told to. */
@@ -41,7 +47,7 @@ function thread() {
     goOn();
     begun.length = 0;
   };
-  return { ask, goOn, restOver, pass, hasHad, begun, isDone: () => soon.length + rests.length === 0 };
+  return { turns, ask, goOn, restOver, pass, hasHad, begun, isDone: () => soon.length + rests.length === 0 };
 }
 
 test('who has had a tenth of the thread waits behind whoever has had little, and has a quarter of it', async () => {
@@ -145,6 +151,74 @@ test('large answers count, and of those beyond what may wait the longest line is
   }
   expect(begun).toHaveLength(2_050);
   expect(await Promise.allSettled(many)).toHaveLength(2_049);
+});
+
+test('what is told behind the first wait counts, too', async () => {
+  const { turns, ask, goOn, hasHad, begun } = thread();
+  await hasHad('late', 1);
+  await turns('late', async (alsoKept) => {
+    await null;
+    alsoKept(200);
+    return 0;
+  });
+  goOn();
+  const all = [ask('late', 'l', 0.1), ask('other', 'o', 0.1)];
+  expect(begun).toEqual(['o']);
+  goOn();
+  expect(begun).toEqual(['o', 'l']);
+  await Promise.all(all);
+});
+
+test('an answer of its own that is long to print behind what it waited for is its client’s', async () => {
+  let clock = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => clock);
+  onTestFinished(() => now.mockRestore());
+  const begun: string[] = [];
+  const long = {
+    toJSON: () => {
+      clock += 400;
+      return 'printed';
+    },
+  };
+  const route: Route = {
+    method: 'GET',
+    path: '/own/:name',
+    summary: 'One that is printed for long, and others.',
+    responses: { 200: Type.Unknown() },
+    cached: false,
+    handler: async ({ params: { name } }) => {
+      begun.push(String(name));
+      await null;
+      return { status: 200, body: name === 'long' ? long : {} };
+    },
+  };
+  const app = createHttp([route], { latest: {} as Latest, clock: Date.now, trustProxy: 1 }).callback();
+  /** What came, to be begun in one go. */
+  let came = new Map<string, () => void>();
+  let wanted = 1;
+  const server = http.createServer((request, response) => {
+    came.set(String(request.url), () => void app(request, response));
+    if (came.size < wanted) return;
+    const all = came;
+    came = new Map();
+    for (const path of [...all.keys()].toSorted()) all.get(path)?.();
+  });
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const ask = async (name: string, from: string) =>
+    (await fetch(`http://127.0.0.1:${port}/own/${name}`, { headers: { 'x-forwarded-for': from } })).text();
+  // Whoever is new has one account with all others who are.
+  await ask('stranger', '10.0.0.1');
+  await ask('stranger', '10.0.0.2');
+  await ask('long', '10.0.0.1');
+  begun.length = 0;
+  wanted = 2;
+  await Promise.all([ask('a', '10.0.0.1'), ask('b', '10.0.0.2')]);
+  expect(begun).toEqual(['b', 'a']);
 });
 
 /** What readers wait for a thread that hostile clients keep busy, in a time of its own. */
