@@ -14,6 +14,7 @@ export function deferred(opening: Promise<Db>): Db {
   };
   return {
     query: async (sql, params) => (await open()).query(sql, params),
+    readers: { query: async (sql, params) => (await open()).readers.query(sql, params) },
     transaction: async (work) => (await open()).transaction(work),
     tidy: async () => (await open()).tidy?.(),
     close: () => {

@@ -28,6 +28,7 @@ export async function openEmbedded(directory: string): Promise<Db> {
     inSlices(async () => (await engine.query<Row>(sql, [...params])).rows);
   return {
     query,
+    readers: { query },
     tidy: () => tidy({ query }),
     transaction: (work) =>
       inSlices(() =>

@@ -3,6 +3,7 @@ import { BusyError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
 
 export interface PoolLimits {
+  /** Beside those of readers. */
   connections: number;
   /** For one of them to be free, or made. */
   connectMs: number;
@@ -10,6 +11,9 @@ export interface PoolLimits {
 }
 
 const LIMITS: PoolLimits = { connections: 12, connectMs: 5_000, statementMs: 10_000 };
+
+/** Of readers, who may be many and ask for much: whoever writes waits behind none of them. */
+const READERS = 4;
 
 /** A statement that the server ended, since it took too long or waited too long for a lock: with all that it wrote. */
 const ENDED_BY_SERVER = '57014';
@@ -21,21 +25,11 @@ const NONE_IS_FREE = 'timeout exceeded when trying to connect';
  * @param url postgres://user:password@host:port/database
  */
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: limits.connections,
-    connectionTimeoutMillis: limits.connectMs,
-    statement_timeout: limits.statementMs,
-    // A server that hangs answers nothing at all, not even its own timeout.
-    query_timeout: limits.statementMs + 2_000,
-    idle_in_transaction_session_timeout: limits.statementMs,
-    application_name: 'bankroll-indexer',
-  });
-  // A connection that dies while idle is replaced by the next question; without a listener it would end the process.
-  pool.on('error', () => undefined);
+  const pool = connections(url, limits.connections, limits);
+  const readers = connections(url, READERS, limits);
   return {
-    query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
-      (await pool.query(sql, [...params]).catch(throwBusy)).rows as Row[],
+    query: asking(pool),
+    readers: { query: asking(readers) },
     transaction: async (work) => {
       const client = await pool.connect().catch(throwBusy);
       // Without a listener, a connection that dies between two statements would end the process.
@@ -61,9 +55,30 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
         client.release(broken);
       }
     },
-    close: () => pool.end(),
+    close: async () => void (await Promise.all([pool.end(), readers.end()])),
   };
 }
+
+function connections(url: string, most: number, { connectMs, statementMs }: PoolLimits): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: most,
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: statementMs,
+    // A server that hangs answers nothing at all, not even its own timeout.
+    query_timeout: statementMs + 2_000,
+    idle_in_transaction_session_timeout: statementMs,
+    application_name: 'bankroll-indexer',
+  });
+  // A connection that dies while idle is replaced by the next question; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+const asking =
+  (pool: pg.Pool) =>
+  async <Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> =>
+    (await pool.query(sql, [...params]).catch(throwBusy)).rows as Row[];
 
 function throwBusy(error: unknown): never {
   throw busyOr(error);

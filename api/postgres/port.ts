@@ -12,6 +12,8 @@ export interface Transaction extends Queries {
 
 /** A Postgres, a server or embedded: the same statements run on both. */
 export interface Db extends Queries {
+  /** For what anybody may ask, however often: it has connections of its own where there are several. */
+  readers: Queries;
   /** All of it or nothing: a throw inside rolls back and is thrown on. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** What a server does by itself now and then, where there is none. */

@@ -146,7 +146,10 @@ export async function releaseExposure(
   return exposureOf(row);
 }
 
-/** The rows that the agent wrote for the policy, newest first, and whether there are more behind them. */
+/**
+ * The rows that the agent wrote for the policy, newest first, and whether there are more behind them. As with posts, of
+ * those that are skipped nothing is worked out.
+ */
 export async function exposuresOf(
   db: Queries,
   { mint, agent }: { mint: string; agent: string },
@@ -155,8 +158,11 @@ export async function exposuresOf(
 ): Promise<{ items: Exposure[]; hasMore: boolean }> {
   const rows = await db.query<ExposureRow>(
     `SELECT ${EXPOSURE} FROM exposures
-     WHERE mint = $1 AND agent = $2 AND ($3 = 'all' OR status = $3)
-     ORDER BY exposures.id DESC LIMIT $4::text::int OFFSET $5::text::int`,
+     WHERE exposures.id = ANY (ARRAY(
+       SELECT page.id FROM exposures AS page
+       WHERE page.mint = $1 AND page.agent = $2 AND ($3 = 'all' OR page.status = $3)
+       ORDER BY page.id DESC LIMIT $4::text::int OFFSET $5::text::int))
+     ORDER BY exposures.id DESC`,
     [mint, agent, status, String(limit + 1), String(offset)],
   );
   return { items: rows.slice(0, limit).map(exposureOf), hasMore: rows.length > limit };

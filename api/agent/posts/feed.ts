@@ -1,22 +1,22 @@
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import type { NumberedPosts } from '../../latest/read-deps.ts';
-import type { Queries } from '../../postgres/port.ts';
+import type { Db } from '../../postgres/port.ts';
 import { newestPost, postsBehind, postsOf } from './store.ts';
 
 /** The public feed of a mint, newest first; `total` counts all of its posts. */
 export function readPosts(
-  db: Queries,
+  { readers }: Pick<Db, 'readers'>,
   mint: string,
   limit: number,
   offset: number,
 ): Promise<{ total: number; posts: AgentPost[] }> {
-  return postsOf(db, mint, limit, offset);
+  return postsOf(readers, mint, limit, offset);
 }
 
 /** The posts of all mints as they are numbered, for those who are told of new ones. */
-export function numberedPosts(db: Queries): NumberedPosts {
+export function numberedPosts({ readers }: Pick<Db, 'readers'>): NumberedPosts {
   return {
-    newest: () => newestPost(db),
-    behind: (after, most) => postsBehind(db, after, most),
+    newest: () => newestPost(readers),
+    behind: (after, most) => postsBehind(readers, after, most),
   };
 }

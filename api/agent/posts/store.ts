@@ -81,10 +81,17 @@ export async function newestPost(db: Queries): Promise<bigint> {
   return BigInt(row?.id ?? 0);
 }
 
-/** Newest first; `total` counts all posts of the mint. */
+/**
+ * Newest first; `total` counts all posts of the mint. Which ones they are is found first, in the index alone: what is
+ * selected is worked out of skipped rows too, and there may be many.
+ */
 export async function postsOf(db: Queries, mint: string, limit: number, offset: number) {
   const rows = await db.query<PostRow>(
-    `SELECT ${POST} FROM posts WHERE mint = $1 ORDER BY posts.id DESC LIMIT $2::text::int OFFSET $3::text::int`,
+    `SELECT ${POST} FROM posts
+     WHERE posts.id = ANY (ARRAY(
+       SELECT page.id FROM posts AS page WHERE page.mint = $1
+       ORDER BY page.id DESC LIMIT $2::text::int OFFSET $3::text::int))
+     ORDER BY posts.id DESC`,
     [mint, String(limit), String(offset)],
   );
   const [count] = await db.query<{ total: string }>(

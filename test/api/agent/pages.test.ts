@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { exposuresOf } from '../../../api/agent/options/exposures.ts';
+import { readPosts } from '../../../api/agent/posts/feed.ts';
+import { migratePostgres } from '../../../api/postgres/migrate.ts';
+import { openPool } from '../../../api/postgres/pool.ts';
+import { awaited } from '../../support/awaited.ts';
+import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { startAgentApi } from './support/agent-api.ts';
+import { freshDb } from './support/postgres.ts';
+import { POST } from './support/refused.ts';
+import { useAgentStage } from './support/stage.ts';
+
+test('of rows that are skipped nothing is worked out', async () => {
+  const { db, close } = await freshDb('PGlite');
+  // What is selected puts times into words: how many is counted.
+  await db.transaction((tx) =>
+    tx.run(`CREATE SEQUENCE told;
+      CREATE FUNCTION public.to_char(at timestamp, form text) RETURNS text LANGUAGE sql VOLATILE AS
+        $$ SELECT pg_catalog.to_char(at, form) FROM nextval('told') $$;
+      SET search_path TO public, pg_catalog;
+      INSERT INTO posts (mint, agent, model, kind, text, created_at)
+        SELECT 'm', 'a', 'null', 'idle', n::text, now() FROM generate_series(1, 500) AS n;
+      INSERT INTO exposures (mint, agent, instrument, underlying, option_type, strike, expiry, direction, size, reason,
+          status, opened_at, open_quote)
+        SELECT 'm', 'a', n::text, 'ETH', 'C', '1', '', 'long', '1', n::text, 'held', now(), 'null'
+        FROM generate_series(1, 500) AS n;`),
+  );
+  const toldBy = async (work: () => Promise<unknown>) => {
+    await db.query(`SELECT setval('told', 1, false)`);
+    await work();
+    const [row] = await db.query<{ n: string }>(
+      'SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::text AS n FROM told',
+    );
+    return Number(row?.n);
+  };
+  const posts = await toldBy(async () => {
+    const page = await readPosts(db, 'm', 10, 300);
+    expect(page).toMatchObject({ total: 500 });
+    expect(page.posts.map(({ text }) => text)).toEqual(Array.from({ length: 10 }, (_, n) => `${200 - n}`));
+  });
+  expect(posts).toBe(10);
+  const exposures = await toldBy(async () => {
+    const page = await exposuresOf(db, { mint: 'm', agent: 'a' }, 'all', { limit: 10, offset: 300 });
+    expect(page.hasMore).toBe(true);
+    expect(page.items.map(({ reason }) => reason)).toEqual(
+      Array.from({ length: 10 }, (_, n) => `${200 - n}`),
+    );
+  });
+  // Two times of each, of which one is null, and one row more: whether there are more.
+  expect(exposures).toBe(22);
+  await close();
+});
+
+describe('beside pages of a feed that do not end', () => {
+  const stage = useAgentStage('PGlite');
+
+  test('an agent posts: readers have connections of their own', async () => {
+    const url = await freshPostgresUrl();
+    const [db, others] = [openPool(url), openPool(url)];
+    await migratePostgres(db);
+    const api = await startAgentApi({ db, rpc: stage.rpc, venueUrl: null });
+    const { mint, agent } = stage.policy();
+    const token = await api.login(mint, agent);
+    await others.transaction((tx) =>
+      tx.run(`ALTER TABLE posts RENAME TO stored_posts;
+        CREATE FUNCTION is_let(mint text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+          IF mint = 'held' THEN
+            PERFORM pg_advisory_xact_lock_shared(1);
+          END IF;
+          RETURN true;
+        END $$;
+        CREATE VIEW posts AS SELECT * FROM stored_posts WHERE is_let(mint);
+        INSERT INTO stored_posts (mint, agent, model, kind, text, created_at)
+          VALUES ('held', 'a', 'null', 'idle', 'x', now());`),
+    );
+    let reads: Promise<unknown>[] = [];
+    await others.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock(1)');
+      reads = Array.from({ length: 20 }, () => readPosts(db, 'held', 10, 0).catch(() => undefined));
+      await awaited(async () => {
+        const [row] = await tx.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM pg_locks JOIN pg_database ON pg_database.oid = database
+           WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
+        );
+        expect(row?.n).toBeGreaterThan(0);
+      });
+      const { status, text } = await api.call('POST', 'posts', POST, token);
+      expect(status, text).toBe(201);
+    });
+    await Promise.all(reads);
+    await api.close();
+    await Promise.all([db.close(), others.close()]);
+  });
+});
