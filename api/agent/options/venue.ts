@@ -98,8 +98,8 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
           return await once(method, name, read);
         } catch (error) {
           if (isRateLimit(error)) rest(REST_MS);
-          const again = error instanceof RetryableError || isRateLimit(error);
-          if (!again || attempt === 2) throw error;
+          const isPassing = error instanceof VenueRefusal && !HAS_NONE.includes(error.code);
+          if (!(error instanceof RetryableError || isPassing) || attempt === 2) throw error;
         }
       }
     } catch (error) {

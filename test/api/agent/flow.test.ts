@@ -271,10 +271,12 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
       const { mint, agent } = stage.policy();
       const token = await stage.api.login(mint, agent);
       const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
-      Object.assign(stage.venue, { error: { method, code: -32603 }, refusalStatus });
+      Object.assign(stage.venue, { error: { method, code: -32603 }, refusalStatus, asked: [] });
       const request = { positionId: body.positionId, reason: 'x' };
       const closed = await stage.api.call('POST', 'options/close', request, token);
       expect(closed.status, closed.text).toBe(200);
+      // It may have passed: without a quote the release is without one for good.
+      expect(stage.venue.asked.filter((one) => one === method)).toHaveLength(2);
       const reason = `the options venue answered error -32603 of ${CALL}`;
       expect(closed.body).toMatchObject({
         position: { status: 'released', releaseQuote: { mark_price: { absent: true, reason } } },
