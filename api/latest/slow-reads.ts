@@ -48,7 +48,7 @@ const MOVED = '';
 
 interface Answered {
   loaded: LoadedKeys;
-  /** Of what is missing, read behind sums. */
+  /** Of what is missing, the same before sums and behind them; MOVED where it was not. */
   mark: string | null;
 }
 
@@ -71,9 +71,12 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
   const storeOf = (kind: KindName) => (KINDS[kind].long ? options.longStore : options.store);
   const ask = async (kind: KindName, key: string, store: Store): Promise<Answered> => {
     const begun = turn;
+    const before = mark();
     const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
     const { sums } = KINDS[kind];
-    const at = sums ? await missingMark(store) : null;
+    const behind = sums ? await missingMark(store) : null;
+    // What came while sums were read they may lack: they belong neither to what was missing before nor to what is behind.
+    const at = behind === null || behind === before ? behind : MOVED;
     const one = loaded.get(kind);
     const isOld = (touchedIn.get(kind) ?? 0) > begun || (sums && at !== mark());
     if (one !== undefined && one.error === undefined && !isOld)

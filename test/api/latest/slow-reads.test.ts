@@ -70,3 +70,44 @@ test('where the events of a policy have changed, first pages that somebody reads
   // Nobody else's questions are before it.
   expect([store.asked(), others.asked(), histories.asked()]).toEqual([1, 0, 0]);
 });
+
+test('sums that were read while a gap closed are served neither as what is missing was nor as it is', async () => {
+  let [stored, remembered, sum] = ['open', 'open', '10'];
+  let answer = () => {};
+  let asked = 0;
+  const query = async (sql: string) => {
+    if (sql.includes('has_more')) return [{ has_more: 0, mark: stored }];
+    if (!sql.includes('FROM quote_days')) return [];
+    asked += 1;
+    const row = { day: '2026-01-01', quote_mint: 'quote', routed_to_lp: sum };
+    return new Promise((resolve) => {
+      answer = () => resolve([row]);
+    });
+  };
+  const store = { query, database: 'x' } as unknown as Store;
+  const reads = createSlowReads({
+    ...{ store, longStore: store, againStore: store, cells: createCells(1_000_000) },
+    ...{ clock: () => 0, mark: () => remembered },
+  });
+  const reader = reads.forReader();
+  const read = async (meanwhile: () => void) => {
+    const before = asked;
+    const loads = reader.load(new Map([['days', new Set([''])]]));
+    await awaited(() => expect(asked).toBe(before + 1));
+    meanwhile();
+    answer();
+    await loads;
+    return {
+      isSettled: reader.isSettled(),
+      days: JSON.stringify(reader.overlay.get('days')?.get('') ?? null),
+    };
+  };
+  const during = await read(() => {
+    // The last batch of the gap, and a turn.
+    [sum, stored, remembered] = ['25', 'closed', 'closed'];
+    reads.published(new Map([['events', new Set(['mint'])]]), new Map());
+  });
+  expect(during).toEqual({ isSettled: false, days: 'null' });
+  const behind = await read(() => {});
+  expect(behind).toEqual({ isSettled: true, days: expect.stringContaining('"25"') });
+});
