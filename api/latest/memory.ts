@@ -131,10 +131,14 @@ export function createMemory(options: MemoryOptions): Memory {
     wantsRanked = false;
     moved = (await feed.moved()) || moved;
     const first = folding.begin(wanted.keys());
-    if (moved || sums) await bringUp(wanted);
-    // Nothing has changed: what is wanted is added to what is there.
-    else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
-    (await first)();
+    try {
+      if (moved || sums) await bringUp(wanted);
+      // Nothing has changed: what is wanted is added to what is there.
+      else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
+    } finally {
+      // Where the turn failed, too: nothing more is read of a kind while a stretch of it has no place.
+      (await first)();
+    }
     folding.goOn(memory.clock);
     contactAt = startedAt;
   };

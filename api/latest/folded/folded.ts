@@ -70,6 +70,10 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     toldBytes -= sizeOf(key, known);
     told.delete(key);
   };
+  /** Nobody keeps those that lie behind all that was read. */
+  const removeBeyond = () => {
+    for (const key of told.keys()) if (key > reach()) remove(key);
+  };
   /** Where it goes on; null where nothing is to be read. */
   const next = (): { at: number; stretch: Stretch } | null => {
     if (toldBytes > mostTold && chunks.length > 0) again ??= 0;
@@ -93,8 +97,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     const { behind, last } = chunk;
     for (const [key, { at: toldAt }] of told)
       if (toldAt <= begunAt && key > behind && key <= last) remove(key);
-    // Nobody keeps those that lie behind all that was read.
-    if (again === null && toldBytes > mostTold) for (const key of told.keys()) if (key > reach()) remove(key);
+    if (again === null && toldBytes > mostTold) removeBeyond();
   };
 
   return {
@@ -134,6 +137,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
         },
         fail: () => {
           flight = null;
+          removeBeyond();
         },
       };
     },

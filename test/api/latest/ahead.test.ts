@@ -110,6 +110,23 @@ test('whoever asks for one policy has what the others are made of read too', asy
   expect(asked.length).toBe(before);
 });
 
+test('what a turn began to read ahead has its place though the turn fails', async () => {
+  let fails = false;
+  const { asked, memory, handOver } = watched(async (sql) => {
+    if (fails && sql.includes('FROM applied AS a')) throw new Error('reset by peer');
+  });
+  await memory.turn();
+  handOver.applied();
+  fails = true;
+  await expect(memory.read(read(0))).rejects.toThrow('reset by peer');
+  fails = false;
+  await memory.read(read(0));
+  const before = asked.length;
+  for (const at of NAMES.keys())
+    expect((await memory.read(read(at))).value).toMatchObject({ name: `coin ${at}` });
+  expect(asked.length).toBe(before);
+});
+
 test('one that is not there is asked for of nobody', async () => {
   const { asked, memory } = watched();
   await memory.read(read(0));

@@ -113,6 +113,20 @@ test('a stretch that was being read when all of it became old is not placed', as
   expect([room.used, folded.get(LOW), folded.isEmpty()]).toEqual([0, undefined, true]);
 });
 
+test('of what was told while a stretch could not be read that alone is kept which lies in what was', async () => {
+  const folded = createFolded(empty());
+  const told = (flight: ReturnType<typeof folded.begin>) => {
+    folded.told(LOW, 'told', 0);
+    folded.told(HIGH, 'told', 0);
+    flight?.fail();
+    return [textOf(folded.get(LOW)), textOf(folded.get(HIGH)), folded.has(HIGH)];
+  };
+  expect(told(folded.begin())).toEqual([undefined, undefined, false]);
+  const first = folded.begin();
+  first?.place(await stretchOf(allRows(), first.stretch));
+  expect(told(folded.begin())).toEqual(['told', undefined, false]);
+});
+
 test('where much was told since, all of it is read again, and no text is kept twice', async () => {
   const room = empty();
   const folded = createFolded(room, 20_000);
