@@ -81,14 +81,19 @@ export function createLatest(options: LatestOptions): Latest {
   };
   const isIdle = (one: Followed) => one.readers === 0 && monotonic() - one.readAt > times.idleMs;
   const turn = (one: Followed) => one.memory.turn().catch(onError);
+  /** Nobody tells once more of what a turn has failed to read. */
+  const needsTurns = (one: Followed) => handOver === undefined || one.memory.isBehind();
   /** Keeps memory warm as long as somebody asks. */
   const follow = async (one: Followed, store: Store) => {
     one.following = true;
-    while (signal?.aborted !== true && !isIdle(one) && storeNow() === store) {
+    while (signal?.aborted !== true && !isIdle(one) && storeNow() === store && needsTurns(one)) {
       await turn(one);
       await delay(times.everyMs, undefined, { signal, ref: false }).catch(() => {});
     }
     one.following = false;
+  };
+  const keepUp = (one: Followed, store: Store) => {
+    if (!one.following && needsTurns(one)) void follow(one, store);
   };
   /** Null before the first connection. */
   const storeNow = (): Store | null => {
@@ -99,8 +104,9 @@ export function createLatest(options: LatestOptions): Latest {
     }
   };
   handOver?.onApplied(() => {
-    const one = memories.get(currentStore());
-    if (one !== undefined && !isIdle(one)) void turn(one);
+    const store = currentStore();
+    const one = memories.get(store);
+    if (one !== undefined && !isIdle(one)) void turn(one).then(() => keepUp(one, store));
   });
   /** As long as the store answers something it is waited for: to read all policies takes its time. */
   const within = async <T>({ memory }: Followed, work: Promise<T>): Promise<T> => {
@@ -117,13 +123,14 @@ export function createLatest(options: LatestOptions): Latest {
     isLost.catch(() => {});
     return Promise.race([work, isLost]).finally(() => late.abort());
   };
+  /** Whether there is something, or may be, that no turn has brought yet. */
+  const lags = ({ feed, memory }: Followed) => feed.waiting?.() !== 'nothing' || memory.isBehind();
   /** Memory is as new as it has to be. */
   const wake = async (one: Followed): Promise<void> => {
-    const waiting = one.feed.waiting?.();
-    const must = !one.memory.stands() || waiting === 'anything';
+    const must = !one.memory.stands() || one.feed.waiting?.() === 'anything';
     const idle = isIdle(one);
     if (idle) options.onAsked?.();
-    const slept = idle && waiting !== 'nothing';
+    const slept = idle && lags(one);
     one.readAt = monotonic();
     if (must || slept || one.memory.age() > times.lostMs)
       one.waking ??= within(one, one.memory.turn()).finally(() => {
@@ -140,10 +147,9 @@ export function createLatest(options: LatestOptions): Latest {
   const warm = (): Followed | null => {
     const one = memories.get(currentStore());
     if (one === undefined || one.waking !== null || !one.memory.stands()) return null;
-    const waiting = one.feed.waiting?.();
-    if (waiting === 'anything' || age(one) > times.lostMs) return null;
+    if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
     if (isIdle(one)) {
-      if (waiting !== 'nothing') return null;
+      if (lags(one)) return null;
       options.onAsked?.();
     }
     one.readAt = monotonic();
@@ -155,10 +161,11 @@ export function createLatest(options: LatestOptions): Latest {
     await wake(one);
     one.readers += 1;
     try {
-      if (handOver === undefined && !one.following) void follow(one, store);
+      keepUp(one, store);
       return await one.memory.read(make);
     } finally {
       one.readers -= 1;
+      keepUp(one, store);
     }
   };
 

@@ -48,6 +48,8 @@ export interface Memory {
   turn(): Promise<void>;
   /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
   stands(): boolean;
+  /** Whether a turn has yet to bring it what it was told of: the last one failed, or is under way. */
+  isBehind(): boolean;
   /** Milliseconds since the store was last asked, and answered all. */
   age(): number;
   /** Milliseconds since it last answered anything. */
@@ -89,8 +91,7 @@ export function createMemory(options: MemoryOptions): Memory {
   let wantsRanked = false;
   let missing: Missing | null = null;
   let contactAt = Number.NEGATIVE_INFINITY;
-  let begun = false;
-  let moved = true;
+  let [begun, moved] = [false, true];
   let wants: Keys = new Map();
   /** Taken from the feed, and not in memory yet; null: anything. */
   let carried: Changes | null = null;
@@ -192,6 +193,7 @@ export function createMemory(options: MemoryOptions): Memory {
   return {
     turn,
     stands: () => begun && carried !== null,
+    isBehind: () => moved,
     age: () => monotonic() - contactAt,
     silence: () => monotonic() - heardAt,
     holds: (made) => {

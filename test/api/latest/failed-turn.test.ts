@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createHandOver, type HandOver } from '../../../api/latest/feed.ts';
+import { createLatest, type Latest } from '../../../api/latest/latest.ts';
+import type { View } from '../../../api/latest/view.ts';
+import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { awaited } from '../../support/awaited.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { appliedRow, policyRow } from '../support/rows.ts';
+
+const IDLE_MS = 600_000;
+
+let store: Store;
+let slot = 9_000n;
+beforeAll(async () => {
+  store = await embeddedDatabase();
+  await store.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+});
+afterAll(() => store.close());
+
+let stop: AbortController;
+let fails: boolean;
+let failed: number;
+let now: number;
+let latest: Latest;
+let handOver: HandOver;
+beforeEach(() => {
+  stop = new AbortController();
+  handOver = createHandOver();
+  [fails, failed, now] = [false, 0, 0];
+  const mortal: Store = {
+    ...store,
+    query: async (sql, params) => {
+      if (fails && sql.includes('FROM applied AS a')) throw new Error('reset by peer');
+      return store.query(sql, params);
+    },
+  };
+  latest = createLatest({
+    ...{ currentStore: () => mortal, handOver, clock: Date.now, monotonic: () => now },
+    ...{ signal: stop.signal, onError: () => (failed += 1), times: { everyMs: 5, idleMs: IDLE_MS } },
+  });
+});
+afterEach(() => stop.abort());
+
+const policy = policyRow('coin', 'quote');
+const burnt = (view: View) => view.get('policy', policy.address as string)?.tokens_burned;
+/** As a request is answered. */
+const served = async () => (latest.readNow(burnt) ?? (await latest.read(burnt))).value;
+
+/** The last batch for long: nothing comes behind it. */
+async function apply(tokens_burned: string): Promise<void> {
+  slot += 1n;
+  const rows = [{ ...policy, tokens_burned, slot: String(slot), version: String(slot << 64n) }];
+  await store.insert('policies', rows);
+  const changes: Changes = new Map();
+  noteRows(changes, 'policies', rows);
+  handOver.note(changes);
+  handOver.applied();
+}
+
+test('a turn that fails is tried again while somebody asks, though no batch comes any more', async () => {
+  await apply('1');
+  expect(await served()).toBe('1');
+  fails = true;
+  await apply('2');
+  await awaited(() => expect(failed).toBeGreaterThan(0));
+  expect(await served()).toBe('1');
+  fails = false;
+  await awaited(async () => expect(await served()).toBe('2'));
+});
+
+test('who asks for the first time in long waits for what a turn before has failed to read', async () => {
+  await apply('3');
+  expect(await served()).toBe('3');
+  fails = true;
+  await apply('4');
+  await awaited(() => expect(failed).toBeGreaterThan(0));
+  now += 2 * IDLE_MS;
+  fails = false;
+  expect(await served()).toBe('4');
+});
+
+test('nor is a turn lost that failed for who asked for the first time in long', async () => {
+  await apply('5');
+  expect(await served()).toBe('5');
+  now += 2 * IDLE_MS;
+  await apply('6');
+  fails = true;
+  expect(await served()).toBe('5');
+  fails = false;
+  await awaited(async () => expect(await served()).toBe('6'));
+});
