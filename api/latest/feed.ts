@@ -70,11 +70,15 @@ export function createHandOver(): HandOver {
   };
 }
 
+/** Between two looks at what was changed while the index stands. */
+const STANDS_MS = 1_000;
+
 /** Read from the table of changes of a database that other processes write to. */
 export function createTableFeed(store: Store, monotonic: () => number): Feed {
   let place: ChangePlace | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
   let marker = '';
+  let lookedAt = Number.NEGATIVE_INFINITY;
   return {
     take: async () => {
       const now = monotonic();
@@ -89,10 +93,18 @@ export function createTableFeed(store: Store, monotonic: () => number): Feed {
       return read.changes;
     },
     moved: async () => {
-      const now = await appliedMarker(store);
-      if (now === marker) return false;
-      marker = now;
-      return true;
+      const now = monotonic();
+      const applied = await appliedMarker(store);
+      const stands = applied === marker;
+      marker = applied;
+      if (stands && now - lookedAt < STANDS_MS) return false;
+      lookedAt = now;
+      if (!stands || place === null || now - readAt > CHANGES_KEPT_MS) return true;
+      // Who reads the log again beside a partition's owner changes rows, and has no place in the log.
+      const { changes } = await changesAfter(store, place);
+      if (changes === null || changes.size > 0) return true;
+      readAt = now;
+      return false;
     },
   };
 }
