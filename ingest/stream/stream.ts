@@ -76,11 +76,11 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const position = stored.position?.slot ?? null;
 
   const program = decodeKey(programId) as Uint8Array;
-  let onNamed = () => {};
+  let onNamed = (_address: string, _isNamed: boolean) => {};
   const following = createFollowedAddresses(
     program,
     decodeKey(options.launchpadProgramId) as Uint8Array,
-    () => onNamed(),
+    (address, isNamed) => onNamed(address, isNamed),
   );
   for (const { address, expected, named } of known) following.add(address, expected, named);
   const slots = new Slots(commitment, position);
@@ -190,7 +190,6 @@ export async function runStream(options: StreamOptions): Promise<void> {
     onFollowed: (followed) => report({ type: 'followed', ...followed }),
   });
   onNamed = beside.onNamed;
-  onNamed();
   const streamingBeside = beside.run();
   await superviseStream({
     ...{ client, slots, outbox, logger, signal, ...limits },

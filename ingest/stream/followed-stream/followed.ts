@@ -44,8 +44,8 @@ export interface FollowedOptions extends StreamLimits {
 export interface FollowedStates extends FollowedStream {
   /** A state that goes into the log, whoever found it. */
   told(record: AccountRecord): void;
-  /** There are other named balances than before. */
-  onNamed(): void;
+  /** A balance is named that was not, or is not any more. */
+  onNamed(address: string, isNamed: boolean): void;
   /** The log has come to a marker that says that followed addresses are brought up to this slot. */
   onMarked(followed: bigint): void;
   /** Addresses that came up before this process began, and are asked for only now. */
@@ -120,6 +120,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
       options.onFollowed(followed);
     },
   });
+  setRota();
   return {
     ...beside,
     upTo: (slot) => beside.upTo(slot).map(asSeen),
@@ -139,7 +140,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     },
     takeUp: carried.takeUp,
     onMarked: carried.marked,
-    onNamed: setRota,
+    onNamed: (address, isNamed) => (isNamed ? rota.join(address) : rota.leave(address)),
   };
 }
 

@@ -29,6 +29,9 @@ export interface RotaOptions {
 export interface Rota {
   /** The addresses that are read in turns from now on. */
   set(addresses: readonly string[]): void;
+  /** One more is, or one is not any more: strangers name them one by one, and the others are not gone through for each. */
+  join(address: string): void;
+  leave(address: string): void;
   /**
    * Tells once each of them was read at that slot or later, or left out of such a turn: one that cannot be read holds up no
    * others, and is lost until it is. A further call takes the place of one that waits.
@@ -60,8 +63,10 @@ export function createRota(options: RotaOptions): Rota {
   const { reader, onRead, onJoined, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
   const patientRead = createPatientRead(reader.read, options);
   let states = new Map<string, Told | null>();
+  /** They come before the others: they had no turn yet. */
+  let fresh = new Set<string>();
   /** The next to read come first. */
-  let queue: string[] = [];
+  let queue = new Set<string>();
   let running = false;
   let round: Round | null = null;
 
@@ -78,10 +83,13 @@ export function createRota(options: RotaOptions): Rota {
     return known?.state !== state;
   };
   const turn = async () => {
-    const some = queue.slice(0, ADDRESSES_PER_READ);
-    const taken = new Set(some);
+    const some = nextOf(fresh, queue);
     // To the end first: what is set meanwhile finds everything in the queue.
-    queue = [...queue.filter((address) => !taken.has(address)), ...some];
+    for (const address of some) {
+      fresh.delete(address);
+      queue.delete(address);
+      queue.add(address);
+    }
     const of = round;
     const least = options.notBefore();
     const notBefore = of !== null && of.notBefore > least ? of.notBefore : least;
@@ -100,7 +108,7 @@ export function createRota(options: RotaOptions): Rota {
   const run = async () => {
     running = true;
     let failures = 0;
-    while (queue.length > 0 && !signal.aborted) {
+    while (states.size > 0 && !signal.aborted) {
       try {
         await turn();
         failures = 0;
@@ -113,6 +121,9 @@ export function createRota(options: RotaOptions): Rota {
     }
     running = false;
   };
+  const start = () => {
+    if (!running && states.size > 0) void run();
+  };
 
   return {
     told: (record) => void (states.size > 0 && isNews(record, true)),
@@ -121,16 +132,44 @@ export function createRota(options: RotaOptions): Rota {
       passed(round, []);
     },
     set: (addresses) => {
-      const fresh = addresses.filter((address) => !states.has(address));
+      const joined = addresses.filter((address) => !states.has(address));
       const before = states;
       states = new Map(addresses.map((address) => [address, before.get(address) ?? null]));
       const left = [...before].filter(([address]) => !states.has(address));
       const addressesOf = (some: typeof left) => some.map(([address]) => address);
       onLeft(addressesOf(left), addressesOf(left.filter(([, told]) => told !== null)));
-      if (fresh.length > 0) onJoined(fresh);
-      queue = [...fresh, ...queue.filter((address) => states.has(address))];
+      if (joined.length > 0) onJoined(joined);
+      const stays = (address: string) => states.has(address);
+      fresh = new Set([...joined, ...[...fresh].filter(stays)]);
+      queue = new Set([...queue].filter(stays));
       for (const address of round?.unread ?? []) if (!states.has(address)) round?.unread.delete(address);
-      if (!running && queue.length > 0) void run();
+      start();
+    },
+    join: (address) => {
+      if (states.has(address)) return;
+      states.set(address, null);
+      onJoined([address]);
+      fresh.add(address);
+      start();
+    },
+    leave: (address) => {
+      const told = states.get(address);
+      if (told === undefined) return;
+      states.delete(address);
+      onLeft([address], told === null ? [] : [address]);
+      fresh.delete(address);
+      queue.delete(address);
+      round?.unread.delete(address);
     },
   };
+}
+
+function nextOf(...queues: readonly ReadonlySet<string>[]): string[] {
+  const next: string[] = [];
+  for (const queue of queues)
+    for (const address of queue) {
+      if (next.length === ADDRESSES_PER_READ) return next;
+      next.push(address);
+    }
+  return next;
 }

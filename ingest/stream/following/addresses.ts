@@ -55,12 +55,12 @@ const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
 /**
  * @param launchpad the launchpad's program until ProtocolConfig names another.
- * @param onNamed told when there are other named balances than before.
+ * @param onNamed told when a balance is named that was not, or is not any more.
  */
 export function createFollowedAddresses(
   programId: Uint8Array,
   launchpad: Uint8Array,
-  onNamed: () => void = () => {},
+  onNamed: (address: string, isNamed: boolean) => void = () => {},
 ): FollowedAddresses {
   /** Streamed. By the key of its address. */
   const known = new Map<string, ExpectedAccount>();
@@ -84,8 +84,9 @@ export function createFollowedAddresses(
     known.set(key, expected);
     listed = null;
     mints.delete(key);
-    if (balances.delete(key)) onNamed();
-    found.push(encodeBase58(address));
+    const text = encodeBase58(address);
+    if (balances.delete(key)) onNamed(text, false);
+    found.push(text);
   };
   const followMint = (address: Uint8Array) => {
     if (!known.has(byteKey(address))) mints.add(byteKey(address));
@@ -95,7 +96,7 @@ export function createFollowedAddresses(
     if (known.has(key)) return;
     const policies = balances.get(key);
     balances.set(key, (policies ?? new Set()).add(policy === null ? '' : byteKey(policy)));
-    if (policies === undefined) onNamed();
+    if (policies === undefined) onNamed(encodeBase58(address), true);
   };
 
   const followModel = (found: string[], id: number) => {
