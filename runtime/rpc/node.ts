@@ -25,7 +25,7 @@ const SAME_ELSEWHERE = new Set([-32600, -32602, -32015, -32007, -32009, -32013])
 /** Too many requests, said under another status than that. */
 const LIMITED_CODES = new Set([429, -32429]);
 const LIMITED_WORDS =
-  /rate.?limit|request limit|too many requests|\busage\b|quota|credits?\b|per (?:second|minute|day|month)/i;
+  /rate.?limit|request limit|too many (?:\w+ )?requests|concurren|throttl|\brps\b|\busage\b|quota|credits?\b|per (?:second|minute|day|month)/i;
 const TOO_LARGE = 413;
 
 /** @param url its credentials, path and query never show in an error. */

@@ -133,6 +133,8 @@ describe('a node that asks to be left alone', () => {
     [-32429, 'rate limited'],
     [-32007, '15/second request limit reached'],
     [-32000, 'max usage reached'],
+    [-32000, 'too many concurrent requests'],
+    [-32000, 'your app has exceeded the RPS limit'],
   ])('may say so in a reply that is well otherwise (%i %s)', async (code, words) => {
     const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
     expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { createAdaptiveLimit } from '../../runtime/rpc/adaptive-limit.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+
+const refused = () => new RpcError('refused', 'too large', { again: 'elsewhere' });
+
+/** What is asked for in so many calls that want a hundred each, of a provider that takes so many in its call of that number. */
+async function asked(calls: number, takes: (call: number) => number): Promise<number[]> {
+  const limit = createAdaptiveLimit(1);
+  const all: number[] = [];
+  for (let call = 0; call < calls; call += 1)
+    await limit.ask(100, async (many) => {
+      all.push(many);
+      if (many > takes(all.length)) throw refused();
+    });
+  return all;
+}
+
+test('a moment in which nearly nothing is taken is over some calls later', async () => {
+  const all = await asked(100, (call) => (call <= 6 ? 0 : 100));
+  expect(all.slice(0, 7)).toEqual([100, 50, 25, 12, 6, 3, 1]);
+  expect(all[99]).toBe(100);
+});
+
+test('more than is ever taken is tried again, and ever more rarely', async () => {
+  const all = await asked(10_000, () => 60);
+  const refusals = all.flatMap((many, at) => (many > 60 ? [at] : []));
+  expect(refusals.length).toBeGreaterThan(5);
+  expect(refusals.length).toBeLessThan(20);
+  expect(new Set(all)).toEqual(new Set([100, 50]));
+});
+
+test('where only few are wanted nothing is learnt of more', async () => {
+  const limit = createAdaptiveLimit(1);
+  const all: number[] = [];
+  const ask = (wanted: number, most: number) =>
+    limit.ask(wanted, async (many) => {
+      all.push(many);
+      if (many > most) throw refused();
+    });
+  await ask(100, 50);
+  for (let call = 0; call < 50; call += 1) await ask(3, 50);
+  await ask(100, 50);
+  expect(new Set(all.slice(2, -1))).toEqual(new Set([3]));
+  expect(all.at(-1)).toBe(50);
+});
