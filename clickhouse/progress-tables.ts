@@ -34,6 +34,7 @@ export interface AppliedRow {
   written_at: string | null;
   /** Null: as far as everything else. */
   followed: string | null;
+  /** Of that slot, or of a lower one where no more is known. */
   followed_time: number | null;
 }
 

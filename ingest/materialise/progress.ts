@@ -16,7 +16,7 @@ export interface Progress {
   lastSignature: { text: string; slot: bigint; index: number } | null;
   /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
   writtenAt: number | null;
-  /** How far followed addresses are, where they are not as far as everything else. */
+  /** How far followed addresses are, where they are not as far as everything else; the time may be one that is passed. */
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
@@ -118,9 +118,9 @@ export function advance(before: Progress, batch: LogBatch, now: number): Progres
     if (record.kind === 'gap')
       progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
     if (record.kind === 'marker' && record.slot >= progress.slot) {
+      progress.followed = followedAt(progress, record);
       if (record.slot > progress.slot) progress.blockTime = record.blockTime;
       progress.slot = record.slot;
-      progress.followed = record.followed ?? null;
     }
     if (record.kind === 'transaction') {
       const { slot } = record;
@@ -132,6 +132,18 @@ export function advance(before: Progress, batch: LogBatch, now: number): Progres
     }
   }
   return progress;
+}
+
+/**
+ * A process that has not streamed the slot they are at knows no time of it. It is no less than that of what they were at
+ * before, whose slot is none higher: hours that were passed stay so.
+ */
+function followedAt(before: Progress, { followed }: MarkerRecord): Progress['followed'] {
+  if (followed === undefined) return null;
+  const known = before.followed ?? { slot: before.slot, blockTime: before.blockTime };
+  return followed.blockTime === null && known.slot <= followed.slot
+    ? { ...followed, blockTime: known.blockTime }
+    : followed;
 }
 
 /** When the newest record was appended, up to the end of a batch. */

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { LogBatch } from '../../../ingest/log/port.ts';
+import { advance, type Progress } from '../../../ingest/materialise/progress.ts';
+import type { MarkerRecord } from '../../../schemas/records.ts';
+import { batchOf, logOf } from './support/records.ts';
+
+const START: Progress = {
+  ...{ topic: 'accounts', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
+  ...{ writtenAt: null, followed: null, gaps: new Map(), assignment: null },
+};
+const timeAt = (slot: bigint) => 1_700_000_000 + Number(slot);
+const marker = (slot: bigint, followed?: MarkerRecord['followed']): MarkerRecord => ({
+  ...{ kind: 'marker', slot, parent: slot - 1n, blockTime: timeAt(slot) },
+  ...(followed === undefined ? {} : { followed }),
+});
+const behind = (slot: bigint, followed: bigint, blockTime: number | null = null) =>
+  marker(slot, { slot: followed, blockTime });
+
+/** The slot and the time that followed addresses are told to be at, in one batch and in one for each record. */
+function followedAfter(...records: MarkerRecord[]): Progress['followed'][] {
+  const entries = logOf(records);
+  const after = (cut: LogBatch[]) =>
+    cut.reduce((progress, batch) => advance(progress, batch, 0), START).followed;
+  return [after([batchOf('accounts', entries)]), after(entries.map((entry) => batchOf('accounts', [entry])))];
+}
+const both = (slot: bigint, blockTime: number | null) => Array(2).fill({ slot, blockTime });
+
+test('followed addresses of whose slot no time is known are no less far than they were told to be before', () => {
+  expect(followedAfter(marker(10n), behind(11n, 10n))).toEqual(both(10n, timeAt(10n)));
+  const next = [behind(12n, 10n), behind(12n, 10n), behind(13n, 11n)];
+  expect(followedAfter(marker(10n), behind(11n, 10n), ...next)).toEqual(both(11n, timeAt(10n)));
+  const timed = behind(14n, 12n, timeAt(12n));
+  expect(followedAfter(marker(10n), timed, behind(15n, 12n))).toEqual(both(12n, timeAt(12n)));
+  expect(followedAfter(marker(10n), behind(11n, 10n), timed)).toEqual(both(12n, timeAt(12n)));
+});
+
+test('of a lower slot than was known, or where nothing was, nobody says a time', () => {
+  expect(followedAfter(behind(11n, 10n))).toEqual(both(10n, null));
+  expect(followedAfter(marker(10n), behind(11n, 9n))).toEqual(both(9n, null));
+  expect(followedAfter(marker(10n), behind(14n, 12n, timeAt(12n)), behind(15n, 11n))).toEqual(
+    both(11n, null),
+  );
+  // Of slots that were marked before it says nothing at all.
+  expect(followedAfter(marker(10n), behind(9n, 8n))).toEqual([null, null]);
+});
