@@ -67,10 +67,14 @@ export function createCover(
           seen < to &&
           !brought.has(text) &&
           after + 1n < begin &&
-          !streamed.some((slot) => slot >= begin) &&
-          // What was missed may explain it, and begins later.
-          !places.some((missed) => missed.after >= after && missed.to <= to && begin <= missed.after + 1n) &&
-          !ofAddress.some((lost) => lost.after >= after && lost.after < to && begin <= lost.after + 1n),
+          // What was left out of the first of two slots is explained by nothing of the second.
+          (to - after === 2n ||
+            (!streamed.some((slot) => slot >= begin) &&
+              // What was missed may explain it, and begins later.
+              !places.some(
+                (missed) => missed.after >= after && missed.to <= to && begin <= missed.after + 1n,
+              ) &&
+              !ofAddress.some((lost) => lost.after >= after && lost.after < to && begin <= lost.after + 1n))),
       );
       if (change === undefined) return null;
       return `${address} was another in slot ${change.to} than in slot ${change.after}, and the stream did not bring when it changed`;

@@ -111,7 +111,10 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
 const hourWrites = (rows: readonly AccountHourRow[]): object[] =>
   [...new Set(rows.map(({ hour }) => hour))].map((hour) => ({ hour, written: 1 }));
 
-/** Of any state but one that is seen behind the slot, or was before it, nobody knows whether it was another at its end. */
+/**
+ * Of any state but one that is seen behind the slot, or was before it, nobody knows whether it was another at its end. By
+ * these two slots readers know it, and take nothing of the second for when it changed.
+ */
 const leftOutRow = ({ address, slot }: UnseenRecord): UnseenRow => ({
   address: encodeBase58(address),
   after_slot: (slot - 1n).toString(),

@@ -60,15 +60,17 @@ const NEVER = '({steps:UInt32} + 1)';
 
 /**
  * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
- * before them is known all the same up to a slot, the step is the first that begins behind it. What was seen in a slot of
- * `brought` holds: the stream brought it behind the reading that found the change, and it says the same.
+ * before them is known all the same up to a slot, the step is the first that begins behind it: where a change lies in two
+ * slots, as what was left out of the first does, nothing of the second says more. What was seen in a slot of `brought`
+ * holds: the stream brought it behind the reading that found the change, and it says the same.
  */
 export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
-    greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
-      arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
-        {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)}),
-      arrayMap(after -> if(after >= c.after_slot AND after < c.to_slot, after + 1, 0), any(w.losses))))) AS safe,
+    if(c.to_slot = c.after_slot + 2, c.after_slot + 1,
+      greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
+        arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
+          {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)}),
+        arrayMap(after -> if(after >= c.after_slot AND after < c.to_slot, after + 1, 0), any(w.losses)))))) AS safe,
     toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step,
     arraySort(groupUniqArrayArray(b.slots)) AS brought
   FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c

@@ -79,6 +79,15 @@ describe('a change that only a reading over RPC brought to light', () => {
     expect(known([], [found], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
+  test('left out of the last slot of an hour is not explained by anything of the next one', () => {
+    const leftOut = change(298, 300);
+    expect(known([], [leftOut], 150)).toEqual([11]);
+    expect(known([], [{ ...leftOut, streamed: ['300'] }], 150)).toEqual([11]);
+    expect(known([hole(299, 300)], [leftOut], 150)).toEqual([11]);
+    expect(known([], [leftOut], 150, [lostBehind(299), carriedFrom(301)])).toEqual([11]);
+    expect(known([], [{ ...leftOut, streamed: ['300'] }], 300)).toEqual([13, 14, 15]);
+  });
+
   test('is nothing to another account', () => {
     expect(known([], [{ ...change(150, 350), address: 'b' }], 150)).toEqual([11, 12, 13, 14, 15]);
   });

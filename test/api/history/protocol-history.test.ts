@@ -94,6 +94,14 @@ test('a change that the stream did not bring leaves the sums open, as it does th
   expect([2, 3, 4, 5].map((end) => streamed[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
 });
 
+test('what the stream left out of the last slot of an hour leaves the sums open, whatever it brought of the next', async () => {
+  await held.api.insert('account_hours', [at(4, 1400, 'policies', { address, hwm: '6' })]);
+  await held.api.insert('first_streamed', [{ address, hour: H + 4, slot: '1400', before: '1' }]);
+  await held.api.insert('unseen_changes', [{ address, after_slot: '1398', to_slot: '1400' }]);
+  const open = await items();
+  expect([2, 3, 4, 5].map((end) => open[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
+});
+
 test('a day is the state at its end', async () => {
   const day = 24 - (H % 24);
   const { body } = await held.api.get<ProtocolHistoryResponse>(

@@ -125,6 +125,13 @@ export function randomPast(seed: string): Past {
       ...{ address: random.pick(addresses), slot: String(slot()), carried: random.chance(0.5) ? 1 : 0 },
     }),
   );
+  // Left out of the last slot of an hour; of some the stream brought the first of the next.
+  for (const address of addresses.slice(0, 12)) {
+    const next = slotOf(FIRST_HOUR + random.int(2, HOURS - 1));
+    changes.push({ address, after_slot: String(next - 2), to_slot: String(next) });
+    if (random.chance(0.7))
+      streamed.push({ address, slot: String(next), hour: FIRST_HOUR + streamed.length });
+  }
   // Of the last hour no marker has told yet.
   const hours = Array.from({ length: HOURS }, (_, at) => FIRST_HOUR + at).filter((_, at) => at % 7 !== 3);
   const hourSlots = hours.map((hour) => ({ hour, slot: String(slotOf(hour)) }));

@@ -327,10 +327,14 @@ test('where the stream left something out of a slot, an account is not known at 
     await materialise(of, order as LogRecord[], [1], 2);
   const changes = (await unseen(of, 'left')) as { after_slot: string; to_slot: string }[];
   expect(changes).toEqual([{ after_slot: '7', to_slot: '9' }]);
-  const hours = [0, 12, 24].map((slot, at) => ({ hour: 497_300 + at, slot: String(slot) }));
-  const row = { address: key('left'), streamed: [], brought: [] };
-  const cover = createCover({ hours, holes: [] }, [{ ...row, ...(changes[0] as (typeof changes)[0]) }], []);
-  const lost = (seen: string, hour: number) =>
-    cover.lost({ address: key('left'), hour: 497_300 + hour - 1, seen }, 497_300 + hour) !== null;
-  expect([lost('5', 1), lost('14', 2)]).toEqual([true, false]);
+  const row = { address: key('left'), streamed: ['9'], brought: [] };
+  const left = { ...row, ...(changes[0] as (typeof changes)[0]) };
+  const lost = (seen: string, hour: number, second: number) => {
+    const hours = [0, second, 24].map((slot, at) => ({ hour: 497_300 + at, slot: String(slot) }));
+    const cover = createCover({ hours, holes: [] }, [left], []);
+    return cover.lost({ address: key('left'), hour: 497_300 + hour - 1, seen }, 497_300 + hour) !== null;
+  };
+  // The second hour begins some slots behind that of which something was left out, or with the next.
+  for (const second of [12, 9])
+    expect([lost('5', 1, second), lost('14', 2, second)], `${second}`).toEqual([true, false]);
 });
