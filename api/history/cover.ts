@@ -1,11 +1,12 @@
 import type { CarriedRow } from '../../clickhouse/hour-tables.ts';
-import { uncarried } from '../../clickhouse/queries/history/carried.ts';
+import { type Uncarried, uncarried } from '../../clickhouse/queries/history/carried.ts';
 import type { UnseenChange } from '../../clickhouse/queries/history/closing-states.ts';
 import {
   type FirstSlots,
   firstSlots,
   type StreamCover,
 } from '../../clickhouse/queries/history/stream-cover.ts';
+import { createStreamHoles, type Hole, type StreamHoles } from './stream-holes.ts';
 
 /** A state in its hour, and the slot in which it was seen last. */
 interface Placed {
@@ -32,29 +33,25 @@ export function createCover(
   carried: readonly CarriedRow[],
 ): Cover {
   const begins = firstSlots({ hours });
-  const places = holes.map(({ after_slot, to_slot }) => ({ after: BigInt(after_slot), to: BigInt(to_slot) }));
-  const changes = Map.groupBy(
-    unseen.map(({ address, after_slot, to_slot, streamed, brought }) => ({
-      address,
-      after: BigInt(after_slot),
-      to: BigInt(to_slot),
-      streamed: streamed.map(BigInt),
-      brought: new Set(brought),
-    })),
-    ({ address }) => address,
+  const missing = createStreamHoles(
+    holes.map(({ after_slot, to_slot }) => ({ after: BigInt(after_slot), to: BigInt(to_slot) })),
   );
   const losses = Map.groupBy(uncarried(carried), ({ address }) => address);
+  const changes = Map.groupBy(
+    unseen.map((change) => changeOf(change, missing, losses.get(change.address) ?? [])),
+    ({ address }) => address,
+  );
   return {
     begins,
     lost: ({ address, seen: text }, end) => {
       const seen = BigInt(text);
       const begin = begins(end);
       if (begin === null) return 'the index has not come to this moment';
-      const hole = places.find(({ after, to }) => seen < to && after + 1n < begin);
-      if (hole !== undefined) return notStreamed(address, hole.after + 1n, hole.to);
-      const ofAddress = losses.get(address) ?? [];
+      const hole = missing.endingBehind(seen);
+      if (hole !== undefined && hole.after + 1n < begin)
+        return notStreamed(address, hole.after + 1n, hole.to);
       // What was read meanwhile holds in the slot of the reading alone.
-      const loss = ofAddress.find(
+      const loss = (losses.get(address) ?? []).find(
         ({ after, to }) => (to === null || seen < to) && (seen > after ? seen : after) + 1n < begin,
       );
       if (loss !== undefined) {
@@ -63,23 +60,38 @@ export function createCover(
         return notStreamed(address, from, to);
       }
       const change = (changes.get(address) ?? []).find(
-        ({ after, to, streamed, brought }) =>
-          seen < to &&
-          !brought.has(text) &&
-          after + 1n < begin &&
-          // What was left out of the first of two slots is explained by nothing of the second.
-          (to - after === 2n ||
-            (!streamed.some((slot) => slot >= begin) &&
-              // What was missed may explain it, and begins later.
-              !places.some(
-                (missed) => missed.after >= after && missed.to <= to && begin <= missed.after + 1n,
-              ) &&
-              !ofAddress.some((lost) => lost.after >= after && lost.after < to && begin <= lost.after + 1n))),
+        ({ to, lastBegin, brought }) => seen < to && lastBegin < begin && !brought.has(text),
       );
       if (change === undefined) return null;
       return `${address} was another in slot ${change.to} than in slot ${change.after}, and the stream did not bring when it changed`;
     },
   };
+}
+
+/** A change that the stream did not bring. */
+interface Change extends Hole {
+  address: string;
+  /** What was before it is known at the beginning of an hour that begins in this slot, and of none behind it. */
+  lastBegin: bigint;
+  brought: ReadonlySet<string>;
+}
+
+function changeOf(
+  { address, after_slot, to_slot, streamed, brought }: UnseenChange,
+  missing: StreamHoles,
+  losses: readonly Uncarried[],
+): Change {
+  const [after, to] = [BigInt(after_slot), BigInt(to_slot)];
+  const change = { address, after, to, lastBegin: after + 1n, brought: new Set(brought) };
+  // What was left out of the first of two slots is explained by nothing of the second.
+  if (to - after === 2n) return change;
+  const explained = streamed.map(BigInt);
+  // What was missed, or not carried, may explain it, and begins later.
+  const hole = missing.lastWithin(change);
+  if (hole !== undefined) explained.push(hole.after + 1n);
+  for (const loss of losses) if (loss.after >= after && loss.after < to) explained.push(loss.after + 1n);
+  for (const slot of explained) if (slot > change.lastBegin) change.lastBegin = slot;
+  return change;
 }
 
 const notStreamed = (address: string, from: bigint, to: bigint): string =>

@@ -30,14 +30,16 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
   const begins = ends.flatMap((end) => beginOf(end) ?? []);
   const first = ends[0];
   if (first === undefined || begins.length === 0) return null;
-  const least = (begin: bigint) =>
-    holes
-      .filter(({ after_slot }) => BigInt(after_slot) + 1n < begin)
-      .reduce((most, { to_slot }) => (BigInt(to_slot) > most ? BigInt(to_slot) : most), 0n);
+  const afters = holes.map(({ after_slot }) => BigInt(after_slot));
+  const tos = holes.map(({ to_slot }) => BigInt(to_slot));
   const rises: { slot: bigint; step: number }[] = [];
+  let least = 0n;
+  let passed = 0;
+  // Neither falls: each hole is looked at once, not once for each step.
   for (const [at, begin] of begins.entries()) {
-    const slot = least(begin);
-    if (slot > (rises.at(-1)?.slot ?? 0n)) rises.push({ slot, step: at + 1 });
+    for (; passed < afters.length && (afters[passed] as bigint) + 1n < begin; passed += 1)
+      if ((tos[passed] as bigint) > least) least = tos[passed] as bigint;
+    if (least > (rises.at(-1)?.slot ?? 0n)) rises.push({ slot: least, step: at + 1 });
   }
   const behind = new Map(begins.map((begin, at) => [begin, at + 2]));
   return {
@@ -50,8 +52,8 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
     steps_behind: [...behind.values()],
     leasts: rises.map(({ slot }) => slot),
     least_steps: rises.map(({ step }) => step),
-    hole_afters: holes.map(({ after_slot }) => BigInt(after_slot)),
-    hole_tos: holes.map(({ to_slot }) => BigInt(to_slot)),
+    hole_afters: afters,
+    hole_tos: tos,
   };
 }
 

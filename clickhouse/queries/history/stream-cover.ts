@@ -5,6 +5,7 @@ import type { HoleRow } from '../../hour-tables.ts';
 export interface StreamCover {
   /** Oldest first; the last is the first behind the range. */
   hours: { hour: number; slot: string }[];
+  /** Those that begin first come first. */
   holes: HoleRow[];
 }
 

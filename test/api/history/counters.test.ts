@@ -3,6 +3,7 @@ import { countersFromEvents, PROFIT_SWEPT } from '../../../api/history/counters.
 import { createStates } from '../../../api/history/states.ts';
 import type { IndexState } from '../../../api/latest/index-state.ts';
 import type { ClosingState } from '../../../clickhouse/queries/history/closing-states.ts';
+import { looked } from './support/looked.ts';
 
 /** Nothing of the chain is missing. */
 const WHOLE = {
@@ -13,18 +14,6 @@ const WHOLE = {
 
 const HOURS = 1_000;
 const hours = Array.from({ length: HOURS }, (_, hour) => hour);
-
-/** Rows that say how often one of them was looked at. */
-function looked<T extends object>(rows: readonly T[]) {
-  const counted = { times: 0 };
-  const handler: ProxyHandler<T> = {
-    get: (row, name) => {
-      counted.times += 1;
-      return Reflect.get(row, name);
-    },
-  };
-  return { counted, rows: rows.map((row) => new Proxy(row, handler)) };
-}
 
 test('a counter at a thousand ends is summed up once, not once for each of them', () => {
   const sums = hours.flatMap((hour) =>

@@ -1,0 +1,11 @@
+/** Rows that say how often one of them was looked at. */
+export function looked<T extends object>(rows: readonly T[]) {
+  const counted = { times: 0 };
+  const handler: ProxyHandler<T> = {
+    get: (row, name) => {
+      counted.times += 1;
+      return Reflect.get(row, name);
+    },
+  };
+  return { counted, rows: rows.map((row) => new Proxy(row, handler)) };
+}
