@@ -10,16 +10,16 @@ import type { Coin } from '../coin/find.ts';
 import { poolOf } from '../figures/market-cap.ts';
 import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
-import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { coinNow } from './coin-now.ts';
 import { type Counter, countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT, TOKENS_BURNED } from './counters.ts';
-import { createCover } from './cover.ts';
+import { type Cover, createCover } from './cover.ts';
 import { marketCapAt } from './market-caps.ts';
 import { NOT_REACHED, passedHours } from './passed-hours.ts';
 import type { Range } from './range.ts';
-import { createStates, type StateAt } from './states.ts';
-import { atVenues, balanceAt, DEPLOYED_SOURCE } from './venues.ts';
+import { createStates, type StateAt, type States } from './states.ts';
+import { type AtVenues, balanceAt, venuesUnknown } from './venues.ts';
+import { venuesAtEnds } from './venues-at-ends.ts';
 
 /** `GET /coins/:mint/history` */
 export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
@@ -35,23 +35,40 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   };
   const rows =
     key.to > key.from && ends.length > 0 ? view.get('coinHistory', coinHistoryKey(key)) : NO_HISTORY;
-  const itemAt = createItems(coin, rows, { pool, decimals: quote.decimals });
+  const answer = (items: CoinHistoryItem[]): CoinHistoryResponse => ({
+    ...{ mint, from: isoTime(range.from), to: isoTime(range.to), step: range.step, items },
+  });
+  const cover = createCover(rows.cover, rows.unseen, rows.carried);
+  const states = createStates(rows, cover);
+  const venues = venuesAtEnds({
+    ...{ states, policy: policy.address, view, key: coinHistoryKey(key) },
+    ends: ends.filter((end) => end <= passed),
+  });
+  // Nobody is given it.
+  if (venues === null) return answer([]);
+  const itemAt = createItems(coin, rows, { cover, states, venues, pool, decimals: quote.decimals });
   const items = ends.map((end) => itemAt(end, end <= passed));
-  const { from, to, step } = range;
-  if (range.unfinished) items.push({ time: isoTime(to), ...coinNow(coin, pool, quote) });
-  return { mint, from: isoTime(from), to: isoTime(to), step, items };
+  if (range.unfinished) items.push({ time: isoTime(range.to), ...coinNow(coin, pool, quote) });
+  return answer(items);
 }
 
 const coinHistoryKey = ({ mint, policy, bankroll, pool, quoteMint, from, to }: CoinHistoryKey): string =>
   pageKey(mint, policy, bankroll, pool, quoteMint, from, to);
 
+/** What is worked out of the rows of all items before one of them is made. */
+interface Worked {
+  cover: Cover;
+  states: States;
+  venues: ReadonlyMap<number, AtVenues>;
+  pool: string;
+  decimals: number | null;
+}
+
 function createItems(
   { mint, policy, view }: Coin,
   rows: CoinHistoryRows,
-  { pool, decimals }: { pool: string; decimals: number | null },
+  { cover, states, venues, pool, decimals }: Worked,
 ): (end: number, reached: boolean) => CoinHistoryItem {
-  const cover = createCover(rows.cover, rows.unseen, rows.carried);
-  const states = createStates(rows, cover);
   const prices = Map.groupBy(rows.prices, ({ hour }) => hour);
   const state = view.state();
   const fromEvents = countersFromEvents({
@@ -70,9 +87,7 @@ function createItems(
     return {
       time,
       bankroll: reached ? balanceAt(states, policy.bankroll, end) : none('chain:getTokenAccountBalance'),
-      ...(at.row === null
-        ? { deployed: none(DEPLOYED_SOURCE), attestedEquity: none(ATTESTED_SOURCE) }
-        : atVenues(states, at.row, end)),
+      ...(venues.get(end) ?? venuesUnknown(at.reason ?? NOT_REACHED)),
       hwm: ofPolicy(at, 'hwm'),
       feesClaimed: counter(FEES_CLAIMED),
       profitSwept: counter(PROFIT_SWEPT),
