@@ -39,10 +39,14 @@ export async function keepSums(
   return rows.length;
 }
 
-/** Whether a write that may have been counted by then is under way: an engine that stood still meanwhile is not done with it. */
+/**
+ * Whether a write that may have been counted by then is under way: an engine that stood still meanwhile is not done with
+ * it. What is written to other databases of a server is nothing to this one.
+ */
 async function isWriting(store: Store, forMs: number): Promise<boolean> {
   const running = await store.query(
-    "SELECT 1 FROM system.processes WHERE query_kind = 'Insert' AND elapsed >= {seconds:Float64} LIMIT 1",
+    `SELECT 1 FROM system.processes
+     WHERE query_kind = 'Insert' AND current_database = currentDatabase() AND elapsed >= {seconds:Float64} LIMIT 1`,
     { seconds: forMs / 1_000 },
   );
   return running.length > 0;
