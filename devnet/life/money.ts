@@ -62,13 +62,20 @@ function burnBase(world: World, subject: Subject): Choice {
   return [{ kind: 'burn_base_leg', mint: subject.policy.mint, by: world.who.keeper }];
 }
 
+/** What money at a venue may grow to, in times of what was put in, before nothing but losses are drawn. */
+const MOST_TIMES = 20n;
+/** Per cent of what it was: a drift within the band, and jumps beyond it. */
+const DRIFT = { free: [88n, 116n], over: [84n, 100n] } as const;
+const JUMPS = { free: [2n, 30n, 75n, 125n, 300n], over: [2n, 30n, 75n, 75n, 30n] } as const;
+
 /** What the venue says now: a drift, and now and then a jump beyond the band. */
 export function reports(world: World, subject: Subject, calm: boolean): SingleAction[] {
   return liveRemotes(subject.venues).map((venue) => {
     const { random } = world;
     const previous = venue.remoteEquity > 0n ? venue.remoteEquity : venue.bridgedOut;
     const jump = !calm && random.chance(0.05);
-    const factor = jump ? random.pick([2n, 30n, 75n, 125n, 300n]) : random.big(88n, 116n);
+    const room = previous > venue.bridgedOut * MOST_TIMES ? 'over' : 'free';
+    const factor = jump ? random.pick(JUMPS[room]) : random.big(...DRIFT[room]);
     const equity = previous === 0n ? 0n : (previous * factor) / 100n;
     return {
       kind: 'report_remote_equity',
@@ -122,8 +129,12 @@ function attest(world: World, subject: Subject): Choice {
   return all.length > 0 ? all : fees(world, subject);
 }
 
+/** Whole tokens that a policy is taken to have put in where it has routed less. */
+const LEAST_STAKE = 10_000n;
+
 /** A Local venue account gains or loses by a trade that the program does not see. */
 function trade(world: World, subject: Subject): Choice {
+  const { policy, unit } = subject;
   const local = subject.venues.filter(
     (venue) => world.state.tokens.has(venue.tokenAccount) && venue.kind === 0,
   );
@@ -134,8 +145,9 @@ function trade(world: World, subject: Subject): Choice {
     if (balance === 0n) return [{ kind: 'close_token_account', account: tokenAccount }];
     return [{ kind: 'transfer', account: tokenAccount, amount: balance, direction: 'out' }];
   }
-  const gain = world.random.chance(0.6) || balance === 0n;
-  const amount = world.random.big(1n, balance / 8n + subject.unit);
+  const most = (policy.routedToBankroll + LEAST_STAKE * unit) * MOST_TIMES;
+  const gain = (world.random.chance(0.6) && balance < most) || balance === 0n;
+  const amount = world.random.big(1n, balance / 8n + unit);
   return [
     {
       kind: 'transfer',

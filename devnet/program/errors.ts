@@ -34,6 +34,7 @@ const PROGRAM_ERRORS = [
   'AccountMissing',
   'InsufficientFunds',
   'PoolClosed',
+  'ArithmeticOverflow',
 ] as const;
 
 export type ProgramErrorName = (typeof PROGRAM_ERRORS)[number];

@@ -1,10 +1,11 @@
 import { type Action, INSTRUCTIONS, type SingleAction } from './actions.ts';
-import { ProgramError, type ProgramErrorName } from './errors.ts';
+import { must, ProgramError, type ProgramErrorName } from './errors.ts';
 import { begin, type Instruction, type InstructionRun, signer } from './instruction-run.ts';
 import type { Addresses } from './state/addresses.ts';
+import { rowFits } from './state/bounds.ts';
 import type { Draft } from './state/draft.ts';
 import { seededKey } from './state/keys.ts';
-import type { Key } from './state/state.ts';
+import { type Key, TABLE_NAMES } from './state/state.ts';
 
 /** What a transaction did: its instructions as far as they got, and the rule that stopped it. */
 export interface Execution {
@@ -17,6 +18,13 @@ export interface Execution {
 function policiesIn(draft: Draft, instructions: readonly Instruction[]): Key[] {
   const keys = new Set(instructions.flatMap((instruction) => instruction.metas.map((meta) => meta.key)));
   return [...keys].filter((key) => draft.get('policies', key) !== undefined);
+}
+
+/** What a rule wrote has to fit the account that it is for. @throws ProgramError ArithmeticOverflow */
+function mustFit({ changes }: Draft): void {
+  for (const table of TABLE_NAMES)
+    for (const row of changes[table]?.values() ?? [])
+      must(row === null || rowFits(table, row), 'ArithmeticOverflow');
 }
 
 type Rule = (run: InstructionRun, action: SingleAction) => void;
@@ -33,6 +41,7 @@ export function execute(
     let error: ProgramErrorName | null = null;
     try {
       (INSTRUCTIONS[single.kind] as Rule)(run, single);
+      mustFit(draft);
     } catch (thrown) {
       if (!(thrown instanceof ProgramError)) throw thrown;
       error = thrown.rule;

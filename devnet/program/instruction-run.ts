@@ -1,6 +1,7 @@
 import { found, must } from './errors.ts';
 import type { Addresses } from './state/addresses.ts';
 import { type Arguments, encodeInstruction } from './state/borsh.ts';
+import { eventFits } from './state/bounds.ts';
 import type { Draft } from './state/draft.ts';
 import type { TypedEvent } from './state/events.ts';
 import type { Key, Policy, ProtocolConfig, TokenAccount } from './state/state.ts';
@@ -58,7 +59,9 @@ function stepsOf(run: InstructionRun): Step[] {
   return found(run.instruction).steps;
 }
 
+/** @throws ProgramError ArithmeticOverflow */
 export function emit(run: InstructionRun, event: TypedEvent): void {
+  must(eventFits(event), 'ArithmeticOverflow');
   stepsOf(run).push({ type: 'event', event });
 }
 

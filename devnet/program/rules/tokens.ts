@@ -7,6 +7,7 @@ import {
   signer,
   writable,
 } from '../instruction-run.ts';
+import { isU64 } from '../state/bounds.ts';
 import type { Key } from '../state/state.ts';
 
 const TRANSFER_CHECKED = 12;
@@ -14,6 +15,7 @@ const BURN_CHECKED = 15;
 const CLOSE_ACCOUNT = 9;
 
 function amountData(tag: number, amount: bigint, decimals: number): Uint8Array {
+  must(isU64(amount), 'ArithmeticOverflow');
   const data = Buffer.alloc(10);
   data.writeUInt8(tag);
   data.writeBigUInt64LE(amount, 1);
@@ -24,7 +26,7 @@ function amountData(tag: number, amount: bigint, decimals: number): Uint8Array {
 /**
  * Moves tokens of `mint` between two token accounts. Where a side is no account of this chain's books (a venue's
  * vault, a trader's wallet) only the other one changes.
- * @throws ProgramError InsufficientFunds
+ * @throws ProgramError InsufficientFunds, ArithmeticOverflow
  */
 export function transferTokens(
   run: InstructionRun,
