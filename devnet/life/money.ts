@@ -75,7 +75,8 @@ export function reports(world: World, subject: Subject, calm: boolean): SingleAc
     const previous = venue.remoteEquity > 0n ? venue.remoteEquity : venue.bridgedOut;
     const jump = !calm && random.chance(0.05);
     const room = previous > venue.bridgedOut * MOST_TIMES ? 'over' : 'free';
-    const factor = jump ? random.pick(JUMPS[room]) : random.big(...DRIFT[room]);
+    const [least, most] = DRIFT[room];
+    const factor = jump ? random.pick(JUMPS[room]) : random.big(least, most);
     const equity = previous === 0n ? 0n : (previous * factor) / 100n;
     return {
       kind: 'report_remote_equity',
