@@ -28,6 +28,8 @@ export interface AccountBook {
   apply(record: BlockRecord): void;
   tableOf(key: Key): TableName | null;
   lastWrites: ReadonlyMap<Key, LastWrite>;
+  /** Slot of an account's first write; null: it never was. */
+  firstWrite(address: Uint8Array): bigint | null;
   get(address: Uint8Array): StoredAccount | null;
   ownedBy(owner: Uint8Array): StoredAccount[];
 }
@@ -63,6 +65,7 @@ export function createAccountBook(
   where: { seed: string; programId: Key; firstSlot: bigint },
 ): AccountBook {
   const lastWrites = new Map<Key, LastWrite>();
+  const firstWrites = new Map<Key, bigint>();
   const programs = new Map(
     genesisWrites(where.programId).map((write) => [
       keyOf(write.address),
@@ -92,10 +95,15 @@ export function createAccountBook(
       for (const { key, tx, version } of record.written) {
         const table = tables.get(key);
         if (table === undefined) throw new RangeError(`no row for ${key}`);
+        if (!firstWrites.has(key)) firstWrites.set(key, record.slot);
         lastWrites.set(key, { slot: record.slot, tx, version, table });
       }
     },
     tableOf: (key) => lastWrites.get(key)?.table ?? null,
+    firstWrite: (address) => {
+      const key = keyOf(address);
+      return programs.get(key)?.slot ?? firstWrites.get(key) ?? null;
+    },
     get: (address) => {
       const key = keyOf(address);
       const last = lastWrites.get(key);

@@ -188,6 +188,7 @@ export function createChain(options: ChainOptions): Chain {
     tip: () => mustHave(last.slot),
     account: book.get,
     accountsByOwner: book.ownedBy,
+    firstWrite: book.firstWrite,
     transaction: (signature) => {
       const position = index.find(signature);
       if (position === null) return null;

@@ -107,6 +107,8 @@ export interface Ledger {
   account(address: Uint8Array): StoredAccount | null;
   /** Accounts that exist and belong to `owner`, at the tip. */
   accountsByOwner(owner: Uint8Array): StoredAccount[];
+  /** Slot in which an account was first written; null: never. */
+  firstWrite(address: Uint8Array): bigint | null;
   /** Newest first; `before` excludes that signature and everything newer. Unknown `before`: nothing. */
   signaturesFor(address: Uint8Array, before: Uint8Array | null, limit: number): SignatureEntry[];
   transaction(signature: Uint8Array): { block: Block; tx: LedgerTransaction } | null;

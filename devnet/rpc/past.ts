@@ -6,19 +6,42 @@ export interface Past {
   account(address: Uint8Array, slot: bigint): StoredAccount | null;
   /** Those that exist at the slot and belong to `owner`. */
   accountsByOwner(owner: Uint8Array, slot: bigint): StoredAccount[];
+  /** How many writes are remembered. */
+  held(): number;
 }
 
 /** More than a node is ever behind. */
 const BACK = 600n;
+/** Slots between two clearings of what no node is behind by. */
+const CLEAR_EVERY = 100n;
 
 /** Looks writes up in the blocks themselves, from the first time that somebody asks for the past on. */
 export function createPast(ledger: Ledger): Past {
   const writes = new Map<string, StoredAccount[]>();
   let next: bigint | null = null;
+  /** The first slot whose writes are all here. */
+  let from = 0n;
+  let cleared = 0n;
+  /** What was found before it, of who was asked for; null: nothing. */
+  const older = new Map<string, StoredAccount | null>();
+
+  /** Of what lies further back than anybody looks each account's newest is enough. */
+  const clear = (oldest: bigint) => {
+    for (const [name, known] of writes) {
+      const newest = known.findLastIndex(({ slot }) => slot < oldest);
+      if (newest > 0) writes.set(name, known.slice(newest));
+      if (newest >= 0) older.delete(name);
+    }
+    cleared = oldest;
+  };
 
   const collect = () => {
     const tip = ledger.tip().slot;
     const oldest = tip - BACK > ledger.firstSlot ? tip - BACK : ledger.firstSlot;
+    if (next === null) {
+      from = oldest;
+      cleared = oldest;
+    }
     for (let slot = next ?? oldest; slot <= tip; slot += 1n) {
       for (const write of ledger.block(slot)?.writes ?? []) {
         const name = byteKey(write.address);
@@ -28,15 +51,27 @@ export function createPast(ledger: Ledger): Past {
       }
     }
     next = tip + 1n;
+    if (oldest - cleared >= CLEAR_EVERY) clear(oldest);
   };
 
-  /** The last write before those that are collected. */
-  const before = (address: Uint8Array, from: bigint): StoredAccount | null => {
-    for (let slot = from; slot >= ledger.firstSlot; slot -= 1n) {
+  const lastWrite = (address: Uint8Array, upTo: bigint): StoredAccount | null => {
+    const first = ledger.firstWrite(address);
+    for (let slot = upTo; first !== null && slot >= first; slot -= 1n) {
       const write = ledger.block(slot)?.writes.findLast((one) => Buffer.compare(one.address, address) === 0);
       if (write !== undefined) return { ...write, slot };
     }
     return null;
+  };
+  /** The last write before those that are collected. */
+  const before = (address: Uint8Array, slot: bigint): StoredAccount | null => {
+    // Some of what is that far back was cleared.
+    if (slot < cleared) return lastWrite(address, slot);
+    const name = byteKey(address);
+    const known = older.get(name);
+    if (known !== undefined) return known;
+    const found = lastWrite(address, from - 1n);
+    older.set(name, found);
+    return found;
   };
 
   const account = (address: Uint8Array, slot: bigint): StoredAccount | null => {
@@ -62,5 +97,6 @@ export function createPast(ledger: Ledger): Past {
           : [];
       });
     },
+    held: () => [...writes.values()].reduce((sum, known) => sum + known.length, older.size),
   };
 }
