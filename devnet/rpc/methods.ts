@@ -1,19 +1,11 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
-import type { Ledger, SignatureEntry, StoredAccount } from '../chain/ledger.ts';
+import type { Ledger, SignatureEntry } from '../chain/ledger.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
+import { type AccountFilter, type AccountForm, accountJson, passes } from './account.ts';
+import { RpcFault } from './fault.ts';
 import { isKept, isOneIn, type RpcManners, type Spell } from './manners.ts';
 import type { Past } from './past.ts';
-import { errorJson, isVersionOne, transactionJson } from './transaction.ts';
-
-/** An error of the JSON-RPC protocol. */
-export class RpcFault extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { errorJson, transactionJson, versionOf } from './transaction.ts';
 
 /** What one node of the pool answers from. */
 export interface MethodContext {
@@ -28,13 +20,12 @@ export interface MethodContext {
 }
 
 type Method = (params: unknown[], context: MethodContext) => unknown;
-type Config = {
+type Config = AccountForm & {
   commitment?: string;
   minContextSlot?: number;
   limit?: number;
-  dataSlice?: { offset: number; length: number };
   before?: string;
-  filters?: { memcmp: { offset: number; bytes: string } }[];
+  filters?: AccountFilter[];
   maxSupportedTransactionVersion?: number;
 };
 
@@ -57,24 +48,7 @@ function contextSlot(context: MethodContext, config: Config | undefined): bigint
   return seen;
 }
 
-function accountJson(account: StoredAccount | null, { dataSlice }: Config = {}): object | null {
-  if (account === null || account.lamports === 0n) return null;
-  const { offset, length } = dataSlice ?? { offset: 0, length: account.data.length };
-  return {
-    data: [Buffer.from(account.data.subarray(offset, offset + length)).toString('base64'), 'base64'],
-    executable: account.executable,
-    lamports: Number(account.lamports),
-    owner: encodeBase58(account.owner),
-    rentEpoch: 0,
-    space: account.data.length,
-  };
-}
-
-function holds(data: Uint8Array, { offset, bytes }: { offset: number; bytes: string }): boolean {
-  const wanted = decodeBase58(bytes);
-  if (wanted === null) throw new RpcFault(-32602, 'Invalid param: Invalid');
-  return Buffer.compare(data.subarray(offset, offset + wanted.length), wanted) === 0;
-}
+const formOf = (config: unknown): AccountForm => (config ?? {}) as Config;
 
 /** What a list says of whether a transaction failed. */
 function markOf(entry: SignatureEntry, { mismarkedOneIn }: RpcManners): unknown {
@@ -113,7 +87,7 @@ const statusOf = (slot: bigint, ledger: Ledger) =>
 export const METHODS: Record<string, Method> = {
   getAccountInfo: ([address, config], context) => {
     const slot = contextSlot(context, config as Config);
-    return withContext(slot, accountJson(context.past.account(key(address), slot)));
+    return withContext(slot, accountJson(context.past.account(key(address), slot), formOf(config)));
   },
   getMultipleAccounts: ([addresses, config], context) => {
     const list = addresses as unknown[];
@@ -123,7 +97,9 @@ export const METHODS: Record<string, Method> = {
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
-      list.map((address) => accountJson(context.past.account(key(address), slot), config as Config)),
+      list.map((address) =>
+        accountJson(context.past.account(key(address), slot), { encoding: 'base64', ...formOf(config) }),
+      ),
     );
   },
   getProgramAccounts: ([program, config], context) => {
@@ -134,8 +110,11 @@ export const METHODS: Record<string, Method> = {
       throw new RpcFault(-32601, 'getProgramAccounts is not available on this plan');
     const accounts = context.past
       .accountsByOwner(key(program), slot)
-      .filter(({ data }) => filters.every(({ memcmp }) => holds(data, memcmp)))
-      .map((account) => ({ pubkey: encodeBase58(account.address), account: accountJson(account) }))
+      .filter(({ data }) => filters.every((filter) => passes(data, filter)))
+      .map((account) => ({
+        pubkey: encodeBase58(account.address),
+        account: accountJson(account, formOf(config)),
+      }))
       .filter(({ pubkey }) => unlistedOneIn === 0 || !isOneIn(unlistedOneIn, pubkey));
     return (config as { withContext?: boolean } | undefined)?.withContext === true
       ? withContext(slot, accounts)
@@ -195,10 +174,11 @@ export const METHODS: Record<string, Method> = {
     if (found === null || found.block.slot > contextSlot(context, config as Config)) return null;
     if (!isKept(manners, found.block.slot)) return null;
     if (context.struck(manners.withheld, signature as string)) return null;
-    if (manners.versionOne && isVersionOne(found.tx) && (most ?? -1) < 1) {
+    const version = versionOf(found.tx, manners.versionOne);
+    if (version !== 'legacy' && (most ?? -1) < version) {
       throw new RpcFault(
         -32015,
-        'Transaction version (1) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 1',
+        `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
       );
     }
     return transactionJson(found.block, found.tx, {

@@ -1,8 +1,9 @@
 import http from 'node:http';
 import type { Ledger } from '../chain/ledger.ts';
 import { answering } from '../http/answering.ts';
+import { RpcFault } from './fault.ts';
 import { firstKept, POLITE, type RpcManners, type Spell } from './manners.ts';
-import { METHODS, type MethodContext, RpcFault } from './methods.ts';
+import { METHODS, type MethodContext } from './methods.ts';
 import { createPast } from './past.ts';
 
 /** What a test may do to the node. */

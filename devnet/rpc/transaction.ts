@@ -3,8 +3,13 @@ import { tokenAmount } from '../bytes/token-amount.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
 /** Whether a transaction stands for one of version 1, which knows no lookup tables, where there are such. */
-export function isVersionOne({ message, signature }: LedgerTransaction): boolean {
+function isVersionOne({ message, signature }: LedgerTransaction): boolean {
   return (message.lookups?.length ?? 0) === 0 && (signature[0] as number) % 2 === 0;
+}
+
+export function versionOf(tx: LedgerTransaction, hasVersionOne: boolean): 'legacy' | 0 | 1 {
+  if (hasVersionOne && isVersionOne(tx)) return 1;
+  return tx.message.lookups === undefined ? 'legacy' : 0;
 }
 
 export interface TransactionForm {
@@ -18,12 +23,11 @@ export interface TransactionForm {
 /** A transaction as getTransaction answers it with encoding json. */
 export function transactionJson(block: Block, tx: LedgerTransaction, form: TransactionForm): object {
   const { message } = tx;
-  const version = message.lookups === undefined ? 'legacy' : 0;
   return {
     slot: Number(block.slot),
     blockTime: form.withTime ? block.blockTime : null,
     ...(form.withIndex ? { transactionIndex: tx.index } : {}),
-    version: form.versionOne && isVersionOne(tx) ? 1 : version,
+    version: versionOf(tx, form.versionOne),
     meta: form.bare ? null : metaJson(tx),
     transaction: {
       signatures: [encodeBase58(tx.signature)],

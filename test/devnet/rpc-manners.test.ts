@@ -32,6 +32,7 @@ async function ask(method: string, ...params: unknown[]) {
   return error === undefined ? result : error;
 }
 const confirmed = { commitment: 'confirmed' };
+const base64 = { ...confirmed, encoding: 'base64' };
 const listed = (config = {}) =>
   ask('getSignaturesForAddress', chain.programId, { ...confirmed, ...config }) as Promise<
     { signature: string; slot: number; blockTime: number | null }[]
@@ -54,13 +55,13 @@ describe('a pool', () => {
 
   test('shows accounts as they were where a node is', async () => {
     const address = encodeBase58(chain.tip().writes.at(-1)?.address as Uint8Array);
-    const now = (await ask('getAccountInfo', address, confirmed)) as { value: unknown };
+    const now = (await ask('getAccountInfo', address, base64)) as { value: unknown };
     server.faults.behave({ pool: [1] });
-    const before = (await ask('getAccountInfo', address, confirmed)) as { value: unknown };
+    const before = (await ask('getAccountInfo', address, base64)) as { value: unknown };
     expect(before.value).not.toEqual(now.value);
-    const all = (await ask('getProgramAccounts', chain.programId, confirmed)) as unknown[];
+    const all = (await ask('getProgramAccounts', chain.programId, base64)) as unknown[];
     server.faults.behave({ pool: [59] });
-    const earlier = (await ask('getProgramAccounts', chain.programId, confirmed)) as unknown[];
+    const earlier = (await ask('getProgramAccounts', chain.programId, base64)) as unknown[];
     expect(earlier.length).toBeLessThan(all.length);
   });
 });

@@ -1,0 +1,55 @@
+import { decodeBase58, encodeBase58 } from '../../schemas/solana/base58.ts';
+import type { StoredAccount } from '../chain/ledger.ts';
+import { RpcFault } from './fault.ts';
+
+/** How a request wants accounts told. */
+export interface AccountForm {
+  encoding?: string;
+  dataSlice?: { offset: number; length: number };
+}
+
+export type AccountFilter = { memcmp?: { offset: number; bytes: string }; dataSize?: number };
+
+/** More than this no node tells in base58. */
+const MOST_BASE58_BYTES = 128;
+
+/** `binary`, base58 without its name, is what a node takes where none is said. */
+const ENCODINGS: Record<string, (data: Uint8Array) => unknown> = {
+  binary: (data) => base58(data),
+  base58: (data) => [base58(data), 'base58'],
+  base64: (data) => [Buffer.from(data).toString('base64'), 'base64'],
+};
+
+function base58(data: Uint8Array): string {
+  if (data.length > MOST_BASE58_BYTES)
+    throw new RpcFault(
+      -32600,
+      'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.',
+    );
+  return encodeBase58(data);
+}
+
+/** An account as a node answers it; null where there is none. @throws RpcFault */
+export function accountJson(account: StoredAccount | null, form: AccountForm): object | null {
+  const { encoding = 'binary', dataSlice } = form;
+  const encode = ENCODINGS[encoding];
+  if (encode === undefined) throw new RpcFault(-32602, `Invalid params: unknown variant \`${encoding}\``);
+  if (account === null || account.lamports === 0n) return null;
+  const { offset, length } = dataSlice ?? { offset: 0, length: account.data.length };
+  return {
+    data: encode(account.data.subarray(offset, offset + length)),
+    executable: account.executable,
+    lamports: Number(account.lamports),
+    owner: encodeBase58(account.owner),
+    rentEpoch: 0,
+    space: account.data.length,
+  };
+}
+
+/** Whether an account is one that a filter names. @throws RpcFault */
+export function passes(data: Uint8Array, { memcmp, dataSize }: AccountFilter): boolean {
+  if (dataSize !== undefined) return data.length === dataSize;
+  const wanted = memcmp === undefined ? null : decodeBase58(memcmp.bytes);
+  if (memcmp === undefined || wanted === null) throw new RpcFault(-32602, 'Invalid param: Invalid');
+  return Buffer.compare(data.subarray(memcmp.offset, memcmp.offset + wanted.length), wanted) === 0;
+}
