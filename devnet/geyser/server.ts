@@ -8,6 +8,7 @@ import {
   SubscribeReplayInfoResponse,
 } from '@triton-one/yellowstone-grpc';
 import type { Block, Ledger } from '../chain/ledger.ts';
+import { slotWithBlock } from '../chain/slot-with-block.ts';
 import { type EncodedBlock, encodeBlock, encodePing } from './encode.ts';
 import { createFaults, type GeyserFaults } from './faults.ts';
 import { type ProviderModes, WHOLE } from './modes.ts';
@@ -149,10 +150,9 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
     ),
     getSlot: unary((request) => {
       const finalized = GetSlotRequest.decode(request).commitment === FINALIZED;
-      const { tip } = reach(finalized ? 'finalized' : 'confirmed');
-      if (tip < ledger.firstSlot)
-        return { code: grpc.status.INTERNAL, details: 'block is not available yet' };
-      return GetSlotResponse.encode({ slot: tip.toString() }).finish();
+      const slot = slotWithBlock(ledger, reach(finalized ? 'finalized' : 'confirmed').tip);
+      if (slot === null) return { code: grpc.status.INTERNAL, details: 'block is not available yet' };
+      return GetSlotResponse.encode({ slot: slot.toString() }).finish();
     }),
     subscribeReplayInfo: unary(() => {
       const first = firstAvailable(modes.replay, reach('confirmed'));

@@ -1,5 +1,6 @@
 import { decodeBase58, decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Ledger, SignatureEntry } from '../chain/ledger.ts';
+import { slotWithBlock } from '../chain/slot-with-block.ts';
 import { FINALIZED_BEHIND } from '../geyser/subscriber.ts';
 import { type AccountFilter, type AccountForm, accountJson, passes } from './account.ts';
 import { RpcFault } from './fault.ts';
@@ -41,7 +42,7 @@ function contextSlot(context: MethodContext, config: Config | undefined): bigint
   const tip = context.ledger.tip().slot - context.behind;
   const slot =
     config?.commitment === 'confirmed' || config?.commitment === 'processed' ? tip : tip - FINALIZED_BEHIND;
-  const seen = slot < 0n ? 0n : slot;
+  const seen = slotWithBlock(context.ledger, slot) ?? 0n;
   if (config?.minContextSlot !== undefined && seen < BigInt(config.minContextSlot)) {
     throw new RpcFault(-32016, 'Minimum context slot has not been reached');
   }
