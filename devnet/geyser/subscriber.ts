@@ -20,6 +20,9 @@ export const FINALIZED_BEHIND = 32n;
 /** Bytes that may wait for a client that does not read, before it is told that it lags. */
 const MOST_BUFFERED = 256 * 1024 * 1024;
 
+/** Blocks of a replay that are sent in one go: between two such the server does what else it has to. */
+const REPLAYED_AT_ONCE = 50;
+
 /** A server looks at its queue of requests only now and then: rewrites that come closer together than this are one. */
 const REWRITES_APART_MS = 10;
 
@@ -58,6 +61,8 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
   let headNext = 0n;
   let sent = 0;
   let over = false;
+  /** A replay goes on by itself. */
+  let resting = false;
 
   const end = (code: grpcStatus, details: string) => {
     if (over) return;
@@ -107,8 +112,20 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
       end(grpcStatus.RESOURCE_EXHAUSTED, 'Too many connections: the limit of 5 is reached');
   };
 
+  /** Goes on once others had their turn, and the client has taken what was sent. */
+  const rest = () => {
+    resting = true;
+    const goOn = () =>
+      setImmediate(() => {
+        resting = false;
+        advance();
+      });
+    if (call.writableNeedDrain) call.once('drain', goOn);
+    else goOn();
+  };
+
   const advance = () => {
-    if (filter === null || over || faults.stalled(filter.isOfAddresses) || modes().pings) return;
+    if (filter === null || over || resting || faults.stalled(filter.isOfAddresses) || modes().pings) return;
     const wanted = filter;
     if (wanted.isOfAddresses && modes().beside !== 'taken') return endBeside(modes().beside);
     const tip = ledger.tip().slot;
@@ -121,8 +138,10 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
       }
     }
     const shown = context.reach(wanted.commitment).tip;
-    for (; next <= shown && !over; next += 1n) {
+    for (let sentNow = 0; next <= shown && !over; next += 1n) {
       const block = ledger.block(next);
+      if (block !== null) sentNow += 1;
+      if (sentNow > REPLAYED_AT_ONCE) return rest();
       if (faults.chokes(next)) return end(grpcStatus.OUT_OF_RANGE, TOO_LARGE);
       if (block !== null && !faults.hidden(next, wanted.isOfAddresses)) sendBlock(wanted, block);
       if (call.writableLength > MOST_BUFFERED) return end(grpcStatus.INTERNAL, 'lagged');
