@@ -60,6 +60,8 @@ export interface Chain extends Ledger {
   produce(actions: readonly Action[]): Promise<Block>;
   /** The next block's slot is at least this: the slots in between count as skipped. */
   skipTo(slot: bigint): void;
+  /** The least slot that the next block may have. */
+  coming(): bigint;
   state(): ChainState;
   history(): Iterable<HistoryBlock>;
   /** What each block but so many first ones has changed. */
@@ -165,8 +167,9 @@ export function createChain(options: ChainOptions): Chain {
     if (found === null) throw new RangeError(`no block in slot ${slot}`);
     return found;
   };
+  const coming = () => (last.slot + 1n > notBefore ? last.slot + 1n : notBefore);
   const nextSlot = (): bigint => {
-    let slot = last.slot + 1n > notBefore ? last.slot + 1n : notBefore;
+    let slot = coming();
     while (createRandom(`skip:${seed}:${slot}`).chance(options.skipChance ?? SKIP_CHANCE)) slot += 1n;
     return slot;
   };
@@ -230,6 +233,7 @@ export function createChain(options: ChainOptions): Chain {
     skipTo: (slot) => {
       notBefore = slot;
     },
+    coming,
     state: () => ({ ...state, lastWrite, written: () => book.lastWrites.keys() }),
     history: () => history(index.places()),
     changes: (skipped) =>

@@ -108,7 +108,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         state,
         random,
         seed,
-        now: BigInt(chain.timeOf(tip.slot + 1n)),
+        now: BigInt(chain.timeOf(chain.coming())),
         who,
         venuesOf,
       };

@@ -64,7 +64,13 @@ function lifeAlone(seed: string) {
   const addresses = createAddresses(DEVNET_PROGRAM_ID);
   let slot = 1n;
   const timeOf = (at: bigint) => 1_760_000_000 + Math.floor(Number(at) * 4);
-  const chain = { tip: () => ({ slot }), state: () => state as ChainState, addresses, timeOf };
+  const chain = {
+    tip: () => ({ slot }),
+    coming: () => slot + 1n,
+    state: () => state as ChainState,
+    addresses,
+    timeOf,
+  };
   const life = createLife(chain as unknown as Chain, { seed, policies: POLICIES, rate: 1 });
   const step = (): number => {
     const actions = life.next();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Chain, createChain, SLOT_MS } from '../../devnet/chain/chain.ts';
-import { createLife } from '../../devnet/life/life.ts';
+import { createLife, type Life } from '../../devnet/life/life.ts';
 import { livePast, type Past, pastEnd } from '../../devnet/pace.ts';
 
 const PAST: Past = { hours: 24, blocks: 48, blockMs: 0 };
@@ -44,5 +44,31 @@ describe('a past that lies over hours', () => {
   test('of a chain that is younger than that ends with the clock', async () => {
     const blocks = await lived(open(Date.now() - HOUR_S * 1000));
     expect(blocks.at(-1)?.blockTime).toBeLessThanOrEqual(Date.now() / 1000);
+  });
+
+  test('has equities that are fresh where they are attested in the same transaction', async () => {
+    const past: Past = { hours: 48, blocks: 600, blockMs: 0 };
+    const seed = 'past 2';
+    const genesisTime = Date.now() - past.hours * HOUR_S * 1000;
+    const chain = createChain({ dir: null, seed, genesisTime });
+    const life = createLife(chain, { seed, policies: 10 });
+    /** Batches that begin with a report of their own, and how they ended. */
+    const ends: (string | null)[] = [];
+    let batches: boolean[] = [];
+    const heard: Life = {
+      next: () => {
+        const actions = life.next();
+        batches = actions.map(
+          (action) => action.kind === 'batch' && action.actions[0]?.kind === 'report_remote_equity',
+        );
+        return actions;
+      },
+    };
+    chain.subscribe(({ transactions }) => {
+      for (const [at, isBatch] of batches.entries()) if (isBatch) ends.push(transactions[at]?.failed ?? null);
+    });
+    await livePast(chain, heard, past, never, () => {});
+    expect(ends).toContain(null);
+    expect(ends).not.toContain('StaleRemoteEquity');
   });
 });
