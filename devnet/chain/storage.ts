@@ -41,6 +41,22 @@ function readRecord(file: number, place: number): { body: Buffer; next: number }
   return { body, next: place + HEAD_BYTES + size };
 }
 
+/** How far behind a broken record is looked for the next one. */
+const LOOKED_BEHIND_BYTES = 1 << 22;
+
+/** Whether a whole record stands behind a broken one, which no kill leaves. */
+function goesOnBehind(file: number, place: number, end: number): boolean {
+  const size = Math.min(end - place, LOOKED_BEHIND_BYTES);
+  const tail = readAt(file, size, place) ?? Buffer.alloc(0);
+  for (let at = 1; at + HEAD_BYTES < tail.length; at += 1) {
+    const length = tail.readUInt32LE(at);
+    if (length === 0 || place + at + HEAD_BYTES + length > end) continue;
+    // What every serialised value begins with.
+    if (tail[at + HEAD_BYTES] === 0xff && readRecord(file, place + at) !== null) return true;
+  }
+  return false;
+}
+
 /** Opens or makes the file; a record that a kill tore in the middle is cut off once the scan comes to it. */
 export function openRecordFile(dir: string, name: string): RecordFile {
   makeDirectory(dir);
@@ -53,6 +69,10 @@ export function openRecordFile(dir: string, name: string): RecordFile {
       while (place < end) {
         const record = readRecord(file, place);
         if (record === null) {
+          if (goesOnBehind(file, place, end))
+            throw new RangeError(
+              `${where} is broken at byte ${place} and goes on behind it, as where two write it at a time: remove it, or give another directory`,
+            );
           ftruncateSync(file, place);
           end = place;
           return;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -95,6 +95,18 @@ describe('a ledger in a directory', () => {
     await live(whole, end);
     expect(fingerprint(killed)).toBe(fingerprint(whole));
     killed.close();
+  });
+
+  test('is left as it is where another wrote into it: a sentence says so', async () => {
+    const chain = open({ dir });
+    await live(chain, 60n);
+    chain.close();
+    const file = path.join(dir, 'ledger.bin');
+    const written = readFileSync(file);
+    written.fill(7, written.length >> 1, (written.length >> 1) + 100);
+    writeFileSync(file, written);
+    expect(() => open({ dir })).toThrow(/ledger\.bin is broken at byte \d+ and goes on behind it/);
+    expect(readFileSync(file).equals(written)).toBe(true);
   });
 
   test('drops a torn record at its end and writes it anew', async () => {
