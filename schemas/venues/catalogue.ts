@@ -126,9 +126,15 @@ export function isOwnError(bytes: Uint8Array): boolean {
   }
 }
 
-/** Reads a pricing answer. A price that is not above zero is none; a cap of zero is one. @throws MalformedError */
-export function readPricing(reply: unknown): Pricing {
+/**
+ * Reads the pricing of one mint. A price that is not above zero is none; a cap of zero is one.
+ * @throws MalformedError, also where the reply names another mint: what stands before a catalogue may answer another question
+ */
+export function readPricing(reply: unknown, mint: string): Pricing {
   const data = objectOf(objectOf(reply, 'pricing').data, 'pricing.data');
+  const { mint: told } = (data.quote ?? {}) as { mint?: unknown };
+  if (typeof told === 'string' && told !== mint)
+    throw new MalformedError('pricing.data.quote.mint', 'another mint');
   const prices = data.prices == null ? {} : objectOf(data.prices, 'pricing.data.prices');
   const cap = data.marketCap == null ? {} : objectOf(data.marketCap, 'pricing.data.marketCap');
   const known = (value: unknown) =>

@@ -85,7 +85,7 @@ export async function readCataloguePrice(
   const url = `${base}/launchlab/pricing?quoteMint=${encodeURIComponent(mint)}`;
   const call = { url, what: 'reading:price', where: mint, signal };
   const polled = await pollReply(call, (reply) =>
-    reply.status === 404 && isOwnError(reply.bytes) ? NONE : readPricing(soundJson(reply, call.what)),
+    reply.status === 404 && isOwnError(reply.bytes) ? NONE : readPricing(soundJson(reply, call.what), mint),
   );
   if ('error' in polled) return failed(polled);
   const reading = { type: 'price', mint, source: 'catalogue', ...polled.value } as const;

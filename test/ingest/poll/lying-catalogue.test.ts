@@ -68,6 +68,22 @@ test('of a mint it has no price where it says so itself; a 404 of what stands be
   }
 });
 
+test('what is told of another mint is no price of the one that was asked for', async () => {
+  const price = (mint: string) => readCataloguePrice(server.url, key(mint), new AbortController().signal);
+  const prices = { quoteUsd: 2.5, observedAt: '2026-11-01T00:00:00Z' };
+  body = JSON.stringify({ data: { quote: { mint: key('a'), symbol: 'A', decimals: 6 }, prices } });
+  expect(await price('a')).toMatchObject({
+    records: [{ reading: { mint: key('a'), usd: '2.5' } }],
+    failure: null,
+  });
+  const error = 'pricing.data.quote.mint: another mint';
+  const { records, failure } = await price('b');
+  expect(failure).toEqual({ error, retryAfterMs: null });
+  expect(records).toMatchObject([
+    { kind: 'dead-letter', what: 'reading:price', where: key('b'), reason: error },
+  ]);
+});
+
 test('a list of 20,000 pairs and more than 4 MB is read whole, and others have the thread meanwhile', async () => {
   const name = 'n'.repeat(120);
   const pairs = Array.from({ length: 20_000 }, (_, n) => ({ ...ROW, mint: key(`pair ${n}`), name }));

@@ -36,7 +36,8 @@ describe('recorded replies', () => {
   });
 
   test('a price is the shortest text of the number, with its time and the launch caps', () => {
-    expect(readPricing(fixture('launchpad_catalogue/pricing.json'))).toEqual({
+    const mint = 'Xsf9mBktVB9BSU5kf4nHxPq5hCBJ2j2ui3ecFGxPRGc';
+    expect(readPricing(fixture('launchpad_catalogue/pricing.json'), mint)).toEqual({
       usd: '23.42589530363774',
       observedAt: '2026-09-28T04:42:27.690Z',
       startMarketCapUsd: 3355.0237525518246,
@@ -122,9 +123,11 @@ test.each([
   expect(() => readPairs(reply, BASE)).toThrow(MalformedError);
 });
 
+const pricing = (reply: unknown) => readPricing(reply, key(1));
+
 test('a cap or multiple of zero is a reading; one below it, or no number, is none', () => {
   const cap = (given: unknown) =>
-    readPricing({
+    pricing({
       data: { marketCap: { startUsd: given, graduationUsd: given, graduationMultiple: given } },
     });
   const all = (value: number | null) => ({
@@ -136,9 +139,9 @@ test('a cap or multiple of zero is a reading; one below it, or no number, is non
 
 test('a price that is not above zero, or no number, is none', () => {
   for (const quoteUsd of [0, -1, '5', null, undefined, {}]) {
-    expect(readPricing({ data: { prices: { quoteUsd } } }).usd).toBeNull();
+    expect(pricing({ data: { prices: { quoteUsd } } }).usd).toBeNull();
   }
-  expect(readPricing({ data: { prices: null, marketCap: null } })).toEqual({
+  expect(pricing({ data: { prices: null, marketCap: null } })).toEqual({
     usd: null,
     observedAt: null,
     startMarketCapUsd: null,
@@ -150,17 +153,16 @@ test('a price that is not above zero, or no number, is none', () => {
 test('a price whose time cannot be read is no price of now', () => {
   for (const observedAt of ['lately', '2026-02-30T04:42:27Z', '', {}, true, -1, 8.64e15]) {
     const reply = { data: { prices: { quoteUsd: 2, observedAt } } };
-    expect(() => readPricing(reply), String(observedAt)).toThrow(MalformedError);
+    expect(() => pricing(reply), String(observedAt)).toThrow(MalformedError);
   }
-  expect(readPricing({ data: { prices: { quoteUsd: 2, observedAt: null } } }).observedAt).toBeNull();
+  expect(pricing({ data: { prices: { quoteUsd: 2, observedAt: null } } }).observedAt).toBeNull();
 });
 
 test.each(['Asia/Tokyo', 'UTC', 'America/New_York'])(
   'the time of a price is the same on a machine in %s: without a zone it is of UTC',
   (zone) => {
     vi.stubEnv('TZ', zone);
-    const at = (observedAt: string) =>
-      readPricing({ data: { prices: { quoteUsd: 2, observedAt } } }).observedAt;
+    const at = (observedAt: string) => pricing({ data: { prices: { quoteUsd: 2, observedAt } } }).observedAt;
     for (const text of ['2026-11-01T10:00:00', '2026-11-01 10:00', '2026-11-01T10:00:00.000000'])
       expect(at(text), text).toBe('2026-11-01T10:00:00.000Z');
     expect(at('2026-11-01T10:00:00.25+09:00')).toBe('2026-11-01T01:00:00.250Z');
