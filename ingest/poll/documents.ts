@@ -1,17 +1,19 @@
 import { type MetadataTarget, metadataUris } from '../../clickhouse/queries/states/poll-targets.ts';
 import { inParallel } from '../../runtime/parallel.ts';
+import { createDocumentTurns } from './document-turns.ts';
 import type { PollOptions, Round } from './round.ts';
 import { type DocumentOptions, readDocument } from './venues/document.ts';
-import { siteOf } from './venues/site.ts';
+import { isOfGateway, siteOf } from './venues/site.ts';
 
 /** Sites side by side, and documents of each: one that never answers holds up its own line alone. */
 const SITES_AT_ONCE = 6;
 const AT_ONCE_OF_SITE = 2;
-/** After so many questions without any answer the rest of a site waits for the next round. */
+/** After so many questions in a row without any answer the rest of a site waits for the next round. */
 const SILENCES_OF_SITE = 4;
 /** What is not read by then waits for the next round too. */
 const ROUND_MS = 60_000;
-const SILENT = new Set(['timed out', 'no such host', 'refused', 'not reachable', 'connection lost']);
+const TIMED_OUT = 'timed out';
+const SILENT = new Set([TIMED_OUT, 'no such host', 'refused', 'not reachable', 'connection lost']);
 
 /** What a test may set. */
 export interface DocumentLimits extends Pick<DocumentOptions, 'timeoutMs' | 'nameServers'> {
@@ -20,7 +22,7 @@ export interface DocumentLimits extends Pick<DocumentOptions, 'timeoutMs' | 'nam
 
 /**
  * Reads the document of every launched mint and of every quote, again after `againAfterMs` or as soon as the mint names
- * another. Those never read come first.
+ * another. Those never read come first, in every other turn the newest of them.
  * @param clock milliseconds
  */
 export function documentsRound(
@@ -31,6 +33,7 @@ export function documentsRound(
 ): Round {
   // What was asked for here lately may not be in the store yet.
   const asked = new Map<string, { uri: string; at: number }>();
+  const turns = createDocumentTurns();
   return async (emit) => {
     const targets = await metadataUris(store);
     const isFresh = (at: number) => clock() - at < againAfterMs;
@@ -48,14 +51,20 @@ export function documentsRound(
       await emit([record]);
       return record.reading.error;
     };
-    const lines = [...Map.groupBy(due, ({ uri }) => siteOf(uri)).values()];
+    const lines = [...Map.groupBy(turns.order(due), ({ uri }) => siteOf(uri)).values()];
     await inParallel(lines, SITES_AT_ONCE, async (line) => {
       let silences = 0;
       await inParallel(line, AT_ONCE_OF_SITE, async (target) => {
         if (signal.aborted || silences >= SILENCES_OF_SITE || performance.now() > endsAt) return;
         const error = await read(target);
-        if (error !== null && SILENT.has(error)) silences += 1;
+        silences = isSilence(target.uri, error) ? silences + 1 : 0;
       });
     });
   };
+}
+
+/** What a gateway does not find it looks for until nobody waits any more: that says nothing of the gateway. */
+function isSilence(uri: string, error: string | null): boolean {
+  if (error === null || !SILENT.has(error)) return false;
+  return !(error === TIMED_OUT && isOfGateway(uri));
 }

@@ -6,10 +6,15 @@
 export function siteOf(uri: string): string {
   if (!URL.canParse(uri)) return '';
   const { protocol, hostname } = new URL(uri);
-  if (protocol !== 'http:' && protocol !== 'https:') return protocol;
+  if (isOfGateway(uri)) return protocol;
   if (hostname.startsWith('[')) return groupsOf(hostname.slice(1, -1)).slice(0, 4).join(':');
   if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
   return hostname.replace(/\.$/, '').split('.').slice(-2).join('.');
+}
+
+/** Whether a document is fetched from a gateway, the same for all of its scheme: what is asked for there strangers choose. */
+export function isOfGateway(uri: string): boolean {
+  return URL.canParse(uri) && !['http:', 'https:'].includes(new URL(uri).protocol);
 }
 
 /** The eight groups of an address as a URL writes it. */

@@ -1,0 +1,99 @@
+import { expect, test, vi } from 'vitest';
+import type { MetadataTarget } from '../../../clickhouse/queries/states/poll-targets.ts';
+import { createDocumentTurns } from '../../../ingest/poll/document-turns.ts';
+import { type DocumentLimits, documentsRound } from '../../../ingest/poll/documents.ts';
+import { serveAnswers } from '../../support/answering.ts';
+import { PATIENCE_MS } from '../../support/awaited.ts';
+import { captureLog, pollOptions } from './support/capture.ts';
+
+const target = (mint: string, uri: string, readUri: string | null = null): MetadataTarget => ({
+  ...{ mint, uri, readUri },
+  ...{ readAt: readUri === null ? null : '1', imageUrl: null },
+});
+
+/** Rounds over these documents, and the mints that were read so far, in their order. */
+function roundOver(targets: readonly MetadataTarget[], ipfsGateway: string, limits: DocumentLimits = {}) {
+  const log = captureLog();
+  const { config, store, signal } = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, {});
+  const options = {
+    config: { ...config, ipfsGateway },
+    store: { ...store, query: async () => [...targets] as never[] },
+    signal,
+  };
+  const round = documentsRound(options, 60_000, Date.now, limits);
+  return {
+    round: () => round((records) => log.append(records)),
+    read: () =>
+      log
+        .readings()
+        .flatMap((one) => (one.type === 'metadata' ? [{ mint: one.mint, error: one.error }] : [])),
+  };
+}
+
+async function read(targets: readonly MetadataTarget[], gateway: string, timeoutMs = PATIENCE_MS) {
+  const { round, read } = roundOver(targets, gateway, { timeoutMs });
+  await round();
+  return read();
+}
+
+test('what a gateway does not find keeps it from reading none of the others, whatever comes first', async () => {
+  const gateway = await serveAnswers(({ path }) =>
+    path.includes('dead') ? null : { body: { image: 'https://images.example/a.png' } },
+  );
+  const dead = Array.from({ length: 12 }, (_, n) => target(`1 ${n}`, `ipfs://dead${n}`));
+  const live = Array.from({ length: 6 }, (_, n) => target(`2 ${n}`, `ipfs://live${n}`));
+  const readings = await read([...dead, ...live], gateway.url, 500);
+  await gateway.close();
+  const well = readings.filter(({ error }) => error === null).map(({ mint }) => mint);
+  expect(well.sort()).toEqual(live.map(({ mint }) => mint));
+});
+
+test('a gateway that is away is left alone after four of its documents', async () => {
+  const gateway = await serveAnswers(() => null);
+  await gateway.close();
+  const targets = Array.from({ length: 30 }, (_, n) => target(`mint ${n}`, `ipfs://one${n}`));
+  const readings = await read(targets, gateway.url);
+  expect(readings.length).toBeLessThanOrEqual(5);
+  expect(new Set(readings.map(({ error }) => error))).toEqual(new Set(['refused']));
+});
+
+test('a site that answers between its silences is asked for all that it has', async () => {
+  // What it refuses to finish counts as silence; each third one it answers.
+  const site = await serveAnswers(({ path }) =>
+    Number(path.slice(1)) % 3 === 0
+      ? { body: { image: 'https://images.example/a.png' } }
+      : { headers: { 'content-length': '100000' }, body: '' },
+  );
+  const targets = Array.from({ length: 12 }, (_, n) =>
+    target(`mint ${n}`, `${site.url}/${n}`, `${site.url}/${n}`),
+  );
+  const readings = await read(targets, 'https://gateway.example', 500);
+  await site.close();
+  expect(readings).toHaveLength(12);
+});
+
+test('the newest of those never read have every other turn', async () => {
+  const site = await serveAnswers(() => ({ body: { image: 'https://images.example/a.png' } }));
+  const old = Array.from({ length: 40 }, (_, n) => target(`1 ${n}`, `${site.url}/${n}`));
+  const targets = [...old, target('3', `${site.url}/known`, `${site.url}/known`)];
+  const { round, read } = roundOver(targets, 'https://gateway.example');
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1e9).mockReturnValueOnce(0);
+  await round();
+  clock.mockRestore();
+  expect(read()).toEqual([]);
+  targets.splice(40, 0, target('2', `${site.url}/new`));
+  await round();
+  await site.close();
+  const order = read().map(({ mint }) => mint);
+  expect(order.length).toBe(42);
+  // Two are read at once.
+  expect(order.indexOf('2')).toBeLessThan(4);
+  expect(order.indexOf('3')).toBeGreaterThan(36);
+});
+
+test('of those that came at once no address decides which has the other turns', () => {
+  const targets = Array.from({ length: 9 }, (_, n) => target(`mint ${n}`, `ipfs://one${n}`));
+  const lots = [5, 6, 7, 8, 3, 4, 1, 2, 9];
+  const order = createDocumentTurns(() => lots.shift() as number).order(targets);
+  expect(order.slice(0, 4).map(({ mint }) => mint)).toEqual(['mint 0', 'mint 6', 'mint 1', 'mint 7']);
+});
