@@ -18,7 +18,8 @@ export function pollerReading(
   if (venue === null) return absent(POLLER_SOURCE, `no venue is read for asset class ${assetClass}`);
   const { withoutEquity } = REMOTE_VENUES[venue];
   if (withoutEquity !== null) return absent(POLLER_SOURCE, withoutEquity);
-  const unread = unreadReason(venue, row?.read_at, settings, now);
+  const at = row !== undefined && isLasting(row) ? Number(row.read_at) : now;
+  const unread = unreadReason(venue, row?.read_at, settings, at);
   if (row === undefined || unread !== null) return absent(POLLER_SOURCE, unread ?? 'not polled yet');
   // What was answered is not the equity of the account, or nobody could be asked for it: no reading, as of OPTION accounts.
   if (row.equity === null && row.reason !== null) return absent(POLLER_SOURCE, row.reason);
@@ -34,3 +35,6 @@ export function pollerReading(
     notional: part(row.notional),
   };
 }
+
+/** Of what is no address of its venue nobody was asked: the account alone says so, which stays as it is. */
+const isLasting = ({ reachable, reason }: VenueReadingRow) => reachable === 0 && reason !== null;

@@ -17,7 +17,10 @@ const STATUS_EVERY_MS = 1_000;
 /** What is not read by then waits for the next round, which begins with a turn of each policy again. */
 const ROUND_MS = 30_000;
 
-/** Reads every Remote account at a venue. */
+/** What never changes is told again all the same: a log's end may be lost, and retention cuts its beginning. */
+const TOLD_FOR_MS = 86_400_000;
+
+/** Reads every Remote account at a venue; of one that is no address there it tells once a day. */
 export function remoteAccountsRound(
   venue: EquityVenue,
   { config, store, signal }: Pick<PollOptions, 'config' | 'store' | 'signal'>,
@@ -27,16 +30,27 @@ export function remoteAccountsRound(
   if (url === null) return async () => {};
   const reader = readerAt(url);
   const askedAt = new Map<string, number>();
+  /** The remote accounts that were told of as no address, and when, by venue account. */
+  const told = new Map<string, { remoteAccount: string; at: number }>();
+  const isTold = ({ address, remoteAccount }: RemoteAccount): boolean => {
+    const last = told.get(address);
+    return last?.remoteAccount === remoteAccount && performance.now() - last.at < TOLD_FOR_MS;
+  };
   return async (emit) => {
     const accounts = await remoteAccounts(store);
-    const own = accounts.filter(({ assetClass }) => assetClass === classBitOf(venue));
+    const own = accounts.filter((one) => one.assetClass === classBitOf(venue) && !isTold(one));
+    const unaskable: RemoteAccount[] = [];
     const noting: RemoteAccountReader = {
-      read: (account, stop) => {
+      read: async (account, stop) => {
         askedAt.set(account.address, performance.now());
-        return reader.read(account, stop);
+        const reading = await reader.read(account, stop);
+        if (reading?.asked === false) unaskable.push(account);
+        return reading;
       },
     };
     await readRemoteAccounts(venue, noting, inTurns(own, askedAt), emit, signal);
+    for (const { address, remoteAccount } of unaskable)
+      told.set(address, { remoteAccount, at: performance.now() });
   };
 }
 
@@ -68,6 +82,8 @@ export async function readRemoteAccounts(
   let inARow = 0;
   let down: string | null = null;
   let error: string | null = null;
+  // Anybody may list thousands that nobody is asked for: the log has them in one go.
+  const unasked: LogRecord[] = [];
   await inParallel(accounts, AT_ONCE, async (account) => {
     if (signal.aborted) return;
     // Not asked, it is told what the others were told: in the fixed words, and in no others.
@@ -75,9 +91,9 @@ export async function readRemoteAccounts(
     if (performance.now() > endsAt) return;
     const reading = await reader.read(account, signal);
     if (reading === null) return;
-    await emit(reading.records);
-    const { failure, asked } = reading;
-    if (!asked) return;
+    const { records, failure, asked } = reading;
+    if (!asked) return void unasked.push(...records);
+    await emit(records);
     if (failure === null) {
       inARow = 0;
       // The venue is as old as its newest reading, however long a round takes.
@@ -93,6 +109,7 @@ export async function readRemoteAccounts(
       if (failure.retryAfterMs !== null) await pause(failure.retryAfterMs, signal);
     }
   });
+  if (unasked.length > 0) await emit(unasked);
   if (error !== null && statusAt === 0) await emit([statusOf(venue, error)]);
 }
 

@@ -221,6 +221,19 @@ describe('positions', () => {
     ]);
   });
 
+  test('of what is no address of the venue the reason holds however old the reading is', async () => {
+    const own = venueAccountRow('coin', 'perp');
+    const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';
+    await held.api.insert('venue_accounts', [own]);
+    await held.api.insert('account_readings', [
+      {
+        ...{ venue_account: own.address, read_at: String(NOW - 36_000_000), venue: 'perp', reachable: 0 },
+        ...{ error: null, equity: null, notional: null, reason, venue_time: null },
+      },
+    ]);
+    expect(await positions()).toMatchObject([{ livePollerReading: { absent: true, reason } }]);
+  });
+
   test('is of the venue account, whoever else lists its token account', async () => {
     const own = venueAccountRow('coin', 'perp');
     const another = venueAccountRow('other', 'perp', { remote_account: '11'.repeat(32) });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readRemoteAccounts, remoteAccountsRound } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader, WEIGHT_BURST, WEIGHT_PER_SECOND } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
 import { captureLog, pollOptions } from './support/capture.ts';
 
@@ -297,6 +298,35 @@ describe('1,000 accounts at a venue', () => {
     expect(spentAt.at(-1)).toBeLessThanOrEqual(
       ((22 * 1_000 - WEIGHT_BURST) / WEIGHT_PER_SECOND) * 1_000 + 1_000,
     );
+  });
+
+  test('that are no address there are told once a day each, in one go', async () => {
+    let asked = 0;
+    const zeros = accounts.map((one) => ({ ...one, remoteAccount: '00'.repeat(32) }));
+    const { signal } = new AbortController();
+    const { config } = pollOptions({ PERP_VENUE_URL: 'http://venue.example' }, {});
+    const every = { ...store, query: async () => [...zeros] as never[] };
+    const weight = { tryTake: () => true, take: async () => ++asked > 0 };
+    const round = remoteAccountsRound('perp', { config, store: every, signal }, (url) =>
+      createPerpReader(url, weight),
+    );
+    const log = captureLog();
+    let appends = 0;
+    const emit = (records: readonly LogRecord[]) => {
+      appends += 1;
+      return log.append(records);
+    };
+    await expect(round(() => Promise.reject(new Error('no log')))).rejects.toThrow('no log');
+    for (let n = 0; n < 3; n += 1) await round(emit);
+    expect([appends, log.records.length, asked]).toEqual([1, 1_000, 0]);
+    // Another account in its place is told of as such.
+    zeros[7] = { ...zeros[7], remoteAccount: 'ff'.repeat(32) } as (typeof zeros)[number];
+    await round(emit);
+    expect([appends, log.records.length]).toEqual([2, 1_001]);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 86_400_001);
+    await round(emit);
+    clock.mockRestore();
+    expect([appends, log.records.length]).toEqual([3, 2_001]);
   });
 
   test('of one policy hold up no account of another, round after round, and are read in turns', async () => {
