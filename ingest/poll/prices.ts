@@ -1,6 +1,7 @@
 import { quoteMints } from '../../clickhouse/queries/states/poll-targets.ts';
 import { chunks } from '../../runtime/chunks.ts';
 import { type Bucket, createBucket } from '../../runtime/outside/bucket.ts';
+import type { LogRecord } from '../../schemas/records.ts';
 import { countFailures, type Emit, type PollOptions, type Round } from './round.ts';
 import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } from './venues/catalogue.ts';
 
@@ -10,34 +11,47 @@ const PRICES_BURST = 20;
 
 /** Of the quotes that the catalogue does not list so many a round: as many as there are must not hold up the others. */
 const UNLISTED_OF_ROUND = 30;
+/** The second source is asked for as many as one question names, and for as many of those that it had no price of. */
+const UNLISTED_OF_SECOND_ROUND = MINTS_PER_CALL;
 
 /** The catalogue's prices of the quotes that policies have: those that it lists, and some of the others in turns. */
 export function usedPricesRound({ config, store, signal }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
   const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
-  let last = '';
+  const takeTurn = turnsOf(UNLISTED_OF_ROUND);
   return async (emit) => {
     const { used, unlisted } = await quoteMints(store);
-    const turn = behind(last, unlisted).slice(0, UNLISTED_OF_ROUND);
-    last = turn.at(-1) ?? '';
-    await cataloguePrices(base, [...used, ...turn], bucket, emit, signal);
+    await cataloguePrices(base, [...used, ...takeTurn(unlisted)], bucket, emit, signal);
   };
 }
 
-/** All of an ordered list, beginning behind one. */
-const behind = (one: string, list: readonly string[]): string[] => [
-  ...list.filter((other) => other > one),
-  ...list.filter((other) => other <= one),
-];
+/** So many of an ordered list, each time those behind the last ones. */
+function turnsOf(many: number): (list: readonly string[]) => string[] {
+  let last = '';
+  return (list) => {
+    const behind = list.filter((one) => one > last);
+    const turn = [...behind, ...list.filter((one) => one <= last)].slice(0, many);
+    last = turn.at(-1) ?? '';
+    return turn;
+  };
+}
 
-/** The second source's prices of them: at its own pace, since the one that hangs or asks for rest may be the other. */
+/**
+ * The second source's prices of them, likewise: at its own pace, since the one that hangs or asks for rest may be the other.
+ * That it has no price of a mint, which does not grow old, is told where it had one before.
+ */
 export function secondPricesRound({ config, store, signal }: PollOptions): Round {
   const { priceUrl } = config;
   if (priceUrl === null) return async () => {};
+  const takeTurn = turnsOf(UNLISTED_OF_SECOND_ROUND);
+  const takePriceless = turnsOf(UNLISTED_OF_SECOND_ROUND);
+  const priceless = new Set<string>();
   return async (emit) => {
     const { used, unlisted } = await quoteMints(store);
-    await secondPrices(priceUrl, [...used, ...unlisted], emit, signal);
+    const turn = takeTurn(unlisted.filter((mint) => !priceless.has(mint)));
+    const turnOfPriceless = takePriceless(unlisted.filter((mint) => priceless.has(mint)));
+    await secondPrices(priceUrl, [...used, ...turn, ...turnOfPriceless], priceless, emit, signal);
   };
 }
 
@@ -85,6 +99,7 @@ async function cataloguePrices(
 async function secondPrices(
   base: string,
   mints: readonly string[],
+  priceless: Set<string>,
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
@@ -92,8 +107,19 @@ async function secondPrices(
   for (const some of chunks(mints, MINTS_PER_CALL)) {
     if (signal.aborted) break;
     const { records, failure } = await readSecondPrices(base, some, signal);
-    await emit(records);
+    const news = records.filter((record) => {
+      const price = priceIn(record);
+      return price === null || price.usd !== null || !priceless.has(price.mint);
+    });
+    await emit(news);
+    for (const price of news.map(priceIn)) {
+      if (price?.usd === null) priceless.add(price.mint);
+      else if (price !== null) priceless.delete(price.mint);
+    }
     await failures.note(failure, signal);
   }
   failures.report();
 }
+
+const priceIn = (record: LogRecord) =>
+  record.kind === 'reading' && record.reading.type === 'price' ? record.reading : null;
