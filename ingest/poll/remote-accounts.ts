@@ -3,6 +3,7 @@ import { inParallel } from '../../runtime/parallel.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { classBitOf, type EquityVenue, urlSetting } from '../../schemas/venues/remote.ts';
+import { accountTurns } from './account-turns.ts';
 import type { Emit, PollOptions, Round } from './round.ts';
 import { ACCOUNT_READERS } from './venues/adapters.ts';
 import { type RemoteAccountReader, unreachable } from './venues/remote-account.ts';
@@ -14,7 +15,7 @@ const AT_ONCE = 4;
  */
 const DOWN_AFTER = 3;
 const STATUS_EVERY_MS = 1_000;
-/** What is not read by then waits for the next round, which begins with a turn of each policy again. */
+/** What is not read by then waits for the next round, which begins anew: `accountTurns`. */
 const ROUND_MS = 30_000;
 
 /** What never changes is told again all the same: a log's end may be lost, and retention cuts its beginning. */
@@ -48,25 +49,10 @@ export function remoteAccountsRound(
         return reading;
       },
     };
-    await readRemoteAccounts(venue, noting, inTurns(own, askedAt), emit, signal);
+    await readRemoteAccounts(venue, noting, accountTurns(own, askedAt), emit, signal);
     for (const { address, remoteAccount } of unaskable)
       told.set(address, { remoteAccount, at: performance.now() });
   };
-}
-
-/**
- * One account of each policy, then the next of each: however many one of them has, it holds up no other. Those that were
- * never asked for are first, then by when they were.
- */
-function inTurns(accounts: readonly RemoteAccount[], askedAt: Map<string, number>): RemoteAccount[] {
-  const at = ({ address }: RemoteAccount) => askedAt.get(address) ?? 0;
-  const oldestFirst = accounts.toSorted((one, other) => at(one) - at(other));
-  const turns = [...Map.groupBy(oldestFirst, ({ policy }) => policy).values()].flatMap((own) =>
-    own.map((account, turn) => ({ account, turn })),
-  );
-  return turns
-    .toSorted((one, other) => one.turn - other.turn || at(one.account) - at(other.account))
-    .map(({ account }) => account);
 }
 
 /** One reading of each account, and of the venue itself whenever one of them succeeds. */

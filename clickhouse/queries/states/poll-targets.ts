@@ -7,12 +7,15 @@ export interface RemoteAccount {
   /** 64 hex digits. */
   remoteAccount: string;
   assetClass: number;
+  /** 1 where the protocol's reporter ever attested it: it is no stranger's. */
+  attested: number;
 }
 
 /** Remote venue accounts that are not revoked. */
 export async function remoteAccounts(store: Store): Promise<RemoteAccount[]> {
   return store.query<RemoteAccount>(
-    `SELECT address, policy, remote_account AS remoteAccount, asset_class AS assetClass
+    `SELECT address, policy, remote_account AS remoteAccount, asset_class AS assetClass,
+       remote_asof != 0 AS attested
      FROM venue_accounts FINAL WHERE exists AND NOT revoked AND kind = 'Remote' ORDER BY address`,
   );
 }

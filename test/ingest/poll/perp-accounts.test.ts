@@ -13,6 +13,7 @@ const account = (number: number) => ({
   policy: `policy ${number}`,
   remoteAccount: '00'.repeat(12) + USER.slice(2) + String(number).padStart(2, '0'),
   assetClass: 16,
+  attested: 0,
 });
 const STATE = {
   marginSummary: { accountValue: '12.3456789', totalNtlPos: '0.0000019' },
@@ -356,6 +357,41 @@ describe('1,000 accounts at a venue', () => {
     }
     clock.mockRestore();
     expect(new Set(ofMany).size).toBe(ofMany.length);
+  });
+
+  test.each([3, 150])('of as many strangers keep %i that were attested out of no round', async (count) => {
+    let now = 1_000_000;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const attested = Array.from({ length: count }, (_, n) => ({
+      ...{ ...account(n), address: `z ${n}`, policy: `of one ${n}`, attested: 1 },
+    }));
+    const weights = new Map<string, number>();
+    const asked: string[] = [];
+    const reader = {
+      read: async ({ address }: { address: string }) => {
+        // As the venue counts: twenty for a new one's mode, two for its state.
+        now += ((weights.get(address) ?? 22) / WEIGHT_PER_SECOND) * 1_000;
+        weights.set(address, 2);
+        asked.push(address);
+        return { records: [], failure: null, asked: true };
+      },
+    };
+    const { signal } = new AbortController();
+    const { config } = pollOptions({ PERP_VENUE_URL: 'http://venue.example' }, {});
+    const every = { ...store, query: async () => [...accounts, ...attested] as never[] };
+    const round = remoteAccountsRound('perp', { config, store: every, signal }, () => reader);
+    // Until each of them was asked for once.
+    while (attested.some(({ address }) => !weights.has(address))) {
+      await round(async () => {});
+      expect(asked.splice(0).filter((address) => address.startsWith('z'))).not.toEqual([]);
+    }
+    for (let n = 0; n < 5; n += 1) {
+      await round(async () => {});
+      const own = asked.splice(0);
+      expect(own).toEqual(expect.arrayContaining(attested.map(({ address }) => address)));
+      expect(own.length).toBeGreaterThan(count);
+    }
+    clock.mockRestore();
   });
 
   test('whose round broke off begin the next with those that were never asked for', async () => {

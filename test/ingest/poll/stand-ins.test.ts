@@ -40,6 +40,7 @@ test.each(withEquity)('the reader of %s reads there what was attested', async (v
     remoteAccount: Buffer.from(bytesOf(remoteAccount)).toString('hex'),
     assetClass,
     policy: 'its policy',
+    attested: 1,
   };
   const reading = await ACCOUNT_READERS[venue](venues.remote[venue]).read(account, signal);
   expect(reading?.records).toMatchObject([

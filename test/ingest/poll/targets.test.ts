@@ -89,7 +89,7 @@ async function keep(log: ReturnType<typeof captureLog>): Promise<void> {
   }
 }
 
-const other = venueAccountRow('other', 'a', { remote_account: '11'.repeat(32) });
+const other = venueAccountRow('other', 'a', { remote_account: '11'.repeat(32), remote_asof: 1 });
 
 const placeOf = ({ address, policy }: Record<string, unknown>) => ({ address, policy });
 
@@ -104,8 +104,8 @@ test('the accounts to read are the Remote ones that exist and are not revoked', 
   ]);
   const accounts = await remoteAccounts(store);
   expect(accounts.toSorted((one, another) => (one.remoteAccount < another.remoteAccount ? -1 : 1))).toEqual([
-    { ...placeOf(venueAccountRow('coin', 'a')), remoteAccount: '00'.repeat(32), assetClass: 16 },
-    { ...placeOf(other), remoteAccount: '11'.repeat(32), assetClass: 16 },
+    { ...placeOf(venueAccountRow('coin', 'a')), remoteAccount: '00'.repeat(32), assetClass: 16, attested: 0 },
+    { ...placeOf(other), remoteAccount: '11'.repeat(32), assetClass: 16, attested: 1 },
   ]);
 });
 
