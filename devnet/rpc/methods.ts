@@ -98,9 +98,7 @@ export const METHODS: Record<string, Method> = {
     const slot = contextSlot(context, config as Config);
     return withContext(
       slot,
-      list.map((address) =>
-        accountJson(context.past.account(key(address), slot), { encoding: 'base64', ...formOf(config) }),
-      ),
+      list.map((address) => accountJson(context.past.account(key(address), slot), formOf(config))),
     );
   },
   getProgramAccounts: ([program, config], context) => {
