@@ -12,6 +12,8 @@ export interface RpcManners {
   withheld: Spell | null;
   /** Likewise those that come without their meta. */
   bare: Spell | null;
+  /** Neither logs nor inner instructions are recorded. */
+  unrecorded: boolean;
   /** What was before this slot is not kept. */
   firstBlock: bigint | null;
   /** Nor these slots, both ends included: it began again from a snapshot behind them. */
@@ -61,6 +63,7 @@ export const POLITE: RpcManners = {
   cutOneIn: 0,
   withheld: null,
   bare: null,
+  unrecorded: false,
   firstBlock: null,
   jumped: null,
   keeps: null,

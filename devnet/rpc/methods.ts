@@ -184,6 +184,7 @@ export const METHODS: Record<string, Method> = {
       withIndex: context.withIndex,
       versionOne: manners.versionOne,
       withTime: !manners.withoutTimes,
+      recorded: !manners.unrecorded,
       bare: context.struck(manners.bare, signature as string),
     });
   },

@@ -16,6 +16,8 @@ export interface TransactionForm {
   withIndex: boolean;
   versionOne: boolean;
   withTime: boolean;
+  /** With its logs and inner instructions. */
+  recorded: boolean;
   /** Without its meta. */
   bare: boolean;
 }
@@ -28,7 +30,7 @@ export function transactionJson(block: Block, tx: LedgerTransaction, form: Trans
     blockTime: form.withTime ? block.blockTime : null,
     ...(form.withIndex ? { transactionIndex: tx.index } : {}),
     version: versionOf(tx, form.versionOne),
-    meta: form.bare ? null : metaJson(tx),
+    meta: form.bare ? null : metaJson(tx, form),
     transaction: {
       signatures: [encodeBase58(tx.signature)],
       message: {
@@ -69,21 +71,15 @@ function heldAs({ tokenBalances }: LedgerTransaction, when: 'before' | 'after'):
   });
 }
 
-function metaJson(tx: LedgerTransaction): object {
+function metaJson(tx: LedgerTransaction, { recorded }: TransactionForm): object {
   const { loaded } = tx;
   const err = errorJson(tx);
   return {
     err,
     status: err === null ? { Ok: null } : { Err: err },
     fee: 5000,
-    innerInstructions: tx.inner.map(({ index, instructions }) => ({
-      index,
-      instructions: instructions.map((inner) => ({
-        ...instructionJson(inner),
-        stackHeight: inner.stackHeight,
-      })),
-    })),
-    logMessages: tx.logs,
+    innerInstructions: recorded ? innerJson(tx) : null,
+    logMessages: recorded ? tx.logs : null,
     loadedAddresses: {
       writable: loaded.writable.map(encodeBase58),
       readonly: loaded.readonly.map(encodeBase58),
@@ -95,6 +91,13 @@ function metaJson(tx: LedgerTransaction): object {
     rewards: [],
     computeUnitsConsumed: 50000,
   };
+}
+
+function innerJson({ inner }: LedgerTransaction): object[] {
+  return inner.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((one) => ({ ...instructionJson(one), stackHeight: one.stackHeight })),
+  }));
 }
 
 function instructionJson({ programIdIndex, accounts, data }: CompiledInstruction): object {

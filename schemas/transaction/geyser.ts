@@ -20,6 +20,7 @@ export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
     loadedReadonly: meta.loadedReadonlyAddresses.map(key),
     instructions: message.instructions,
     inner: meta.innerInstructions,
+    innerTold: !meta.innerInstructionsNone,
     logs: meta.logMessagesNone ? null : meta.logMessages,
     tokensBefore: meta.preTokenBalances,
     tokensAfter: meta.postTokenBalances,

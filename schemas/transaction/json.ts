@@ -120,6 +120,7 @@ export function readJsonTransaction(payload: Uint8Array): TransactionParts {
       index: group.index,
       instructions: group.instructions.map(instruction),
     })),
+    innerTold: meta.innerInstructions !== undefined && meta.innerInstructions !== null,
     logs: meta.logMessages ?? null,
     tokensBefore: meta.preTokenBalances ?? [],
     tokensAfter: meta.postTokenBalances ?? [],

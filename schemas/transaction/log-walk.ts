@@ -14,7 +14,7 @@ type Frame = OwnCall | 'ours' | 'other';
 
 const PROGRAM = 'Program ';
 const DATA = 'Program data: ';
-const CUT = 'Log truncated';
+export const CUT = 'Log truncated';
 /** First letters of what the runtime says of a program: invoke, success, failed; `consumed` says nothing here. */
 const INVOKE = 0x69;
 const SUCCESS = 0x73;

@@ -63,6 +63,8 @@ export interface TransactionParts {
   loadedReadonly: Uint8Array[];
   instructions: Instruction[];
   inner: { index: number; instructions: Instruction[] }[];
+  /** False where the source records none, which is not to have none. */
+  innerTold: boolean;
   logs: string[] | null;
   tokensBefore: readonly TokenAmount[];
   tokensAfter: readonly TokenAmount[];

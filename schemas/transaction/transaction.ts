@@ -3,7 +3,7 @@ import type { TransactionRecord } from '../records.ts';
 import { decodeKey } from '../solana/base58.ts';
 import { readGeyserTransaction } from './geyser.ts';
 import { readJsonTransaction } from './json.ts';
-import { callsBegun } from './log-walk.ts';
+import { CUT, callsBegun } from './log-walk.ts';
 import type {
   Account,
   Call,
@@ -77,10 +77,16 @@ function callsOf(parts: TransactionParts, accounts: readonly Account[]): Call[] 
   return parts.instructions.flatMap((top, index) => [call(top, 1), ...(below[index] as Call[])]);
 }
 
-/** Where a node records no inner instructions, or leaves some out, the logs have them all the same. */
-function mustHaveCalls({ failed, logs }: TransactionParts, told: number): void {
-  const begun = failed || logs === null ? 0 : callsBegun(logs);
+/**
+ * Where a node records no inner instructions, or leaves some out, the logs have them all the same; where it has no whole
+ * logs either, nothing says that there were none.
+ */
+function mustHaveCalls({ failed, innerTold, logs }: TransactionParts, told: number): void {
+  if (failed) return;
+  const begun = callsBegun(logs ?? []);
   if (begun > told) throw malformed(`its logs begin ${begun} calls, and ${told} are told`);
+  if (!innerTold && (begun < told || logs?.includes(CUT)))
+    throw malformed('neither inner instructions nor whole logs are told');
 }
 
 function depthOf({ stackHeight }: Instruction): number {

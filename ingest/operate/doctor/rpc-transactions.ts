@@ -24,7 +24,8 @@ export async function tryTransactions(
   const { answers, version, untold } = await answersTo(spread(listed), ask);
   const whole = answers.filter((answer) => answer !== 'none');
   const missing = answers.length - whole.length;
-  const bare = whole.filter(({ meta }) => typeof meta !== 'object' || meta === null).length;
+  const bare = whole.filter(({ meta }) => !isObject(meta)).length;
+  const unrecorded = whole.filter(({ meta }) => isObject(meta) && !isRecorded(meta)).length;
   const timeless = whole.filter(({ blockTime }) => typeof blockTime !== 'number').length;
   const of = (count: number) => `${count} of ${answers.length}`;
   const again =
@@ -39,6 +40,12 @@ export async function tryTransactions(
       ? null
       : note(`transactions: ${of(missing)} that it lists are answered with null: ${again}`),
     bare === 0 ? null : note(`transactions: ${of(bare)} come without meta: ${again}`),
+    unrecorded === 0
+      ? null
+      : {
+          mark: 'failed',
+          text: `transactions: ${of(unrecorded)} come without inner instructions or logs: what one did is absent of all whom it names; have the node record them (--enable-extended-tx-metadata-storage), or name another in its place`,
+        },
     timeless === 0
       ? null
       : note(
@@ -72,6 +79,12 @@ function answerOf(result: unknown): Answer {
   if (typeof result !== 'object') throw new TypeError('no transaction');
   return result as Record<string, unknown>;
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const isRecorded = ({ innerInstructions, logMessages }: Record<string, unknown>): boolean =>
+  Array.isArray(innerInstructions) && Array.isArray(logMessages);
 
 /** Some of a list, from its first to its last. */
 function spread(listed: readonly SignatureInfo[]): SignatureInfo[] {

@@ -98,6 +98,11 @@ test.each<[string, Partial<RpcManners>, RegExp]>([
     /^note transactions: 8 of 8 come without meta: .*gap.*; name/,
   ],
   [
+    'transactions without inner instructions and logs',
+    { unrecorded: true },
+    /^failed transactions: 8 of 8 come without inner instructions or logs: .*; have the node record them .*, or name another/,
+  ],
+  [
     'a node that takes no version 1',
     { mostVersion: 0 },
     /^note versions: takes .* 0 at most: .*; name a node of a newer/,

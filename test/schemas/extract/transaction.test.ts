@@ -188,6 +188,22 @@ describe('a transaction', () => {
       }
     });
 
+    test.each([
+      ['none', () => null],
+      ['empty', () => []],
+      ['cut before them', (logs: readonly string[]) => [logs[0] as string, 'Log truncated']],
+      ['left out', (logs: readonly string[]) => logs.filter((line) => !line.includes('invoke'))],
+    ])('is not whole, and still tells its accounts, where its logs are %s', (_, logs) => {
+      const tx = run([below]);
+      const told = { ...tx, logs: logs(tx.logs ?? []) };
+      for (const record of [json(told, null), json(told, undefined), geyser(told, true)]) {
+        expect(legibility(record)).toBe('accounts');
+        expect(namedAccounts(record)?.map(encodeBase58)).toContain(encodeBase58(POLICY));
+      }
+      const failed = { ...told, failed: true };
+      for (const record of withoutCalls(failed)) expect(legibility(record)).toBe('whole');
+    });
+
     test('is read where there are none, whatever was printed, and where it failed', () => {
       const id = encodeBase58(PROGRAM);
       const alone = theirs(

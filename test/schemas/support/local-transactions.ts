@@ -7,12 +7,12 @@ import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 
+const FORM = { withIndex: true, versionOne: false, withTime: true };
+
 /** A transaction of the local chain as its RPC node tells it. */
 export function toldByNode(block: Block, tx: LedgerTransaction): ChainTransaction {
   const payload = Buffer.from(
-    JSON.stringify(
-      transactionJson(block, tx, { withIndex: true, versionOne: false, withTime: true, bare: false }),
-    ),
+    JSON.stringify(transactionJson(block, tx, { ...FORM, recorded: true, bare: false })),
   );
   return readTransaction({ format: 'json', payload });
 }
