@@ -1,8 +1,9 @@
+import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import { eventsByCall, isWhole, type Read, readEmissions } from '../transaction/emissions.ts';
-import { logsCut } from '../transaction/log-walk.ts';
+import { logsCut, ownCallsBegun } from '../transaction/log-walk.ts';
 import { type OwnCall, ownCalls } from '../transaction/own-calls.ts';
 import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';
 import { type DerivedEvent, derive, NO_PROFITS, type Profits, type Undecided } from './derive.ts';
@@ -49,6 +50,7 @@ export type Extract =
 /**
  * The program's events. A failed transaction has none. They are derived where the logs were cut and a call that emits
  * an event shows none.
+ * @throws MalformedError where the logs begin more calls of the program than are told.
  */
 export function extractEvents(
   tx: ChainTransaction,
@@ -57,6 +59,13 @@ export function extractEvents(
 ): Extract {
   if (tx.failed) return { status: 'whole', events: [], badEvents: [], writable: [] };
   const own = ownCalls(tx.calls, programId);
+  const id = encodeBase58(programId);
+  const begun = ownCallsBegun(tx.logs ?? [], id);
+  if (begun > own.length)
+    throw new MalformedError(
+      'transaction',
+      `its logs begin ${begun} calls of the program, and ${own.length} are told`,
+    );
   const read = readEmissions(tx, own, programId);
 
   const undecoded = read.filter(({ event, known }) => event === null && known);
@@ -72,7 +81,7 @@ export function extractEvents(
     own.map(({ call }) => call),
     (account) => account.writable,
   );
-  if (isSilent(own, read) && logsCut(tx.logs, own.length, encodeBase58(programId)))
+  if (isSilent(own, read) && logsCut(tx.logs, own.length, id))
     return { status: 'derived', ...derive(tx, own, read, programId, profits), badEvents, writable };
   const events = read.flatMap(({ event }, position) => (event === null ? [] : [{ position, event }]));
   return { status: 'whole', events, badEvents, writable };

@@ -32,11 +32,17 @@ const LONGEST_FRAME_LINE = 72;
  */
 export function logsCut(logs: readonly string[] | null, own: number, program: string): boolean {
   if (logs === null || logs.length === 0 || logs.includes(CUT)) return true;
-  const printed = (what: string) =>
-    logs.filter((line) => line.startsWith(`${PROGRAM}${program} ${what}`)).length;
-  const begun = printed('invoke');
-  return begun < own || printed('success') < begun;
+  const begun = ownCallsBegun(logs, program);
+  return begun < own || printed(logs, program, 'success') < begun;
 }
+
+/** How many calls of a program, by its base58 id, the logs show the beginning of. */
+export function ownCallsBegun(logs: readonly string[], program: string): number {
+  return printed(logs, program, 'invoke');
+}
+
+const printed = (logs: readonly string[], program: string, what: string): number =>
+  logs.filter((line) => line.startsWith(`${PROGRAM}${program} ${what}`)).length;
 
 /** How many calls the logs show the beginning of, of whatever program. */
 export function callsBegun(logs: readonly string[]): number {

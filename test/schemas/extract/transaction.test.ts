@@ -189,6 +189,26 @@ describe('a transaction', () => {
     });
 
     test.each([
+      'Ed25519SigVerify111111111111111111111111111',
+      'KeccakSecp256k11111111111111111111111111111',
+      'Secp256r1SigVerify1111111111111111111111111',
+    ])('is not whole for a call of %s, which has no line in the logs', (precompile) => {
+      const proof: Run = { program: decodeKey(precompile) as Uint8Array, precompile: true };
+      for (const record of withoutCalls(run([proof, proof, emits])))
+        expect(legibility(record)).toBe('accounts');
+      for (const record of withoutCalls(run([proof, theirs()]))) expect(legibility(record)).toBe('whole');
+    });
+
+    test('is not whole where the lines of others were lost, and those of the program are more than its calls', () => {
+      const tx = run([theirs(), theirs(), below]);
+      const id = encodeBase58(PROGRAM);
+      const logs = (tx.logs ?? []).filter((line) => line.includes(id));
+      const calls = tx.calls.filter(({ depth }) => depth === 1);
+      expect(() => extractEvents({ ...tx, logs, calls }, PROGRAM)).toThrow(MalformedError);
+      expect(extractEvents({ ...tx, logs }, PROGRAM).status).toBe('whole');
+    });
+
+    test.each([
       ['none', () => null],
       ['empty', () => []],
       ['cut before them', (logs: readonly string[]) => [logs[0] as string, 'Log truncated']],
