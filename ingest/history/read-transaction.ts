@@ -4,6 +4,7 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
+import { blockIndexOf } from '../../schemas/solana/block-index.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { legibility } from '../../schemas/transaction/legibility.ts';
 import { HistoryUnavailableError } from './gap.ts';
@@ -41,7 +42,7 @@ export async function readTransaction(
     slot: info.slot,
     blockTime: agreed(blockTimeOf(blockTime), info.blockTime),
     signature: decodeBase58(info.signature) as Uint8Array,
-    index: knownIndex ?? (Number.isSafeInteger(transactionIndex) ? (transactionIndex as number) : null),
+    index: knownIndex ?? blockIndexOf(transactionIndex),
     order,
     format: 'json',
     payload: Buffer.from(JSON.stringify(result)),

@@ -1,5 +1,6 @@
 import { SlotStatus, SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { blockIndexOf } from '../../../schemas/solana/block-index.ts';
 import { blockTimeOf } from '../../../schemas/solana/block-time.ts';
 import { wireFields } from './protobuf.ts';
 
@@ -180,5 +181,7 @@ function readTransaction(message: Uint8Array): TransactionUpdate {
   }
   if (update.signature.length !== 64) throw new Error('a transaction update without a signature');
   if (update.slot > MOST_SLOT) throw new Error('a transaction update of a slot that no chain has');
+  if (blockIndexOf(update.index) === null)
+    throw new Error('a transaction update of an index that no block has');
   return update;
 }

@@ -92,6 +92,19 @@ describe('a transaction', () => {
     await expect(readTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
   });
 
+  test('has no index where the node tells one that is none', async () => {
+    const info = infoOf(one);
+    const indexOf = async (transactionIndex: unknown) => {
+      const told = {
+        getTransaction: async () => ({ ...(await rpc.getTransaction(info.signature)), transactionIndex }),
+      };
+      return (await readTransaction(told, info, 0, null)).index;
+    };
+    expect(await indexOf(7)).toBe(7);
+    expect(await indexOf(0)).toBe(0);
+    for (const none of [-1, 0.5, 2 ** 32, '7', null, undefined]) expect(await indexOf(none)).toBeNull();
+  });
+
   test('has no time where it tells another than the list', async () => {
     const info = infoOf(one);
     const { blockTime } = await readTransaction(rpc, info, 0, null);

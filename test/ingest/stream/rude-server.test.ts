@@ -107,7 +107,7 @@ test('what a server tells of the snapshot that it has begun from is no more than
   expect(readUpdate(of(false))).not.toHaveProperty('isReading');
 });
 
-test('what is of a slot that no chain has, or that stands on one far behind it, is nothing', () => {
+test('what is of a slot or a place that no chain has, or stands on a slot far behind it, is nothing', () => {
   const read = (update: object) =>
     readUpdate(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as SubscribeUpdate)).finish());
   const never = String(2n ** 64n - 1n);
@@ -116,6 +116,10 @@ test('what is of a slot that no chain has, or that stands on one far behind it, 
   expect(() => read({ account: { slot: never, account: {} } })).toThrow('without keys');
   const signature = new Uint8Array(64);
   expect(() => read({ transaction: { slot: never, transaction: { signature } } })).toThrow(/no chain has$/);
+  const placed = (index: string) => read({ transaction: { slot: '7', transaction: { signature, index } } });
+  expect(placed(String(2 ** 32 - 1))).toMatchObject({ type: 'transaction', index: 2 ** 32 - 1 });
+  for (const index of [String(2 ** 32), never])
+    expect(placed(index)).toEqual({ type: 'unreadable', of: 'transaction', slot: 7n });
   expect(read({ slot: { slot: never, status: 1 } })).toEqual({ type: 'other' });
   expect(read({ blockMeta: { slot: never, parentSlot: '7' } })).toEqual({ type: 'other' });
   expect(read({ blockMeta: { slot: '1000007', parentSlot: '7' } })).toEqual({ type: 'other' });
