@@ -1,15 +1,18 @@
 import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
-import { isTokenCall, type TokenMove, tokenMove } from './token-moves.ts';
+import { isTokenCall, type TokenMove, tokenEffects } from './token-moves.ts';
 
 /** The token accounts of a transaction: what every call moved, held against the balances before and after. */
 export interface Books {
   /** Moves of a call and of everything below it, in order. */
   of(call: Call): TokenMove[];
-  /** Whether what is known of an account's moves makes the one balance the other. */
-  explains(account: Uint8Array): boolean;
-  /** What an account held when a call had ended. Only where `explains`. */
-  heldAfter(account: Uint8Array, call: Call): bigint;
+  /**
+   * Whether what is known of an account's moves makes the one balance the other, and what came to it otherwise, as
+   * lamports that anybody may send and have counted, came while the call did not run.
+   */
+  explains(account: Uint8Array, call: Call): boolean;
+  /** Whether an account may have held nothing when a call had ended. Only where `explains`. */
+  mayBeEmptyAfter(account: Uint8Array, call: Call): boolean;
   /** The mint of an account; undefined where the transaction does not tell. */
   mintOf(account: Uint8Array): Uint8Array | undefined;
   mints(): Uint8Array[];
@@ -18,8 +21,11 @@ export interface Books {
 export function booksOf(tx: ChainTransaction): Books {
   const { calls } = tx;
   const balances = tx.tokenBalances();
-  const tokenCalls = calls.filter(isTokenCall).map((call) => ({ call, move: tokenMove(call) }));
-  const moves = tokenCalls.flatMap(({ move }) => (move === null || move === 'unread' ? [] : [move]));
+  const tokenCalls = calls.filter(isTokenCall);
+  const effects = tokenCalls.flatMap(tokenEffects);
+  const moves = effects.flatMap((effect) => (effect.did === 'move' ? [effect.move] : []));
+  const syncs = effects.filter((effect) => effect.did === 'sync');
+  const unread = effects.flatMap((effect) => (effect.did === 'unread' ? effect.accounts : []));
   const balanceOf = (account: Uint8Array) => balances.find(({ address }) => sameBytes(address, account));
   const change = (account: Uint8Array, among: readonly TokenMove[]) =>
     among.reduce((sum, { from, to, amount, received }) => {
@@ -33,24 +39,40 @@ export function booksOf(tx: ChainTransaction): Books {
     return next < 0 ? calls.length : next;
   };
 
+  const below = (call: Call) => new Set(calls.slice(calls.indexOf(call), ends(call)));
+  const syncsOf = (address: Uint8Array) => syncs.filter(({ account }) => sameBytes(account, address));
+  /** What came to an account that no move tells. */
+  const untold = (account: Uint8Array) => {
+    const balance = balanceOf(account);
+    return (balance?.after ?? 0n) - (balance?.before ?? 0n) - change(account, moves);
+  };
+
   return {
     of: (call) => {
-      const below = new Set(calls.slice(calls.indexOf(call), ends(call)));
-      return moves.filter((move) => below.has(move.call));
+      const running = below(call);
+      return moves.filter((move) => running.has(move.call));
     },
-    explains: (account) => {
-      const touching = tokenCalls.filter(({ call }) =>
-        call.accounts.some(({ address }) => sameBytes(address, account)),
-      );
-      if (touching.some(({ move }) => move === 'unread')) return false;
-      const balance = balanceOf(account);
-      if (balance === undefined) return touching.length === 0;
-      return (balance.before ?? 0n) + change(account, moves) === (balance.after ?? 0n);
+    explains: (account, call) => {
+      if (unread.some((address) => sameBytes(address, account))) return false;
+      if (balanceOf(account) === undefined)
+        return !tokenCalls.some(({ accounts }) =>
+          accounts.some(({ address }) => sameBytes(address, account)),
+        );
+      const synced = syncsOf(account);
+      const rest = untold(account);
+      if (rest <= 0n || synced.length === 0) return rest === 0n;
+      const running = below(call);
+      return !synced.some((sync) => running.has(sync.call));
     },
-    heldAfter: (account, call) => {
-      const before = new Set(calls.slice(0, ends(call)));
-      const past = moves.filter((move) => before.has(move.call));
-      return (balanceOf(account)?.before ?? 0n) + change(account, past);
+    mayBeEmptyAfter: (account, call) => {
+      const past = new Set(calls.slice(0, ends(call)));
+      const told = moves.filter((move) => past.has(move.call));
+      const held = (balanceOf(account)?.before ?? 0n) + change(account, told);
+      const synced = syncsOf(account);
+      const rest = untold(account);
+      const least = synced.every((sync) => past.has(sync.call)) ? rest : 0n;
+      const most = synced.some((sync) => past.has(sync.call)) ? rest : 0n;
+      return held + least <= 0n && held + most >= 0n;
     },
     mintOf: (account) => balanceOf(account)?.mint,
     mints: () => balances.map(({ mint }) => mint),

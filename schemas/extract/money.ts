@@ -12,7 +12,7 @@ const gained = (moves: readonly TokenMove[]): bigint =>
 
 /** What left an account and what came to it while a call ran; null where that is not certain. */
 function flow({ books, call }: Scene, account: Uint8Array): { out: TokenMove[]; into: TokenMove[] } | null {
-  if (!books.explains(account)) return null;
+  if (!books.explains(account, call)) return null;
   const moves = books.of(call);
   const is = (side: Uint8Array | null) => side !== null && sameBytes(side, account);
   return { out: moves.filter(({ from }) => is(from)), into: moves.filter(({ to }) => is(to)) };
@@ -47,7 +47,7 @@ export function routed(scene: Scene): Amounts {
   const [first] = cut;
   if (cut.some((move) => move.to === null || !to(move.to)(first as TokenMove))) return null;
   const amount = total(escrow.out);
-  if (amount === 0n || scene.books.heldAfter(quoteEscrow, scene.call) !== 0n) return null;
+  if (amount === 0n || !scene.books.mayBeEmptyAfter(quoteEscrow, scene.call)) return null;
   return { amount, protocolCut: total(cut), toLp: total(toLp), toBankroll: total(toBankroll) };
 }
 

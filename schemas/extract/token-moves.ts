@@ -1,6 +1,7 @@
 import { decodeKey } from '../solana/base58.ts';
 import { sameBytes } from '../transaction/own-calls.ts';
-import type { Call } from '../transaction/parts.ts';
+import type { Account, Call } from '../transaction/parts.ts';
+import { FIRST_EXTENSION, placeChanged } from './token-extensions.ts';
 
 /** What a call of a token program did; `from` null for a mint's issue, `to` null for a burn. */
 export interface TokenMove {
@@ -13,6 +14,14 @@ export interface TokenMove {
   received: bigint;
 }
 
+/** What a call of a token program did to amounts that accounts hold. */
+export type TokenEffect =
+  | { did: 'move'; move: TokenMove }
+  /** It made what an account of the native mint holds what its lamports say, which is no less than before. */
+  | { did: 'sync'; call: Call; account: Uint8Array }
+  /** It may have changed what these hold, and this does not tell how. */
+  | { did: 'unread'; accounts: readonly Uint8Array[] };
+
 const TOKEN_PROGRAMS: readonly Uint8Array[] = [
   decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array,
   decodeKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb') as Uint8Array,
@@ -23,7 +32,7 @@ export function isTokenCall({ program }: Call): boolean {
 }
 
 /** Places of `from` and `to` among the accounts, by the instruction's first byte. */
-const MOVES: Partial<Record<number, { from: number | null; to: number | null }>> = {
+const MOVES: Partial<Record<number, Places>> = {
   3: { from: 0, to: 1 },
   7: { from: null, to: 1 },
   8: { from: 0, to: null },
@@ -31,38 +40,70 @@ const MOVES: Partial<Record<number, { from: number | null; to: number | null }>>
   14: { from: null, to: 1 },
   15: { from: 0, to: null },
 };
-/** Instructions below move tokens as above or not at all; those from here on do so in ways that are not read here. */
-const FIRST_EXTENSION = 26;
+const SYNC_NATIVE = 17;
 const TRANSFER_WITH_FEE = { tag: 26, sub: 1, from: 0, to: 2, length: 19 } as const;
+/** No extension's: other instructions one behind the other, each with how many accounts and bytes it has in front. */
+const BATCH = 255;
 
-/**
- * What a call of a token program moved: null where it moved nothing, 'unread' where it may have and this does not
- * tell what.
- */
-export function tokenMove(call: Call): TokenMove | 'unread' | null {
+interface Places {
+  from: number | null;
+  to: number | null;
+}
+
+/** What a call of a token program did; nothing where it changed no amount. */
+export function tokenEffects(call: Call): TokenEffect[] {
   const { data, accounts } = call;
-  const tag = data[0];
-  if (tag === undefined) return 'unread';
+  return data[0] === BATCH ? batched(call) : effectsOf(call, data, accounts);
+}
+
+function batched(call: Call): TokenEffect[] {
+  const found: TokenEffect[] = [];
+  let { data, accounts } = { data: call.data.subarray(1), accounts: call.accounts };
+  while (data.length > 0) {
+    const [count = 0, length = 0] = data;
+    const inner = data.subarray(2, 2 + length);
+    // One that holds another is no batch.
+    if (inner.length < length || accounts.length < count || inner[0] === BATCH)
+      return [unread(call.accounts)];
+    found.push(...effectsOf(call, inner, accounts.slice(0, count)));
+    data = data.subarray(2 + length);
+    accounts = accounts.slice(count);
+  }
+  return found;
+}
+
+function effectsOf(call: Call, data: Uint8Array, accounts: readonly Account[]): TokenEffect[] {
+  const [tag, sub = 0] = data;
+  const at = (place: number | null) => (place === null ? null : accounts[place]?.address);
+  const between = (places: Places, amount: bigint, received: bigint): TokenEffect[] => {
+    const [from, to] = [at(places.from), at(places.to)];
+    if (from === undefined || to === undefined) return [unread(accounts)];
+    return [{ did: 'move', move: { call, from, to, amount, received } }];
+  };
+  if (tag === undefined) return [unread(accounts)];
   const view = new DataView(data.buffer, data.byteOffset, data.length);
-  if (tag === TRANSFER_WITH_FEE.tag && data[1] === TRANSFER_WITH_FEE.sub) {
-    if (data.length < TRANSFER_WITH_FEE.length) return 'unread';
+  if (tag === TRANSFER_WITH_FEE.tag && sub === TRANSFER_WITH_FEE.sub) {
+    if (data.length < TRANSFER_WITH_FEE.length) return [unread(accounts)];
     const amount = view.getBigUint64(2, true);
-    const fee = view.getBigUint64(11, true);
-    return between(TRANSFER_WITH_FEE, amount, amount - fee);
+    return between(TRANSFER_WITH_FEE, amount, amount - view.getBigUint64(11, true));
   }
   const move = MOVES[tag];
-  if (move === undefined) return tag < FIRST_EXTENSION ? null : 'unread';
-  if (data.length < 9) return 'unread';
-  const amount = view.getBigUint64(1, true);
-  return between(move, amount, amount);
-
-  function between(
-    places: { from: number | null; to: number | null },
-    lost: bigint,
-    received: bigint,
-  ): TokenMove | 'unread' {
-    const at = (place: number | null) => (place === null ? null : accounts[place]?.address);
-    const [from, to] = [at(places.from), at(places.to)];
-    return from === undefined || to === undefined ? 'unread' : { call, from, to, amount: lost, received };
+  if (move !== undefined) {
+    if (data.length < 9) return [unread(accounts)];
+    const amount = view.getBigUint64(1, true);
+    return between(move, amount, amount);
   }
+  if (tag === SYNC_NATIVE) {
+    const account = at(0);
+    return account ? [{ did: 'sync', call, account }] : [unread(accounts)];
+  }
+  if (tag < FIRST_EXTENSION) return [];
+  const place = placeChanged(data);
+  if (place === null) return [];
+  return [unread(place === undefined ? accounts : accounts.slice(place, place + 1))];
 }
+
+const unread = (accounts: readonly Account[]): TokenEffect => ({
+  did: 'unread',
+  accounts: accounts.map(({ address }) => address),
+});

@@ -1,0 +1,171 @@
+import * as token from '@solana-program/token-2022';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import { createLife } from '../../../devnet/life/life.ts';
+import type { Extract } from '../../../schemas/extract/extract.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
+import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
+import type { Call, ChainTransaction } from '../../../schemas/transaction/parts.ts';
+import { extracted, toldByNode } from '../support/local-transactions.ts';
+
+const SEED = process.env.STRANGERS_SEED ?? 'strangers 1';
+const KINDS = ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'PassiveDeployed'];
+const TOKEN_2022 = decodeKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb') as Uint8Array;
+const [MINT, OWN, AUTHORITY] = [61, 62, 63].map((fill) => new Uint8Array(32).fill(fill)) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+
+/** What is written on mints, as the program's own client names it. */
+const OF_MINTS = Object.entries(token).flatMap(([name, data]): [string, Uint8Array][] =>
+  data instanceof Uint8Array && data.length === 8 ? [[name, data]] : [],
+);
+
+let chain: Chain;
+/** Of each kind a transaction that has its event and no other, its logs cut in front of all. */
+let cut: Map<string, ChainTransaction>;
+
+beforeAll(async () => {
+  chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000, cutLogs: { onStream: 0 } });
+  const life = createLife(chain, { seed: SEED, policies: 8, rate: 4 });
+  cut = new Map();
+  for (let made = 0; made < 900 && cut.size < KINDS.length; made += 1) {
+    const block = await chain.produce(life.next());
+    for (const tx of block.transactions) {
+      const [event, ...others] = tx.events;
+      if (tx.failed !== null || event === undefined || others.length > 0) continue;
+      if (!KINDS.includes(event.kind) || cut.has(event.kind)) continue;
+      const told = { ...toldByNode(block, tx), logs: ['Log truncated'] };
+      // Others show theirs in calls, which no cut takes away.
+      if (extracted(chain, told).status === 'derived') cut.set(event.kind, told);
+    }
+  }
+  expect([...cut.keys()].sort()).toEqual([...KINDS].sort());
+});
+
+function derived(tx: ChainTransaction): Extract & { status: 'derived' } {
+  const extract = extracted(chain, tx);
+  if (extract.status !== 'derived') throw new Error(`it is ${extract.status}`);
+  return extract;
+}
+
+/** The token accounts of the policy that its event is of. */
+function accountsOf(tx: ChainTransaction): Uint8Array[] {
+  const [event] = derived(tx).events;
+  const policy = event?.of?.policy as Uint8Array;
+  return Object.values(policyTokenAccounts(decodeKey(chain.programId) as Uint8Array, policy));
+}
+
+const call = (data: readonly number[], accounts: readonly Uint8Array[], depth = 1): Call => ({
+  ...{ depth, program: TOKEN_2022, data: Uint8Array.from(data) },
+  accounts: accounts.map((address) => ({ address, writable: true })),
+});
+
+/** A batch of one instruction that takes all accounts. */
+const batch = (data: readonly number[], count: number) => [255, count, data.length, ...data];
+
+describe(`calls that strangers put beside one of the program (seed ${SEED})`, () => {
+  test.each<[string, (all: readonly Uint8Array[]) => Call]>([
+    ['harvest fees of another mint', (all) => call([26, 4], [MINT, ...all])],
+    ['withdraw such fees elsewhere', (all) => call([26, 2], [MINT, OWN, AUTHORITY, ...all])],
+    ['withdraw them from accounts elsewhere', (all) => call([26, 3, 5], [MINT, OWN, AUTHORITY, ...all])],
+    ['set a fee', (all) => call([26, 5, 0, 0], [MINT, AUTHORITY, ...all])],
+    ['deposit elsewhere', (all) => call([27, 5], [OWN, MINT, AUTHORITY, ...all])],
+    ['apply what was deposited', (all) => call([27, 8], [OWN, AUTHORITY, ...all])],
+    ['ask for memos', (all) => call([30, 0], [OWN, AUTHORITY, ...all])],
+    ['pause another mint', (all) => call([44, 1], [MINT, AUTHORITY, ...all])],
+    ['unwrap lamports elsewhere', (all) => call([45, 0], [OWN, AUTHORITY, AUTHORITY, ...all])],
+    ['burn elsewhere', (all) => call([46, 1, 9, 0, 0, 0, 0, 0, 0, 0], [OWN, MINT, AUTHORITY, ...all])],
+    ['do such in a batch', (all) => call(batch([26, 4], all.length + 1), [MINT, ...all])],
+    ['add more accounts to a batch', (all) => call(batch([30, 0], 2), [OWN, AUTHORITY, ...all])],
+    ...OF_MINTS.map(([name, data]): [string, (all: readonly Uint8Array[]) => Call] => [
+      name,
+      (all) => call([...data, 9], [MINT, ...all]),
+    ]),
+  ])('%s, and what it did is told as without', (_, made) => {
+    for (const tx of cut.values()) {
+      const stranger = made(accountsOf(tx));
+      const before = derived(tx);
+      expect(derived({ ...tx, calls: [stranger, ...tx.calls, stranger] })).toEqual(before);
+    }
+  });
+
+  test.each<[string, (all: readonly Uint8Array[]) => Call[]]>([
+    ['withdraw fees into them', (all) => all.map((one) => call([26, 2], [MINT, one, AUTHORITY]))],
+    ['deposit of them', (all) => all.map((one) => call([27, 5], [one, MINT, AUTHORITY]))],
+    ['unwrap them', (all) => all.map((one) => call([45, 0], [one, OWN, AUTHORITY]))],
+    ['burn of them', (all) => all.map((one) => call([46, 1], [one, MINT, AUTHORITY]))],
+    ['do what nobody knows', (all) => [call([47], all)]],
+    ['do that with fees', (all) => [call([26, 6], all)]],
+    ['do such in a batch', (all) => all.map((one) => call(batch([45, 0], 3), [one, OWN, AUTHORITY]))],
+    ['make a batch that is none', (all) => [call([255, 9, 9, 26], all)]],
+  ])('%s, and nothing is told of amounts', (_, made) => {
+    for (const tx of cut.values()) {
+      const calls = [...made(accountsOf(tx)), ...tx.calls];
+      expect(derived({ ...tx, calls })).toMatchObject({
+        events: [],
+        undecided: { what: [expect.anything()] },
+      });
+    }
+  });
+});
+
+test('what is written on mints is all of it', () => {
+  const names = OF_MINTS.map(([name]) => name);
+  expect(names).toHaveLength(9);
+  expect(
+    names.filter((name) => !/^(INITIALIZE|UPDATE|REMOVE|EMIT)_TOKEN_(METADATA|GROUP)/.test(name)),
+  ).toEqual([]);
+});
+
+describe(`lamports that strangers send and have counted beside a call of the program (seed ${SEED})`, () => {
+  /** So many more were there after, or before where it is less than none. */
+  const raised = (tx: ChainTransaction, by: { before: bigint; after: bigint }): ChainTransaction => ({
+    ...tx,
+    tokenBalances: () =>
+      tx.tokenBalances().map((held) => ({
+        ...held,
+        before: held.before === null ? null : held.before + by.before,
+        after: held.after === null ? null : held.after + by.after,
+      })),
+  });
+  const moved = (tx: ChainTransaction) => accountsOf(tx).filter((account) => tx.calls.some(names(account)));
+  const names = (account: Uint8Array) => (one: Call) =>
+    one.accounts.some(({ address }) => sameBytes(address, account));
+  const syncs = (tx: ChainTransaction, depth = 1) =>
+    tx.tokenBalances().map(({ address }) => call([17], [address], depth));
+
+  test('are no part of what it moved', () => {
+    for (const tx of cut.values()) {
+      const before = derived(tx);
+      expect(moved(tx)).not.toEqual([]);
+      const many = raised(tx, { before: 0n, after: 7n });
+      expect(derived({ ...many, calls: [...tx.calls, ...syncs(tx)] })).toEqual(before);
+      expect(derived({ ...many, calls: [...syncs(tx), ...tx.calls, ...syncs(tx)] })).toEqual(before);
+      // There may have been none to count.
+      expect(derived({ ...tx, calls: [...tx.calls, ...syncs(tx, 2)] })).toEqual(before);
+      expect(derived({ ...tx, calls: [...syncs(tx), ...syncs(tx), ...tx.calls] })).toEqual(before);
+    }
+  });
+
+  test('went along with what was routed', () => {
+    const tx = cut.get('Routed') as ChainTransaction;
+    const less = raised(tx, { before: -1n, after: 0n });
+    expect(derived({ ...less, calls: [...syncs(tx), ...tx.calls] })).toEqual(derived(tx));
+    expect(derived({ ...less, calls: [...tx.calls, ...syncs(tx)] }).events).toEqual([]);
+    const both = raised(tx, { before: -1n, after: 1n });
+    expect(derived({ ...both, calls: [...syncs(tx), ...tx.calls, ...syncs(tx)] })).toEqual(derived(tx));
+  });
+
+  test('tell nothing where they came meanwhile, or where less was there', () => {
+    for (const tx of cut.values()) {
+      const more = raised(tx, { before: 0n, after: 1n });
+      expect(derived(more).events).toEqual([]);
+      expect(derived({ ...more, calls: [...tx.calls, ...syncs(tx, 2)] }).events).toEqual([]);
+      const fewer = raised(tx, { before: 1n, after: 0n });
+      expect(derived({ ...fewer, calls: [...syncs(tx), ...tx.calls] }).events).toEqual([]);
+    }
+  });
+});
