@@ -9,6 +9,7 @@ import type { ReadOptions, Rpc, RpcOptions } from './port.ts';
 import {
   account,
   contextSlot,
+  isRecorded,
   ownedAccount,
   signaturePage,
   slotOf,
@@ -129,16 +130,19 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     },
     getTransaction: async (signature, read) => {
       const lacking = new Set<RpcNode>();
+      let unrecorded: Record<string, unknown> | null = null;
       try {
         return await pool.ask(async (node) => {
           const result = await transactionFrom(node, signature, read);
           const found = sound('getTransaction', () => transactionOf(result));
-          if (found !== null) return found;
-          lacking.add(node);
+          if (found !== null && isRecorded(found)) return found;
+          if (found === null) lacking.add(node);
+          else unrecorded ??= found;
           // Another node may have kept more of history.
           throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
         });
       } catch (error) {
+        if (unrecorded !== null) return unrecorded;
         if (lacking.size > 0 && pool.nodes().every((node) => lacking.has(node))) return null;
         throw error;
       }

@@ -98,3 +98,10 @@ export function transactionOf(value: unknown): Record<string, unknown> | null {
   if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('no object');
   return value as Record<string, unknown> | null;
 }
+
+/** Whether a node recorded what a transaction did: its logs, and what calls it made below others. One that failed did nothing. */
+export function isRecorded({ meta }: Record<string, unknown>): boolean {
+  if (typeof meta !== 'object' || meta === null) return true;
+  const { err, innerInstructions, logMessages } = meta as Record<string, unknown>;
+  return err !== null || (Array.isArray(innerInstructions) && Array.isArray(logMessages));
+}

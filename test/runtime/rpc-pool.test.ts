@@ -92,6 +92,19 @@ describe('several nodes', () => {
     const some = rpcOf([lacking.url, await deadUrl()]).getTransaction(SIGNATURE);
     await expect(some).rejects.toThrow();
   });
+
+  test('what one did not record of a transaction may be had of another; what there is where none did', async () => {
+    const told = (meta: object, err: object | null = null) => ({ slot: 3, meta: { err, ...meta } });
+    const recorded = told({ innerInstructions: [], logMessages: [] });
+    const having = await node(() => result(recorded));
+    for (const meta of [{}, { innerInstructions: null, logMessages: [] }, { innerInstructions: [] }]) {
+      const asked = async (answer: object, other: string) =>
+        rpcOf([(await node(() => result(answer))).url, other]).getTransaction(SIGNATURE);
+      expect(await asked(told(meta), having.url)).toEqual(recorded);
+      expect(await asked(told(meta), await deadUrl())).toEqual(told(meta));
+      expect(await asked(told(meta, {}), having.url)).toEqual(told(meta, {}));
+    }
+  });
 });
 
 test('a node that is behind is asked again, and one that answers older than was asked for is behind', async () => {

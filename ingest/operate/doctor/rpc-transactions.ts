@@ -44,7 +44,7 @@ export async function tryTransactions(
       ? null
       : {
           mark: 'failed',
-          text: `transactions: ${of(unrecorded)} come without inner instructions or logs: what one did is absent of all whom it names; have the node record them (--enable-extended-tx-metadata-storage), or name another in its place`,
+          text: `transactions: ${of(unrecorded)} come without inner instructions or logs: what one did is absent of all whom it names; have the node record them (--enable-extended-tx-metadata-storage), or name another beside it`,
         },
     timeless === 0
       ? null
