@@ -47,10 +47,8 @@ const CLUSTER_SETTINGS: ClickHouseSettings = {
   distributed_product_mode: 'global',
   // A block sent again must reach the views too: rows are deduplicated by their keys, never by blocks.
   insert_deduplicate: 0,
-  // A recompute reads from the replica that the facts were written to, and who is told of a change from the one that has
-  // it: tables reach the others each by itself. So a node does not ask itself first either.
+  // A recompute reads from the replica that the facts were written to.
   load_balancing: 'in_order',
-  prefer_localhost_replica: 0,
 };
 
 /** Errors are thrown with all the client would print. */
