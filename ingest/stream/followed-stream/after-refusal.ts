@@ -11,15 +11,13 @@ import {
 export interface Ask {
   /** Most addresses of one request; null: all of them. */
   cap: number | null;
-  /** Whether no refusal gave that cap: what ended the streams without a word of it may have been a moment's. */
-  isGuess: boolean;
   /** Whether a replay is asked for. */
   replay: boolean;
   /** Ends that say neither what was wrong nor that nothing was, one after the other. */
   silent: number;
 }
 
-export const ASK_ALL: Ask = { cap: null, isGuess: false, replay: true, silent: 0 };
+export const ASK_ALL: Ask = { cap: null, replay: true, silent: 0 };
 
 /** Ends without a word until fewer addresses are tried. */
 const SILENT_ENDS = 2;
@@ -43,12 +41,11 @@ export function askAfter(ask: Ask, tried: Tried, ended: StreamEndedError): Ask {
   if (!mayBeTheRequest(ended) || limitsStreams(ended)) return ask;
   const named = namedCap(ended);
   if (refusesFilter(ended) && named !== null && named < tried.addresses)
-    return { ...ask, cap: named, isGuess: false, silent: 0 };
+    return { ...ask, cap: named, silent: 0 };
   if (tried.replay) {
     const isReplay = replayEnd(ended) === 'gone' || ask.silent > 0 || !refusesFilter(ended);
     return isReplay ? { ...ask, replay: false, silent: 0 } : { ...ask, silent: ask.silent + 1 };
   }
   if (!refusesFilter(ended) && ask.silent + 1 < SILENT_ENDS) return { ...ask, silent: ask.silent + 1 };
-  const cap = Math.floor(tried.addresses / 2);
-  return { ...ask, cap, isGuess: !refusesFilter(ended), silent: 0 };
+  return { ...ask, cap: Math.floor(tried.addresses / 2), silent: 0 };
 }

@@ -13,8 +13,6 @@ export interface FollowedRequests {
   /** Whether the last request was seen at work. */
   hasWorked(): boolean;
   ask(): Ask;
-  /** A stream is to begin: what it asks for. All, now and then, where nobody refused more than worked. */
-  begin(): Ask;
   /** The stream ended before the request was seen at work. */
   ended(why: StreamEndedError): void;
   /** No replay is asked for the next time. */
@@ -33,8 +31,6 @@ export interface FollowedRequestsOptions {
 
 /** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
 const UNNAMED_METAS = 32;
-/** So long after a cap was guessed, or all were asked for in vain, they are again, once the stream ends: never before. */
-const ALL_AGAIN_MS = 600_000;
 
 export function createFollowedRequests({
   commitment,
@@ -42,9 +38,6 @@ export function createFollowedRequests({
   onRequest,
 }: FollowedRequestsOptions): FollowedRequests {
   let ask: Ask = ASK_ALL;
-  /** What worked before all were asked for again, until that works too. */
-  let worked: Ask | null = null;
-  let guessedAt = 0;
   let tried: Tried | null = null;
   let requests = 0;
   /** Block metas since the last request. */
@@ -67,36 +60,19 @@ export function createFollowedRequests({
       // Where no filter is ever named, it is the last one's after a while.
       if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return null;
       tried = null;
-      worked = null;
       ask = { ...ask, replay: true, silent: 0 };
       return name;
     },
     hasWorked: () => tried === null,
     ask: () => ask,
-    begin: () => {
-      const now = performance.now();
-      // All were asked for in vain, and no refusal says how many are taken.
-      if (worked !== null && ask.cap === null) ask = worked;
-      else if (ask.isGuess && tried === null && now - guessedAt >= ALL_AGAIN_MS) {
-        guessedAt = now;
-        worked = ask;
-        ask = { ...ask, cap: null, isGuess: false };
-        return ask;
-      }
-      worked = null;
-      return ask;
-    },
     ended: (why) => {
-      if (tried === null) return;
-      ask = askAfter(ask, tried, why);
-      if (ask.isGuess) guessedAt = performance.now();
+      if (tried !== null) ask = askAfter(ask, tried, why);
     },
     withoutReplay: () => {
       ask = { ...ask, replay: false };
     },
     anew: () => {
       ask = ASK_ALL;
-      worked = null;
     },
   };
 }

@@ -173,7 +173,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
     for (;;) {
       await ready();
       if (signal.aborted) return;
-      const before = requests.begin();
+      const before = requests.ask();
       const begunAt = slots.reached();
       const ended = await oneStream(before.replay && !outage.isAway() ? slots.reached() : null);
       if (signal.aborted) return;
