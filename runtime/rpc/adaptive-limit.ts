@@ -17,27 +17,35 @@ export function createAdaptiveLimit(fewest: number): AdaptiveLimit {
   let taken = 0;
   let enough = TAKEN_BEFORE_MORE;
 
-  const onTaken = (first: number, many: number, isMore: boolean) => {
-    if (many < first) {
-      most = many;
-      taken = 0;
-      if (isMore) enough = Math.min(enough * 2, MOST_TAKEN_BEFORE_MORE);
-    } else if (isMore) {
+  /** @returns null where it is refused. */
+  const tryMore = async <T>(
+    many: number,
+    work: (many: number) => Promise<T>,
+  ): Promise<{ answer: T } | null> => {
+    taken = 0;
+    try {
+      const answer = await work(many);
       most = many;
       enough = TAKEN_BEFORE_MORE;
-    } else if (many === most) taken += 1;
+      return { answer };
+    } catch (error) {
+      if (!asksForLess(error)) throw error;
+      enough = Math.min(enough * 2, MOST_TAKEN_BEFORE_MORE);
+      return null;
+    }
   };
 
   return {
     ask: async (wanted, work) => {
-      const isMore = wanted > most && taken >= enough;
-      if (isMore) taken = 0;
-      const first = Math.min(wanted, isMore ? most * 2 : most);
+      const more = wanted > most && taken >= enough ? await tryMore(Math.min(wanted, most * 2), work) : null;
+      if (more !== null) return more.answer;
+      const first = Math.min(wanted, most);
       for (let many = first; ; many = Math.floor(many / 2)) {
         try {
           const answer = await work(many);
+          if (many === most) taken += 1;
           // Where nothing is taken it is not the number that is refused.
-          onTaken(first, many, isMore);
+          if (many < first) [most, taken] = [many, 0];
           return answer;
         } catch (error) {
           if (many <= fewest || !asksForLess(error)) throw error;

@@ -30,6 +30,18 @@ test('more than is ever taken is tried again, and ever more rarely', async () =>
   expect(new Set(all)).toEqual(new Set([100, 50]));
 });
 
+test('a try in vain takes nothing from what is known to be taken', async () => {
+  const limit = createAdaptiveLimit(1);
+  const all: number[] = [];
+  for (let call = 0; call < 300; call += 1)
+    await limit.ask(call % 3 === 2 ? 60 : 100, async (many) => {
+      all.push(many);
+      if (many > 50) throw refused();
+    });
+  expect(all).toContain(60);
+  expect(Math.min(...all)).toBe(50);
+});
+
 test('where only few are wanted nothing is learnt of more', async () => {
   const limit = createAdaptiveLimit(1);
   const all: number[] = [];

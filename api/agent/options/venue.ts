@@ -82,18 +82,23 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       `the options venue’s rate limit leaves no room now; try again in ${seconds} s`,
       seconds,
     );
-  async function waitTurn(signal: AbortSignal): Promise<void> {
-    const left = restsUntil - performance.now();
-    if (left > waitMs) throw noRoom(Math.ceil(left / 1000));
-    if (left > 0) await pause(left, signal);
-    if (!(await all.take(signal))) throw noRoom(5);
+  /** @param until when whoever asks waits no longer */
+  async function waitTurn(signal: AbortSignal, until: number): Promise<void> {
+    const mustRest = () => restsUntil > performance.now();
+    do {
+      if (restsUntil > until) throw noRoom(Math.ceil((restsUntil - performance.now()) / 1000));
+      if (mustRest()) await pause(restsUntil - performance.now(), signal);
+      if (!(await all.take(signal))) throw noRoom(5);
+      // Whoever was asked meanwhile may have said that it wants to be left alone.
+    } while (mustRest());
   }
 
   async function ask<T>(method: string, name: string, read: (result: unknown) => T): Promise<T | null> {
     try {
       const signal = AbortSignal.timeout(waitMs);
+      const until = performance.now() + waitMs;
       for (let attempt = 1; ; attempt += 1) {
-        await waitTurn(signal);
+        await waitTurn(signal, until);
         try {
           return await once(method, name, read);
         } catch (error) {

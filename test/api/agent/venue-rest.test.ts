@@ -37,6 +37,16 @@ describe('an options venue that has had too many questions', () => {
     expect(asked).toBe(1);
   });
 
+  test('is asked by none of those either who wait for their turn when it says so', async () => {
+    headers = { 'Retry-After': '40' };
+    body = OWN_ERROR;
+    const venue = createOptionsVenue({ url, perSecond: 20, burst: 5 });
+    const asking = Array.from({ length: 20 }, () => venue.ticker('ETH-20991225-3500-C'));
+    const refusals = await Promise.allSettled(asking);
+    expect(refusals.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    expect(asked).toBeLessThanOrEqual(6);
+  });
+
   test('and does not say for how long is asked once more, and no answer is known then', async () => {
     headers = {};
     body = OWN_ERROR;
