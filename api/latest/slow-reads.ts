@@ -45,11 +45,18 @@ const AGAIN_CONNECTIONS = 2;
 
 /** A mark that none is. */
 const MOVED = '';
+/**
+ * So often sums are asked again because what is missing moved while they were read. Where it moves all the time what is
+ * missing behind them has to do: else nobody would be answered.
+ */
+const MOST_MOVED = 6;
 
 interface Answered {
   loaded: LoadedKeys;
-  /** Of what is missing, the same before sums and behind them; MOVED where it was not. */
+  /** Of what is missing, read behind sums; null: of no sums. */
   mark: string | null;
+  /** Whether it was another before them: what came meanwhile they may lack. */
+  hasMoved: boolean;
 }
 
 interface Flight {
@@ -74,14 +81,13 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
     const before = mark();
     const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
     const { sums } = KINDS[kind];
-    const behind = sums ? await missingMark(store) : null;
-    // What came while sums were read they may lack: they belong neither to what was missing before nor to what is behind.
-    const at = behind === null || behind === before ? behind : MOVED;
+    const at = sums ? await missingMark(store) : null;
+    const hasMoved = sums && at !== before;
     const one = loaded.get(kind);
-    const isOld = (touchedIn.get(kind) ?? 0) > begun || (sums && at !== mark());
+    const isOld = (touchedIn.get(kind) ?? 0) > begun || hasMoved || (sums && at !== mark());
     if (one !== undefined && one.error === undefined && !isOld)
       cells.set(kind, key, foundFor(kind, key, one.values), 0);
-    return { loaded, mark: at };
+    return { loaded, mark: at, hasMoved };
   };
   const load = (kind: KindName, key: string, store = storeOf(kind)): Promise<Answered> => {
     const name = `${kind} ${key}`;
@@ -108,6 +114,7 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
     forReader: () => {
       const overlay: Overlay = new Map();
       let sumsAt: { mark: string } | null = null;
+      let moved = 0;
       return {
         overlay,
         isSettled: () => {
@@ -120,7 +127,10 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
           const slow = [...lacks].filter(([kind]) => KINDS[kind].slow);
           if (slow.length === 0) return;
           const loads = slow.flatMap(([kind, keys]) => [...keys].map((key) => load(kind, key)));
-          for (const { loaded, mark: at } of await Promise.all(loads)) {
+          const answers = await Promise.all(loads);
+          if (answers.some(({ hasMoved }) => hasMoved)) moved += 1;
+          for (const { loaded, mark, hasMoved } of answers) {
+            const at = hasMoved && moved <= MOST_MOVED ? MOVED : mark;
             if (at !== null) sumsAt = { mark: sumsAt !== null && sumsAt.mark !== at ? MOVED : at };
             for (const [kind, { keys, values, error }] of loaded) {
               if (error !== undefined) throw error;

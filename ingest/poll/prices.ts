@@ -116,6 +116,8 @@ async function secondPrices(
       if (price?.usd === null) priceless.add(price.mint);
       else if (price !== null) priceless.delete(price.mint);
     }
+    // What is told next ends the letter about that.
+    if (failure !== null) for (const mint of some) priceless.delete(mint);
     await failures.note(failure, signal);
   }
   failures.report();

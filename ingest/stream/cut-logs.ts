@@ -6,11 +6,15 @@ import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { legibility } from '../../schemas/transaction/legibility.ts';
+import { HistoryUnavailableError } from '../history/gap.ts';
 import { readTransaction } from '../history/read-transaction.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 
 const CUT = Buffer.from('Log truncated');
 const AT_ONCE = 4;
+/** Over half a minute and more: what one node told half of another may tell whole once it has come to its slot. */
+const TRIES_OF_HALF = 6;
 /** More than this is not kept in memory: what is left out is read again after the next start. */
 const MOST_WAITING = 20_000;
 const MOST_KNOWN = 200_000;
@@ -63,7 +67,10 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
       const { info, index, attempt } = task;
       try {
         const record = await readTransaction(rpc, info, 0, index);
-        await options.send([record]);
+        // The store has what the stream told of it: half of that would only take from it.
+        const isHalf = legibility(record) !== 'whole';
+        if (isHalf && attempt < TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
+        if (!isHalf) await options.send([record]);
       } catch (error) {
         const { signature } = info;
         logger.warn(

@@ -136,10 +136,13 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
           const result = await transactionFrom(node, signature, read);
           const found = sound('getTransaction', () => transactionOf(result));
           if (found !== null && isRecorded(found)) return found;
-          if (found === null) lacking.add(node);
-          else unrecorded ??= found;
-          // Another node may have kept more of history.
-          throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
+          // Another node may have kept more.
+          if (found === null) {
+            lacking.add(node);
+            throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
+          }
+          unrecorded ??= found;
+          throw new RpcError('refused', `getTransaction: half of ${signature}`, { again: 'elsewhere' });
         });
       } catch (error) {
         if (unrecorded !== null) return unrecorded;

@@ -67,6 +67,8 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
         maxSize: maxBytes,
         dispose: (cell) => {
           cell.stamp = GONE;
+          // Whatever was made of it still names it, and must not keep it.
+          cell.value = null;
         },
       }),
     ]),

@@ -13,6 +13,7 @@ import { MalformedError } from '../../../schemas/malformed.ts';
 import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { blockIndexOf } from '../../../schemas/solana/block-index.ts';
 import { namedAccounts } from '../../../schemas/transaction/legibility.ts';
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 import { intervalOf } from '../rollups/slot-intervals.ts';
@@ -91,9 +92,11 @@ function addTransaction(
   const extract = extractEvents(tx, programId, profits.get(signature));
   const slot = record.slot.toString();
   const decides = record.standing === 'decides';
+  // A log may have been given one that is none by a version before.
+  const index = blockIndexOf(record.index);
   const order: TransactionOrder = {
-    tx_index: record.index ?? record.order,
-    has_index: rankOf(record.index, { decides }),
+    tx_index: index ?? record.order,
+    has_index: rankOf(index, { decides }),
     block_time: record.blockTime,
   };
   const incomplete = { signature, slot, block_time: record.blockTime };
@@ -128,7 +131,7 @@ function addTransaction(
     }
     facts.touchedIntervals.add(intervalOf(record.slot));
     const into = extract.status === 'whole' ? facts.events : facts.derived;
-    const has_index = rankOf(record.index, { settled, decides });
+    const has_index = rankOf(index, { settled, decides });
     into.push({ ...row, slot, signature, position, ...order, has_index, log_partition: partition });
   }
   for (const policy of policies) facts.policyTransactions.push({ policy, slot, signature, ...order });

@@ -1,5 +1,5 @@
 import { RpcError } from '../../../runtime/rpc/error.ts';
-import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import { isRecorded, type SignatureInfo } from '../../../runtime/rpc/replies.ts';
 import { type Finding, note } from './finding.ts';
 
 /** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
@@ -25,7 +25,7 @@ export async function tryTransactions(
   const whole = answers.filter((answer) => answer !== 'none');
   const missing = answers.length - whole.length;
   const bare = whole.filter(({ meta }) => !isObject(meta)).length;
-  const unrecorded = whole.filter(({ meta }) => isObject(meta) && !isRecorded(meta)).length;
+  const unrecorded = whole.filter((answer) => !isRecorded(answer)).length;
   const timeless = whole.filter(({ blockTime }) => typeof blockTime !== 'number').length;
   const of = (count: number) => `${count} of ${answers.length}`;
   const again =
@@ -82,9 +82,6 @@ function answerOf(result: unknown): Answer {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
-
-const isRecorded = ({ innerInstructions, logMessages }: Record<string, unknown>): boolean =>
-  Array.isArray(innerInstructions) && Array.isArray(logMessages);
 
 /** Some of a list, from its first to its last. */
 function spread(listed: readonly SignatureInfo[]): SignatureInfo[] {

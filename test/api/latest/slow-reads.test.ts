@@ -71,15 +71,16 @@ test('where the events of a policy have changed, first pages that somebody reads
   expect([store.asked(), others.asked(), histories.asked()]).toEqual([1, 0, 0]);
 });
 
-test('sums that were read while a gap closed are served neither as what is missing was nor as it is', async () => {
-  let [stored, remembered, sum] = ['open', 'open', '10'];
+/** Sums of days in a store that answers when it is told to, beside memory that is told by hand. */
+function daysOf() {
+  const now = { stored: 'open', remembered: 'open', sum: '10' };
   let answer = () => {};
   let asked = 0;
   const query = async (sql: string) => {
-    if (sql.includes('has_more')) return [{ has_more: 0, mark: stored }];
+    if (sql.includes('has_more')) return [{ has_more: 0, mark: now.stored }];
     if (!sql.includes('FROM quote_days')) return [];
     asked += 1;
-    const row = { day: '2026-01-01', quote_mint: 'quote', routed_to_lp: sum };
+    const row = { day: '2026-01-01', quote_mint: 'quote', routed_to_lp: now.sum };
     return new Promise((resolve) => {
       answer = () => resolve([row]);
     });
@@ -87,7 +88,7 @@ test('sums that were read while a gap closed are served neither as what is missi
   const store = { query, database: 'x' } as unknown as Store;
   const reads = createSlowReads({
     ...{ store, longStore: store, againStore: store, cells: createCells(1_000_000) },
-    ...{ clock: () => 0, mark: () => remembered },
+    ...{ clock: () => 0, mark: () => now.remembered },
   });
   const reader = reads.forReader();
   const read = async (meanwhile: () => void) => {
@@ -102,12 +103,30 @@ test('sums that were read while a gap closed are served neither as what is missi
       days: JSON.stringify(reader.overlay.get('days')?.get('') ?? null),
     };
   };
+  return { now, read, published: reads.published };
+}
+
+test('sums that were read while a gap closed are served neither as what is missing was nor as it is', async () => {
+  const { now, read, published } = daysOf();
   const during = await read(() => {
     // The last batch of the gap, and a turn.
-    [sum, stored, remembered] = ['25', 'closed', 'closed'];
-    reads.published(new Map([['events', new Set(['mint'])]]), new Map());
+    Object.assign(now, { sum: '25', stored: 'closed', remembered: 'closed' });
+    published(new Map([['events', new Set(['mint'])]]), new Map());
   });
   expect(during).toEqual({ isSettled: false, days: 'null' });
   const behind = await read(() => {});
   expect(behind).toEqual({ isSettled: true, days: expect.stringContaining('"25"') });
+});
+
+test('where what is missing moves all the time whoever asks for sums is answered all the same', async () => {
+  const { now, read, published } = daysOf();
+  const settled: boolean[] = [];
+  for (let n = 0; n < 10 && settled.at(-1) !== true; n += 1) {
+    const { isSettled } = await read(() => {
+      Object.assign(now, { stored: `mark ${n}`, remembered: `mark ${n}` });
+      published(new Map(), new Map());
+    });
+    settled.push(isSettled);
+  }
+  expect(settled).toEqual([...Array(6).fill(false), true]);
 });

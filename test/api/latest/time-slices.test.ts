@@ -54,15 +54,25 @@ test.each([
   expect(made()).toBe(10);
 });
 
-test('a part whose inputs changed meanwhile is made again; where they change with each turn all is made at once', () => {
+test('a part whose inputs changed meanwhile is made again, and one more with each turn: it ends where they change for ever', () => {
   const { turn, cells } = longAnswer();
-  const change = (n: number) => cells.set('prices', 'q', withText({ value: [n], until: FOR_EVER }), 0);
-  turn();
-  change(1);
-  // Nothing of the first turn holds, and nothing more came of the second.
-  expect(turn().answer).toBeNull();
-  change(2);
-  expect(turn()).toMatchObject({ answer: { value: ALL }, kept: 50 });
+  const kept: number[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    cells.set('prices', 'q', withText({ value: [n], until: FOR_EVER }), 0);
+    const { answer, kept: ms } = turn();
+    expect(answer).toBeNull();
+    kept.push(ms);
+  }
+  expect(kept).toEqual([10, 15, 20, 25, 30, 35, 40, 45]);
+  expect(turn()).toMatchObject({ answer: { value: ALL } });
+});
+
+test('what could not be begun because something lacked is made piece by piece all the same', () => {
+  const { turn, cells } = longAnswer();
+  cells.drop('prices', 'q');
+  expect(turn()).toMatchObject({ answer: null, lacks: 1 });
+  cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
+  expect(turn()).toMatchObject({ answer: null, kept: 10 });
 });
 
 test('of what lacks something nothing is made that would be made again', () => {

@@ -6,6 +6,7 @@ import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { checkRpc } from '../../../ingest/operate/doctor/rpc.ts';
+import { tryTransactions } from '../../../ingest/operate/doctor/rpc-transactions.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { serveAnswers } from '../../support/answering.ts';
@@ -100,7 +101,7 @@ test.each<[string, Partial<RpcManners>, RegExp]>([
   [
     'transactions without inner instructions and logs',
     { unrecorded: true },
-    /^failed transactions: 8 of 8 come without inner instructions or logs: .*; have the node record them .*, or name another/,
+    /^failed transactions: \d of 8 come without inner instructions or logs: .*; have the node record them .*, or name another/,
   ],
   [
     'a node that takes no version 1',
@@ -158,4 +159,13 @@ test('a node that sends to another address has one line', async () => {
     expect.stringMatching(/^failed get\w+: HTTP 308 .*: it sends to another address; name that one$/),
   ]);
   await moved.close();
+});
+
+test('a transaction that failed before it ran has neither logs nor calls at any node', async () => {
+  const meta = { err: 'MaxLoadedAccountsDataSizeExceeded', innerInstructions: null, logMessages: null };
+  const failed = { slot: 5, blockTime: 1, meta, transaction: {} };
+  const listed = [{ signature: 'any', slot: 5n, blockTime: 1, failed: true }];
+  const ask = async (_method: string, _params: unknown, read: (result: unknown) => unknown) => read(failed);
+  const findings = await tryTransactions(listed as never, ask as never);
+  expect(findings.filter((one) => one !== null)).toEqual([]);
 });

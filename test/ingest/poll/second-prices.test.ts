@@ -7,10 +7,16 @@ import { captureLog, pollOptions } from './support/capture.ts';
 let server: AnsweringServer;
 afterEach(() => server.close());
 
+let isWell = true;
+afterEach(() => {
+  isWell = true;
+});
+
 /** Rounds over quotes of policies of which the catalogue lists `listed`, at a source that has these prices. */
 async function roundOver(quotes: readonly string[], listed: readonly string[], prices: Map<string, string>) {
   server = await serveAnswers(({ query }) => {
     const mints = (query.get('mints') ?? '').split(',');
+    if (!isWell) return { body: 'no reply' };
     return {
       body: {
         success: true,
@@ -29,7 +35,7 @@ async function roundOver(quotes: readonly string[], listed: readonly string[], p
     },
   });
   return async () => {
-    const before = log.records.length;
+    const before = log.readings().length;
     await round((records) => log.append(records));
     return log
       .readings()
@@ -76,4 +82,14 @@ test('that a mint has no price is told once, and again where it had one since', 
   prices.delete(mint);
   expect(await round()).toEqual([[mint, null]]);
   expect(await round()).toEqual([]);
+});
+
+test('behind a reply that is none it is told again: what is told next ends the letter about that', async () => {
+  const mint = key('one');
+  const round = await roundOver([mint], [], new Map());
+  expect(await round()).toEqual([[mint, null]]);
+  isWell = false;
+  await expect(round()).rejects.toThrow('1 of 1 questions to PRICE_URL failed');
+  isWell = true;
+  expect(await round()).toEqual([[mint, null]]);
 });
