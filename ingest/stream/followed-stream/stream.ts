@@ -31,7 +31,7 @@ const REPLAYED_SLOTS = 150n;
  * the core up for long, and nothing that becomes of it ends the core.
  */
 export function createFollowedStream(options: FollowedStreamOptions): FollowedStream {
-  const { commitment, signal, logger, position, core } = options;
+  const { commitment, addresses, signal, logger, position, core } = options;
   const isDated = (slot: bigint) => options.coreTimeOf(slot) !== null;
   const slots = createFollowedSlots(commitment, position?.followed ?? null, position?.slot ?? null, isDated);
   let live: GeyserStream | null = null;
@@ -49,11 +49,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
   const status = createFollowedStatus(options.onFollowed);
   const conflict = createStreamConflict();
   const outage = createOutage(options.awayAfterMs);
-  const requests = createFollowedRequests({
-    commitment,
-    addresses: options.addresses,
-    onRequest: status.asked,
-  });
+  const requests = createFollowedRequests({ commitment, addresses, onRequest: status.asked });
   const newcomers = createNewcomers({
     rewrite: () => {
       const next = requests.request(null);
@@ -153,7 +149,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
   };
   /** Until there is something to ask for, and the core has its stream. */
   const ready = async () => {
-    while (options.addresses().length === 0 && !signal.aborted) {
+    while (addresses().length === 0 && !signal.aborted) {
       ceiling.set(false);
       await woken();
       // They may have been read a little before where the core is by now.
@@ -226,7 +222,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
     },
     upTo: (slot) => {
       if (live !== null) newcomers.onSlot();
-      if (fresh && outage.isAway()) status.asked(options.addresses(), requests.streamed().length);
+      if (fresh && outage.isAway()) status.asked(addresses(), requests.streamed().length);
       fresh = false;
       return slots.upTo(slot);
     },
