@@ -1,4 +1,4 @@
-import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
+import { type AssetClass, CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import type { PostKind } from '../../schemas/responses/coin/posts.ts';
 import type { EventKind, TypedEvent } from '../program/state/events.ts';
 import { ZERO_KEY } from '../program/state/keys.ts';
@@ -16,16 +16,20 @@ export interface Remark {
 type Said<K extends EventKind> = Extract<TypedEvent, { kind: K }>['fields'];
 type Remarks = { [K in EventKind]?: (scene: Scene, fields: Said<K>) => Remark | null };
 
-const CLASS_WORDS: Record<number, string> = {
-  [CLASS_BITS.STABLE]: 'stable coins',
-  [CLASS_BITS.MAJOR]: 'majors',
-  [CLASS_BITS.SOL_MEME]: 'meme tokens',
-  [CLASS_BITS.STOCK]: 'stocks',
-  [CLASS_BITS.PERP]: 'perpetuals',
-  [CLASS_BITS.OPTION]: 'options',
-  [CLASS_BITS.LP]: 'liquidity',
+const CLASS_WORDS: Readonly<Record<AssetClass, string>> = {
+  STABLE: 'stable coins',
+  MAJOR: 'majors',
+  SOL_MEME: 'meme tokens',
+  STOCK: 'stocks',
+  PERP: 'perpetuals',
+  OPTION: 'options',
+  LP: 'liquidity',
 };
-const classOf = ({ venue }: Scene) => CLASS_WORDS[venue?.assetClass ?? 0] ?? 'something new';
+const CLASSES = Object.keys(CLASS_BITS) as AssetClass[];
+const classOf = ({ venue }: Scene) => {
+  const own = CLASSES.find((name) => CLASS_BITS[name] === venue?.assetClass);
+  return own === undefined ? 'something new' : CLASS_WORDS[own];
+};
 
 const money = (scene: Scene, amount: bigint) => amountText(amount, scene.unit);
 const equityOf = ({ bankroll, deployed }: Scene) => bankroll + deployed;

@@ -1,7 +1,9 @@
+import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import type { Action } from '../program/actions.ts';
 import { seededKey } from '../program/state/keys.ts';
 import { AMM_PROGRAM, LAUNCHPAD_PROGRAM } from '../program/state/known-programs.ts';
 import type { Key } from '../program/state/state.ts';
+import { CAST_ORIGIN } from './cast.ts';
 import { quoteAssets } from './quote-assets.ts';
 
 /** Who signs for the protocol in a seed's world. */
@@ -16,10 +18,12 @@ export function officials(seed: string): { admin: Key; reporter: Key; feeDestina
 
 const MAX_RISK = 100;
 
+const EVERY_CLASS = Object.values(CLASS_BITS).reduce((mask: number, bit) => mask | bit, 0);
+
 /** The deployment's origins: id, name, asset class mask. */
 const ORIGINS: readonly [id: number, name: string, mask: number][] = [
   [1, 'stocks-only', 79],
-  [2, 'perps-and-options', 127],
+  [CAST_ORIGIN, 'perps-and-options', EVERY_CLASS],
   [3, 'options', 111],
   [4, 'perps', 95],
   [5, 'perps (exclusive)', 17],

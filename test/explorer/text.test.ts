@@ -18,6 +18,7 @@ import {
   readable,
   symbolOf,
 } from '../../api/explorer/browser/text/words.ts';
+import { CLASS_BITS } from '../../schemas/program/asset-classes.ts';
 import type { EventKind, PolicyEventKind } from '../../schemas/program/event-kinds.ts';
 import { summaryOf } from '../../schemas/program/events.ts';
 import { camelCase, EVENTS, fieldsOf } from '../../schemas/program/idl.ts';
@@ -280,6 +281,9 @@ describe('words', () => {
     expect(span(0)).toBe('0 s');
     expect([percent(500), percent(9644), percent(10)]).toEqual(['5%', '96.44%', '0.1%']);
     expect(classNames(17)).toEqual(['Stable', 'Perp']);
+    expect(classNames(CLASS_BITS.SOL_MEME | CLASS_BITS.LP | 128)).toEqual(['Meme', 'LP', 'Class 128']);
+    // The names go by their place.
+    expect(Object.values(CLASS_BITS)).toEqual(Object.keys(CLASS_BITS).map((_, bit) => 1 << bit));
   });
 
   test('what a number means is told by its name, of a day too', () => {

@@ -1,9 +1,24 @@
+import type { AssetClass } from '../../../../schemas/program/asset-classes.ts';
 import { stamp } from './times.ts';
 import { plainText, shortened } from './visible.ts';
 
 /** Words for what the API says in codes. */
 
-const CLASSES = ['Stable', 'Major', 'Meme', 'Stock', 'Perp', 'Option', 'LP', 'Class 128'];
+/** In the order of their bits. */
+const CLASS_NAMES: Readonly<Record<AssetClass, string>> = {
+  STABLE: 'Stable',
+  MAJOR: 'Major',
+  SOL_MEME: 'Meme',
+  STOCK: 'Stock',
+  PERP: 'Perp',
+  OPTION: 'Option',
+  LP: 'LP',
+};
+const BITS = 8;
+const CLASSES = Array.from(
+  { length: BITS },
+  (_, bit) => Object.values(CLASS_NAMES)[bit] ?? `Class ${1 << bit}`,
+);
 
 /** Asset classes of a mask or of a single class. */
 export function classNames(mask: number): string[] {
