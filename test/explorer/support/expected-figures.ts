@@ -193,9 +193,13 @@ export function ofProtocol(answers: Answers, chosen: string): ExpectedFigures {
     ['|Policies that follow a fixed rule', counted(totals.passivePolicyCount), 'count'],
     ['|Locked policies', counted(totals.lockedPolicyCount), 'count'],
     ['|Paused policies', counted(totals.pausedPolicyCount), 'count'],
-    ...(last === undefined || today === undefined
+    ...(last === undefined
       ? []
-      : DAY.map(([name, figure]) => [`|${name}, ${last.day}`, today[figure], today.decimals] as const)),
+      : DAY.flatMap(([name, figure]): Line[] => {
+          // Nothing is told in words, what may be missing is not.
+          if (today === undefined && !last[figure].absent) return [];
+          return [[`|${name}, ${last.day}`, (today ?? last)[figure], today?.decimals ?? null]];
+        })),
     ...totals.byQuote.flatMap((row): Line[] => {
       const at = (name: string) => `/explorer/?quote=${row.quoteMint}|${name}`;
       return [

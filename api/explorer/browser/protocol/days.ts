@@ -7,6 +7,7 @@ import { Empty } from '../parts/states.ts';
 import { inBaseUnits, scaled, type Unit } from '../text/amounts.ts';
 import { symbolOf } from '../text/words.ts';
 import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
+import { type DayFigure, figureOfDay } from './day-figures.ts';
 
 const FIGURES = [
   ['routedToBankroll', 'Routed to bankrolls', 'purse-bankroll'],
@@ -21,7 +22,8 @@ export function Days({ data }: { data: AnalyticsResponse }) {
   const quotes = inOrder(data.protocolTotals.byQuote);
   const quote = chosenOf(quotes);
   const days = data.revenueByDayTimeSeries;
-  if (quote === undefined || days.length === 0)
+  const last = days.at(-1);
+  if (quote === undefined || last === undefined)
     return html`<${Empty} title="No day has an event yet.">The first one starts the series.<//>`;
   const unit: Unit = {
     decimals: quote.decimals,
@@ -33,14 +35,14 @@ export function Days({ data }: { data: AnalyticsResponse }) {
     <div class="charts">
       ${FIGURES.map(([figure, name, colour]) => {
         const points = days.map((day) => pointOf(day, quote.quoteMint, figure, unit));
-        const day = days.at(-1)?.day ?? '';
-        const newest = days.at(-1)?.byQuote.find(({ quoteMint }) => quoteMint === quote.quoteMint);
+        const { day } = last;
+        const newest = figureOfDay(last, quote.quoteMint, figure);
         return html`<div key=${figure} class="small-chart">
           <h3>${name}</h3>
           <p class="newest">${
-            newest === undefined
+            newest === null
               ? html`<span class="quiet">nothing ${dayName(day, now.value)}</span>`
-              : html`<${Fig} figure=${newest[figure]} reading=${{ kind: 'amount', unit }} name=${`${name}, ${day}`} /> <small>${dayName(day, now.value)}</small>`
+              : html`<${Fig} figure=${newest} reading=${{ kind: 'amount', unit }} name=${`${name}, ${day}`} /> <small>${dayName(day, now.value)}</small>`
           }</p>
           <${Bars} label=${`${name} a day, in ${unit.symbol}`} points=${points} colour=${colour}
             unit=${unit.decimals === null ? 'base units' : (unit.symbol ?? 'amount')} />
@@ -53,12 +55,12 @@ export function Days({ data }: { data: AnalyticsResponse }) {
 const dayName = (day: string, at: number): string =>
   day === new Date(at).toISOString().slice(0, 10) ? 'so far today, UTC' : `on ${day}`;
 
-/** A day without an event of this asset had nothing: that is zero, and known. */
-function pointOf(day: RevenueDay, quoteMint: string, name: (typeof FIGURES)[number][0], unit: Unit): Point {
-  const figure = day.byQuote.find((entry) => entry.quoteMint === quoteMint)?.[name] ?? day[name];
-  const { source } = figure;
-  if (figure.absent) return { day: day.day, source, base: null, value: null, reason: figure.reason ?? null };
-  const base = figure === day[name] ? '0' : String(figure.value);
+/** Nothing is zero, and known. */
+function pointOf(day: RevenueDay, quoteMint: string, name: DayFigure, unit: Unit): Point {
+  const figure = figureOfDay(day, quoteMint, name);
+  const { source } = figure ?? day[name];
+  if (figure?.absent) return { day: day.day, source, base: null, value: null, reason: figure.reason ?? null };
+  const base = figure === null ? '0' : String(figure.value);
   const value = unit.decimals === null ? base : scaled(base, unit.decimals);
   return { day: day.day, source, base: inBaseUnits(base, unit.decimals), value, reason: null };
 }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { figureOfDay } from '../../api/explorer/browser/protocol/day-figures.ts';
+import type { Figure } from '../../schemas/figure.ts';
+
+const told = (value: string): Figure => ({ value, source: 'events', asOf: null });
+const missing: Figure = { ...told(''), value: null, absent: true, reason: 'history is not read yet' };
+const dayOf = (all: Figure, ours: Figure | null) => {
+  const of = (figure: Figure) => ({
+    ...{ routedToLp: figure, routedToBankroll: figure, protocolCut: figure },
+    ...{ profitSwept: figure, spentOnBuybacks: figure },
+  });
+  const byQuote = ours === null ? [] : [{ quoteMint: 'ours', decimals: 6, ...of(ours) }];
+  return { day: '2026-11-24', ...of(all), byQuote };
+};
+
+test('a day without an event of an asset had nothing of it where the day is known, and may have had where it is not', () => {
+  const drawn = (all: Figure, ours: Figure | null) => figureOfDay(dayOf(all, ours), 'ours', 'profitSwept');
+  expect(drawn(told('9'), null)).toBeNull();
+  expect(drawn(missing, null)).toEqual(missing);
+  expect(drawn(told('9'), told('0'))).toEqual(told('0'));
+  expect(drawn(missing, missing)).toEqual(missing);
+  // Of what is missing it is known here that none is of this asset.
+  expect(drawn(missing, told('5'))).toEqual(told('5'));
+});
