@@ -36,16 +36,23 @@ export const getJson = async <T>(path: string): Promise<T> => (await asked<T>(pa
 
 async function asked<T>(path: string): Promise<{ data: T; there: number }> {
   const answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
-    const slow = error instanceof DOMException && error.name === 'TimeoutError';
-    throw new Error(
-      slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : 'the API cannot be reached',
-    );
+    throw failureOf(error, 'the API cannot be reached');
   });
+  if (answer.ok) {
+    // The time limit is one of the body too, and what stands between may end it or send its own.
+    const data = await answer.json().catch((error: unknown) => {
+      throw failureOf(error, 'the API’s answer broke off');
+    });
+    return { data: data as T, there: Date.parse(answer.headers.get('Date') ?? '') || Date.now() };
+  }
   const body = await answer.json().catch(() => null);
-  if (answer.ok)
-    return { data: body as T, there: Date.parse(answer.headers.get('Date') ?? '') || Date.now() };
   const { error, detail } = (body ?? {}) as { error?: string; detail?: string };
   throw new Refused(answer.status, detail ?? error ?? `the API answered ${answer.status}`);
+}
+
+function failureOf(error: unknown, otherwise: string): Error {
+  const slow = error instanceof DOMException && error.name === 'TimeoutError';
+  return new Error(slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : otherwise);
 }
 
 /**
