@@ -6,12 +6,16 @@ const RETRY_MS = 3_000;
 const TIMEOUT_MS = 15_000;
 /** More than the page lets pass before it draws. */
 const A_MOMENT_MS = 200;
+const ends: (() => void)[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal('document', { visibilityState: 'visible' });
 });
-afterEach(() => {
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  // What is over has ended before time is the clock's again.
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   vi.useRealTimers();
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
@@ -25,15 +29,17 @@ const answered = (by: (signal: AbortSignal) => Response | Promise<Response>) => 
 };
 
 /** A part of a page that has the answer of a path; nothing is drawn of it. */
-function having(everyMs?: number): { known(): Resource<unknown>; end(): void } {
+function having(everyMs?: number) {
   let known: Resource<unknown> | undefined;
-  const Part = () => {
-    known = useResource('/x', everyMs);
+  const Part = ({ path }: { path: string }) => {
+    known = useResource(path, everyMs);
     return null;
   };
   const place = {} as Element;
-  render(h(Part, {}), place);
-  return { known: () => known as Resource<unknown>, end: () => render(null, place) };
+  const ask = (path: string) => render(h(Part, { path }), place);
+  ask('/x');
+  ends.push(() => render(null, place));
+  return { ask, known: () => known as Resource<unknown> };
 }
 
 /** A 200 whose body begins, and goes on as it is told. */
@@ -66,7 +72,6 @@ test.each([
   answered(() => Response.json({ a: 2 }));
   await vi.advanceTimersByTimeAsync(RETRY_MS + A_MOMENT_MS);
   expect(part.known()).toMatchObject({ state: 'ready', data: { a: 2 }, failure: null });
-  part.end();
 });
 
 test('a body that does not end in time is no answer either, and the first one is asked for again', async () => {
@@ -88,5 +93,84 @@ test('a body that does not end in time is no answer either, and the first one is
   answered(() => Response.json({ a: 2 }));
   await vi.advanceTimersByTimeAsync(RETRY_MS + A_MOMENT_MS);
   expect(part.known()).toMatchObject({ state: 'ready', data: { a: 2 } });
-  part.end();
+});
+
+/** What comes after so long. */
+const slowly = <T>(ms: number, answer: () => T): Promise<T> =>
+  new Promise((resolve) => setTimeout(resolve, ms)).then(answer);
+/** A line on which an answer takes longer than it is until there is something new of a busy policy. */
+const [SLOW_MS, BUSY_MS] = [1_500, 1_000];
+
+test('an answer that comes later than the next is wanted is drawn, and one at a time is asked for', async () => {
+  let [asked, open, most] = [0, 0, 0];
+  answered(() => {
+    asked += 1;
+    open += 1;
+    most = Math.max(most, open);
+    const at = asked;
+    return slowly(SLOW_MS, () => {
+      open -= 1;
+      return Response.json(at);
+    });
+  });
+  const part = having();
+  const drawn = new Set<unknown>();
+  for (let times = 0; times < 10; times += 1) {
+    await vi.advanceTimersByTimeAsync(BUSY_MS);
+    drawn.add(part.known().data);
+    part.known().again();
+  }
+  expect(drawn.size).toBeGreaterThan(4);
+  expect(most).toBe(1);
+  // What was wanted while one was under way is asked for behind it, once.
+  await vi.advanceTimersByTimeAsync(3 * SLOW_MS);
+  const before = asked;
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  part.known().again();
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(5 * SLOW_MS);
+  expect([asked, part.known().data]).toEqual([before + 2, before + 2]);
+});
+
+test('what fails later than the next is wanted says so', async () => {
+  answered(() =>
+    slowly(SLOW_MS, () => {
+      throw new TypeError('no network');
+    }),
+  );
+  const part = having();
+  for (let times = 0; times < 5; times += 1) {
+    await vi.advanceTimersByTimeAsync(BUSY_MS);
+    part.known().again();
+  }
+  expect(part.known()).toMatchObject({ state: 'failed', failure: 'the API cannot be reached' });
+});
+
+test('what was wanted while a question was under way that failed is asked for later', async () => {
+  answered(() => slowly(SLOW_MS, () => Response.json({ error: 'no such policy' }, { status: 404 })));
+  const part = having();
+  await vi.advanceTimersByTimeAsync(BUSY_MS);
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(BUSY_MS);
+  expect(part.known()).toMatchObject({ state: 'failed', status: 404 });
+  answered(() => Response.json('here'));
+  await vi.advanceTimersByTimeAsync(RETRY_MS + A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
+});
+
+test('another path is asked for at once, whatever is under way of the one before', async () => {
+  const answers = new Map<string, (body: Response) => void>();
+  vi.stubGlobal('fetch', (path: string) => new Promise<Response>((told) => answers.set(path, told)));
+  const part = having();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  part.known().again();
+  part.ask('/y');
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  expect([...answers.keys()]).toEqual(['/x', '/y']);
+  answers.get('/y')?.(Response.json('y'));
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  answers.get('/x')?.(Response.json('x'));
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ path: '/y', state: 'ready', data: 'y' });
 });

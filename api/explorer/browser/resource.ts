@@ -55,6 +55,12 @@ function failureOf(error: unknown, otherwise: string): Error {
   return new Error(slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : otherwise);
 }
 
+/** One at a time: on a slow line of a busy policy no answer would be that of the newest question. */
+interface Question {
+  /** Behind this one. */
+  isAnotherWanted: boolean;
+}
+
 /**
  * The answer of a path, asked again every `everyMs` while the tab is looked at, and sooner where the last one failed.
  * A path of null is not asked for.
@@ -62,14 +68,14 @@ function failureOf(error: unknown, otherwise: string): Error {
 export function useResource<T>(path: string | null, everyMs: number | null = null): Resource<T> {
   const [known, setKnown] = useState<Known<T> & { path: string | null }>({ ...NOTHING, path });
   const [round, setRound] = useState(0);
-  const asking = useRef(0);
+  const underWay = useRef<Question | null>(null);
   const current: Known<T> = known.path === path ? known : NOTHING;
 
   // A new round asks again.
   useEffect(() => {
     if (path === null) return;
-    asking.current += 1;
-    const turn = asking.current;
+    const question: Question = { isAnotherWanted: false };
+    underWay.current = question;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const later = (ms: number) => {
       timer = setTimeout(() => {
@@ -79,12 +85,15 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
     };
     asked<T>(path).then(
       ({ data, there }) => {
-        if (turn !== asking.current) return;
+        if (underWay.current !== question) return;
+        underWay.current = null;
         setKnown({ path, state: 'ready', data, failure: null, at: Date.now(), there, status: 200 });
-        if (everyMs !== null) later(everyMs);
+        if (question.isAnotherWanted) setRound((value) => value + 1);
+        else if (everyMs !== null) later(everyMs);
       },
       (error: Error) => {
-        if (turn !== asking.current) return;
+        if (underWay.current !== question) return;
+        underWay.current = null;
         const status = error instanceof Refused ? error.status : null;
         setKnown((before) => {
           const { data, at, there } = before.path === path ? before : NOTHING;
@@ -94,12 +103,19 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
         if (status === null || status >= 500) later(RETRY_MS);
         // What is not there may come.
         else if (status === 404 && everyMs !== null) later(everyMs);
+        else if (question.isAnotherWanted) later(RETRY_MS);
       },
     );
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      underWay.current = null;
+    };
   }, [path, everyMs, round]);
 
-  const again = useCallback(() => setRound((value) => value + 1), []);
+  const again = useCallback(() => {
+    if (underWay.current === null) setRound((value) => value + 1);
+    else underWay.current.isAnotherWanted = true;
+  }, []);
   return { ...current, path, again };
 }
 
