@@ -20,6 +20,8 @@ import { CHROMIUM, NARROWEST, overflow, spilled } from './support/tab.ts';
 const A_MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 const HALF_AN_HOUR_MS = 1_800_000;
+/** A stream that tells of an event, and ends. */
+const ONE_EVENT = 'retry: 600000\n\nevent: activity\ndata: {}\n\n';
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 
 describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
@@ -121,10 +123,39 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await source.filter({ hasText: 'transaction signature 0,' }).waitFor();
     const [newest] = answers.activity.items;
     answers.activity.items = [{ ...newest, signature: 'newer' } as ActivityItem, ...answers.activity.items];
-    const told = 'retry: 600000\n\nevent: activity\ndata: {}\n\n';
     await awaited(() => expect(streams.length).toBe(1));
-    await streams[0]?.fulfill({ contentType: 'text/event-stream', body: told });
+    await streams[0]?.fulfill({ contentType: 'text/event-stream', body: ONE_EVENT });
     await source.filter({ hasText: 'transaction newer,' }).waitFor();
+  });
+
+  test('an event that comes while an older page is under way stays at the head of the list', async () => {
+    const answers = coinAnswers();
+    const events = answers.activity.items;
+    const more = (from: number) =>
+      events.map((event, at) => ({ ...event, signature: `signature ${from + at}` }) as ActivityItem);
+    const all = [0, 40, 80, 120].flatMap(more);
+    answers.activity.items = all.slice(0, 100);
+    const streams: Route[] = [];
+    const page = await opened(answers, streams);
+    const rows = page.locator('.activity li');
+    const held: Route[] = [];
+    await page.route(/\/activity\?.*offset=/, (route) => void held.push(route));
+    const scrolledTo = (top: number) =>
+      page.locator('.activity').evaluate((frame, to) => frame.scrollTo(0, to), top);
+    await rows.first().waitFor();
+    await scrolledTo(100_000);
+    await awaited(() => expect(held.length).toBe(1));
+    answers.activity.items = [{ ...all[0], signature: 'newer' } as ActivityItem, ...all.slice(0, 99)];
+    await awaited(() => expect(streams.length).toBe(1));
+    await streams[0]?.fulfill({ contentType: 'text/event-stream', body: ONE_EVENT });
+    const length = () => rows.first().getAttribute('aria-setsize');
+    await awaited(async () => expect(await length()).toBe('101'));
+    await held[0]?.fulfill({ json: { ...answers.activity, items: all.slice(80) } });
+    await awaited(async () => expect(await length()).not.toBe('101'));
+    expect(await length()).toBe('161');
+    await scrolledTo(0);
+    await page.locator('.activity li[aria-posinset="1"] button').focus();
+    await page.locator('.panel dd.source', { hasText: 'transaction newer,' }).waitFor();
   });
 
   test('the panel of a number leads to the answer that has it', async () => {

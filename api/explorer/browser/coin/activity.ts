@@ -46,10 +46,9 @@ export function Activity({
     asking.current = true;
     getJson<ActivityResponse>(`${path}&offset=${items.length - OVERLAP}`)
       .then((page) => {
-        const grown = withTail(items, page.items);
         if (page.items.length < PAGE) setEnded(true);
-        // The pages do not meet: more came than overlaps. What is newest is read again, and goes on from there.
-        setItems(grown ?? withHead([], first.data?.items ?? []));
+        // Put to what is known by now. Where the two do not meet more came than overlaps: it goes on from what is newest.
+        setItems((known) => withTail(known, page.items) ?? known.slice(0, PAGE));
       })
       .catch(() => undefined)
       .finally(() => {
