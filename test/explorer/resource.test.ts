@@ -4,6 +4,8 @@ import { getJson, type Resource, useResource } from '../../api/explorer/browser/
 
 const RETRY_MS = 3_000;
 const TIMEOUT_MS = 15_000;
+/** How long the page waits after a refusal of what it asks for once, and at most. */
+const [SELDOM_MS, HOUR_MS] = [15_000, 3_600_000];
 /** More than the page lets pass before it draws. */
 const A_MOMENT_MS = 200;
 const ends: (() => void)[] = [];
@@ -147,18 +149,6 @@ test('what fails later than the next is wanted says so', async () => {
   expect(part.known()).toMatchObject({ state: 'failed', failure: 'the API cannot be reached' });
 });
 
-test('what was wanted while a question was under way that failed is asked for later', async () => {
-  answered(() => slowly(SLOW_MS, () => Response.json({ error: 'no such policy' }, { status: 404 })));
-  const part = having();
-  await vi.advanceTimersByTimeAsync(BUSY_MS);
-  part.known().again();
-  await vi.advanceTimersByTimeAsync(BUSY_MS);
-  expect(part.known()).toMatchObject({ state: 'failed', status: 404 });
-  answered(() => Response.json('here'));
-  await vi.advanceTimersByTimeAsync(RETRY_MS + A_MOMENT_MS);
-  expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
-});
-
 test('another path is asked for at once, whatever is under way of the one before', async () => {
   const answers = new Map<string, (body: Response) => void>();
   vi.stubGlobal('fetch', (path: string) => new Promise<Response>((told) => answers.set(path, told)));
@@ -173,4 +163,33 @@ test('another path is asked for at once, whatever is under way of the one before
   answers.get('/x')?.(Response.json('x'));
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   expect(part.known()).toMatchObject({ path: '/y', state: 'ready', data: 'y' });
+});
+
+test.each([
+  ['429 that says for how long', 429, '20', undefined, 20_000],
+  ['503 that says for how long', 503, '20', 10_000, 20_000],
+  ['503 that says less than the page waits anyway', 503, '1', 10_000, RETRY_MS],
+  ['429 that says no number', 429, 'soon', 10_000, 10_000],
+  ['429 that says for longer than a timer lasts', 429, '99999999', 10_000, HOUR_MS],
+  ['403', 403, null, 10_000, 10_000],
+  ['408', 408, null, undefined, SELDOM_MS],
+  ['404', 404, null, undefined, SELDOM_MS],
+])('after a %s it is asked again, and not sooner', async (_, status, retryAfter, everyMs, waitMs) => {
+  const headers = new Headers(retryAfter === null ? {} : { 'Retry-After': retryAfter });
+  const asked = answered(() => new Response('no', { status, headers }));
+  const part = having(everyMs);
+  await vi.advanceTimersByTimeAsync(waitMs - A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ state: 'failed', status });
+  expect(asked).toHaveBeenCalledTimes(1);
+  answered(() => Response.json('here'));
+  await vi.advanceTimersByTimeAsync(3 * A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
+});
+
+test('a question that is none is asked once', async () => {
+  const asked = answered(() => Response.json({ error: 'no such sort' }, { status: 400 }));
+  const part = having(10_000);
+  await vi.advanceTimersByTimeAsync(2 * HOUR_MS);
+  expect(part.known()).toMatchObject({ state: 'failed', status: 400 });
+  expect(asked).toHaveBeenCalledTimes(1);
 });

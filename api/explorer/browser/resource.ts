@@ -22,12 +22,20 @@ type Known<T> = Omit<Resource<T>, 'again' | 'path'>;
 const NOTHING = { state: 'loading', data: null, failure: null, at: null, there: null, status: null } as const;
 const TIMEOUT_MS = 15_000;
 const RETRY_MS = 3_000;
+/** After a refusal of what is asked for once; what is asked for every so often keeps to that. */
+const SELDOM_MS = 15_000;
+/** Whatever is said of when to come again. */
+const LONGEST_MS = 3_600_000;
 
 class Refused extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** For how long it wants to be left alone; null where it does not say. */
+  readonly restMs: number | null;
+  constructor({ status, headers }: Response, message: string) {
     super(message);
     this.status = status;
+    const rest = Number(headers.get('Retry-After') ?? Number.NaN) * 1000;
+    this.restMs = Number.isNaN(rest) ? null : rest;
   }
 }
 
@@ -47,12 +55,22 @@ async function asked<T>(path: string): Promise<{ data: T; there: number }> {
   }
   const body = await answer.json().catch(() => null);
   const { error, detail } = (body ?? {}) as { error?: string; detail?: string };
-  throw new Refused(answer.status, detail ?? error ?? `the API answered ${answer.status}`);
+  throw new Refused(answer, detail ?? error ?? `the API answered ${answer.status}`);
 }
 
 function failureOf(error: unknown, otherwise: string): Error {
   const slow = error instanceof DOMException && error.name === 'TimeoutError';
   return new Error(slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : otherwise);
+}
+
+/** How long after a failure it is asked again; null where nothing mends the question but another one. */
+function waitAfter(error: Error, everyMs: number | null): number | null {
+  if (!(error instanceof Refused)) return RETRY_MS;
+  const { status, restMs } = error;
+  if (status === 400) return null;
+  // What is not there may come, and who was refused for having asked too often may ask again.
+  const usual = status >= 500 ? RETRY_MS : (everyMs ?? SELDOM_MS);
+  return Math.min(LONGEST_MS, Math.max(RETRY_MS, restMs ?? usual));
 }
 
 /** One at a time: on a slow line of a busy policy no answer would be that of the newest question. */
@@ -62,8 +80,8 @@ interface Question {
 }
 
 /**
- * The answer of a path, asked again every `everyMs` while the tab is looked at, and sooner where the last one failed.
- * A path of null is not asked for.
+ * The answer of a path, asked again every `everyMs` while the tab is looked at, and after any failure that is not
+ * the question's own. A path of null is not asked for.
  */
 export function useResource<T>(path: string | null, everyMs: number | null = null): Resource<T> {
   const [known, setKnown] = useState<Known<T> & { path: string | null }>({ ...NOTHING, path });
@@ -100,10 +118,8 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
           const state = data === null ? 'failed' : 'old';
           return { path, state, data, at, there, failure: error.message, status };
         });
-        if (status === null || status >= 500) later(RETRY_MS);
-        // What is not there may come.
-        else if (status === 404 && everyMs !== null) later(everyMs);
-        else if (question.isAnotherWanted) later(RETRY_MS);
+        const wait = waitAfter(error, everyMs);
+        if (wait !== null) later(wait);
       },
     );
     return () => {
