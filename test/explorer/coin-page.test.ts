@@ -172,6 +172,16 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.panel dd.asked').textContent()).toBe(`/coins/${MINT}`);
   });
 
+  test('the risk is of the equity, where it stands among the terms as where money is held', async () => {
+    const page = await opened(coinAnswers());
+    expect(await page.locator('ol.loop').textContent()).toContain(
+      'the equity. At most 90% of it may be at work.',
+    );
+    expect(await page.locator('dt', { hasText: 'Risk' }).textContent()).toBe(
+      'Riskper cent of the equity that may be at work',
+    );
+  });
+
   test('what is seen of the equity here is as old as its parts, and leads to the answer that has them', async () => {
     const page = await opened(coinAnswers());
     // From ten minutes behind the last hour on it is what was seen here.

@@ -28,7 +28,7 @@ export function Terms({ coin }: { coin: CoinResponse }) {
     [
       'Risk',
       html`${term(coin.risk, 'count', 'Risk')} of 100`,
-      'per cent of the bankroll that may be at work',
+      'per cent of the equity that may be at work',
     ],
     [
       'Leverage',
