@@ -25,11 +25,7 @@ export function Terms({ coin }: { coin: CoinResponse }) {
       'Profit',
       html`${share(profitSplit.toHoldersBps, 'Profit', 'holders')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
     ],
-    [
-      'Risk',
-      html`${term(coin.risk, 'count', 'Risk')} of 100`,
-      'per cent of the equity that may be at work',
-    ],
+    ['Risk', html`${term(coin.risk, 'count', 'Risk')} of 100`, 'per cent of the equity that may be at work'],
     [
       'Leverage',
       html`${term(coin.targetLeverageX, 'count', 'Leverage')}×${coin.mode === 'Agent' ? '' : ' at most'}`,
