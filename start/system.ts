@@ -92,6 +92,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     },
     onChanged: (changes) => handOver?.note(changes),
     onDeadLetter: ({ what }) => writing.deadLetter(what),
+    onTakenOver: writing.takenOver,
   });
   const stopLog = new AbortController();
   const stages = [

@@ -69,6 +69,7 @@ async function consume(
     programId: decodeKey(config.programId) as Uint8Array,
     keepDeadLetters: (letters) => writer.append(letters),
     onDeadLetter: ({ what }) => metrics.deadLetter(what),
+    onTakenOver: metrics.takenOver,
   });
   let isMember = false;
   let isFirst = false;

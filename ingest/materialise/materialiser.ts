@@ -14,7 +14,7 @@ import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
 import { createHeldMemory, placeOf } from './memory/held-memory.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
-import { advance, follows, progressRow, readProgress } from './progress.ts';
+import { advance, follows, type Progress, progressRow, readProgress } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
 import { arePast, touchedBy } from './rollups/touched-by.ts';
@@ -32,6 +32,8 @@ export interface MaterialiserOptions {
   onApplied?: (batch: LogBatch) => void;
   /** Told which rows a batch wrote, once they stand and before what makes sums over them present again. */
   onChanged?: (changes: Changes) => void;
+  /** Told where a partition stands that was not written by this process last, before any of it is written. */
+  onTakenOver?: (place: Progress) => void;
   /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
   keepDeadLetters?: KeepLetters;
   /** Called with every dead letter that was kept. */
@@ -107,6 +109,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const stored = mine.known.get(place);
     const goesOn = follows(stored, batch);
     const before = goesOn ? stored : await readProgress(store, topic, partition);
+    if (!goesOn) options.onTakenOver?.(before);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);
@@ -186,14 +189,12 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (reread !== undefined) return isTouched ? reread(partition, touched) : undefined;
     if (topic !== 'transactions') return;
     const { offset } = batch.entries.at(-1) as LogEntry;
-    const ownFacts = [...facts.events, ...derived.events];
+    const written = [...facts.events, ...derived.events];
     // Nor is it known what is struck out.
     const anew = !alone || struck.events.length > 0;
     const applied = before.offset;
-    await made.memory.writeSums(
-      { partition, offset, facts: ownFacts, touched, applied, anew, owned },
-      insert,
-    );
+    const sums = { partition, offset, facts: written, touched, applied, anew, owned };
+    await made.memory.writeSums(sums, insert);
   }
 
   /** Latest states, readings, and the letters that were found among all of it. */

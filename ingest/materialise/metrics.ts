@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type LogBatch, TOPICS, type Topic } from '../log/port.ts';
+import { HISTORY_TOPICS, type LogBatch, TOPICS, type Topic } from '../log/port.ts';
+import type { Progress } from './progress.ts';
 
 type Apply = (batch: LogBatch) => Promise<void>;
 
@@ -9,6 +10,8 @@ export interface MaterialiseMetrics {
   deadLetter(what: string): void;
   /** Tells which partitions this process has, by topic of the log; of others it says nothing. */
   assigned(partitions: ReadonlyMap<Topic, readonly number[]>): void;
+  /** Tells where one of them stands that has something to be applied: it may never be. */
+  takenOver(place: Pick<Progress, 'topic' | 'partition' | 'slot'>): void;
 }
 
 /**
@@ -93,6 +96,10 @@ export function materialiseMetrics(
     assigned: (partitions) => {
       own = partitions;
       slot.reset();
+    },
+    // The others have no markers, and stand nowhere.
+    takenOver: ({ topic, partition, slot: at }) => {
+      if (HISTORY_TOPICS.includes(topic)) slot.set({ topic, partition }, Number(at));
     },
   };
 }

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import type { AppliedRow } from '../../../clickhouse/progress-tables.ts';
+import type { Topic } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { materialiseMetrics } from '../../../ingest/materialise/metrics.ts';
+import { createRegistry } from '../../../runtime/process/metrics.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { batchOf, logOf, marker, PROGRAM } from './support/records.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+});
+afterAll(() => store.close());
+
+/** A process that brings partition 1 no further than slot 100. */
+function process() {
+  const insert: Store['insert'] = async (table, rows) => {
+    const places = table === 'applied' ? (rows as AppliedRow[]) : [];
+    if (places.some(({ log_partition: at, slot }) => at === 1 && BigInt(slot) > 100n))
+      throw new Error('cannot be applied');
+    await store.insert(table, rows);
+  };
+  const registry = createRegistry('materialise');
+  const metrics = materialiseMetrics(registry, async () => new Map());
+  const materialise = createMaterialiser({
+    ...{ store: { ...store, insert }, programId: PROGRAM },
+    onTakenOver: metrics.takenOver,
+  });
+  const apply = metrics.measured(materialise);
+  let assignment = 0;
+  return {
+    assigned: () => {
+      assignment += 1;
+      metrics.assigned(new Map([['accounts' as Topic, [0, 1]]]));
+    },
+    apply: (partition: number, offset: number, slot: bigint) =>
+      apply(batchOf('accounts', logOf([marker(slot)], BigInt(offset)), { partition, assignment })),
+    applied: async () => {
+      const values = (await registry.getSingleMetric('materialise_applied_slot')?.get())?.values ?? [];
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.partition, value]));
+    },
+  };
+}
+
+test('a partition that stands is told where it stands, also once it was given out again', async () => {
+  const first = process();
+  first.assigned();
+  await first.apply(0, 0, 9_000n);
+  await first.apply(1, 0, 100n);
+  await expect(first.apply(1, 1, 101n)).rejects.toThrow('cannot be applied');
+  expect(await first.applied()).toEqual({ 0: 9_000, 1: 100 });
+  first.assigned();
+  await first.apply(0, 1, 9_001n);
+  await expect(first.apply(1, 1, 101n)).rejects.toThrow('cannot be applied');
+  expect(await first.applied()).toEqual({ 0: 9_001, 1: 100 });
+
+  const next = process();
+  next.assigned();
+  await next.apply(0, 2, 9_002n);
+  await expect(next.apply(1, 1, 101n)).rejects.toThrow('cannot be applied');
+  await expect(next.apply(2, 0, 9_002n)).resolves.toBeUndefined();
+  expect(await next.applied()).toEqual({ 0: 9_002, 1: 100, 2: 9_002 });
+});
+
+test('readings have no markers, and stand nowhere', async () => {
+  const registry = createRegistry('materialise');
+  const { takenOver } = materialiseMetrics(registry, async () => new Map());
+  takenOver({ topic: 'readings', partition: 0, slot: 0n });
+  expect((await registry.getSingleMetric('materialise_applied_slot')?.get())?.values).toEqual([]);
+  takenOver({ topic: 'accounts', partition: 0, slot: 0n });
+  expect((await registry.getSingleMetric('materialise_applied_slot')?.get())?.values).toMatchObject([
+    { labels: { topic: 'accounts' }, value: 0 },
+  ]);
+});
