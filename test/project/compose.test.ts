@@ -114,6 +114,16 @@ describe.each(services)('the service %s', (name, service) => {
   });
 });
 
+/** Where a container listens, and what it has mounted. */
+const OF_CONTAINER = /^(HOST|PORT|METRICS_PORT|DATA_DIR)$|_FILE$/;
+
+test('what a deployment sets in its .env reaches our processes, for what a service sets wins over that file', () => {
+  const written = parse(textOf('docker-compose.yml'), { merge: true }) as typeof compose;
+  for (const [, { environment = {} }] of ourServices(written))
+    for (const [variable, value] of Object.entries(environment))
+      if (!OF_CONTAINER.test(variable)) expect(value).toMatch(new RegExp(`^\\$\\{${variable}:-.*\\}$`));
+});
+
 test('everything declared is used', () => {
   const used = (key: 'networks' | 'secrets') =>
     new Set(services.flatMap(([, service]) => service[key] ?? []));

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { RetryableError } from '../../../runtime/errors.ts';
+import { ConfigError, messageOf, RetryableError } from '../../../runtime/errors.ts';
 import { TOPICS, type Topic } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';
 
@@ -56,22 +56,37 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
   const missing = names.filter((name) => !there.has(name));
   if (missing.length === 0) return [];
   const replication = settings.replication ?? Math.min(3, await client.brokerCount());
-  await client.createTopics(
-    missing.map((topic) => ({
-      topic,
-      partitions: settings.partitions,
-      replication,
-      config: {
-        'cleanup.policy': 'delete',
-        'retention.ms': settings.retentionMs,
-        'retention.bytes': '-1',
-        'min.insync.replicas': String(replication >= 3 ? 2 : 1),
-      },
-    })),
-  );
+  await client
+    .createTopics(
+      missing.map((topic) => ({
+        topic,
+        partitions: settings.partitions,
+        replication,
+        config: {
+          'cleanup.policy': 'delete',
+          'retention.ms': settings.retentionMs,
+          'retention.bytes': '-1',
+          'min.insync.replicas': String(replication >= 3 ? 2 : 1),
+        },
+      })),
+    )
+    .catch(notMade(settings.partitions, replication));
   await leadersAnswer(client, missing);
   return missing;
 }
+
+/** What brokers say of each topic that they do not make is beside the message. @throws ConfigError with that in it */
+const notMade =
+  (partitions: number, replication: number) =>
+  (error: unknown): never => {
+    const { errors } = (error ?? {}) as { errors?: unknown };
+    if (!Array.isArray(errors)) throw error;
+    const words = [...new Set(errors.map(messageOf))].join(', ');
+    throw new ConfigError(
+      `the brokers make no topics with KAFKA_REPLICATION ${replication} and KAFKA_PARTITIONS ${partitions} (${words})`,
+      { cause: error },
+    );
+  };
 
 /** A broker learns of a new topic after the controller has made it: waits until every partition's leader answers. */
 async function leadersAnswer(client: KafkaClient, topics: readonly string[]): Promise<void> {

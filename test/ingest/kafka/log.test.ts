@@ -9,6 +9,7 @@ import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { notReached } from '../../../runtime/process/not-reached.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { sharedBrokers } from '../../support/servers-of-run.ts';
@@ -86,6 +87,17 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     expect(
       (await client.partitionCounts([topicName(prefix, 'accounts')])).get(topicName(prefix, 'accounts')),
     ).toBe(PARTITIONS);
+  });
+
+  test('topics that the brokers do not make end the start with what they say, and the variables it is about', async () => {
+    const settings = { prefix: `${prefix}-none`, partitions: 9, replication: 100, retentionMs: '-1' };
+    const made = ensureTopics(client, settings).catch(notReached('KAFKA_BROKERS'));
+    await expect(made).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringMatching(
+        /^the brokers make no topics with KAFKA_REPLICATION 100 and KAFKA_PARTITIONS 9 \(Replication-factor .*\)$/,
+      ),
+    });
   });
 
   test('what is appended is read back whole: each key in order, markers on every partition', async () => {
