@@ -33,7 +33,7 @@ test('docker-compose.yml has the form that the Compose Specification gives it', 
 
 test('every part of the system is there', () => {
   const replicas = Object.fromEntries(
-    services.map(([name, service]) => [name, service.deploy?.replicas ?? 1]),
+    services.map(([name, service]) => [name, Number(service.deploy?.replicas ?? 1)]),
   );
   expect(replicas).toEqual({
     ...{ kafka: 1, clickhouse: 1, postgres: 1, migrate: 1, ingest: 1, materialise: 2, poll: 1, api: 2 },
@@ -112,6 +112,17 @@ describe.each(services)('the service %s', (name, service) => {
       else expect(variable).toMatch(OF_IMAGE[name] as RegExp);
     }
   });
+});
+
+test('how many there are of a service is said where the next `up` finds it too', () => {
+  const { services: written } = parse(textOf('docker-compose.yml'), { merge: true }) as typeof compose;
+  for (const [name, variable] of [
+    ['materialise', 'MATERIALISE_REPLICAS'],
+    ['api', 'API_REPLICAS'],
+  ] as const) {
+    expect(written[name]?.deploy?.replicas).toBe(`$\{${variable}:-2}`);
+    expect(textOf('docs/operations.md')).toContain(variable);
+  }
 });
 
 /** Where a container listens, and what it has mounted. */

@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)(
     test('every other process answers its health check, as many of each as are wanted', async () => {
       for (const [name, service] of ourServices(compose)) {
         if (name === 'devnet' || name === 'migrate') continue;
-        const replicas = service.deploy?.replicas ?? 1;
+        const replicas = Number(service.deploy?.replicas ?? 1);
         for (let count = 0; count < replicas; count += 1)
           await start(name, [], name === 'api' && count === 0 ? apiPort : undefined);
       }

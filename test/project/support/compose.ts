@@ -22,7 +22,7 @@ export interface Service {
   volumes?: string[];
   networks?: string[];
   ports?: string[];
-  deploy?: { replicas?: number };
+  deploy?: { replicas?: number | string };
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
 }
