@@ -1,4 +1,5 @@
-import type { Config, Environment } from '../runtime/config/config.ts';
+import type { Config } from '../runtime/config/config.ts';
+import type { Environment } from '../runtime/config/reader.ts';
 import { isSet } from '../runtime/config/variables.ts';
 
 /** What LOG_LEVEL says. Where it is not set, warnings and errors alone: the screen tells the rest. */

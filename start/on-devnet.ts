@@ -1,4 +1,5 @@
-import type { Config, Environment } from '../runtime/config/config.ts';
+import type { Config } from '../runtime/config/config.ts';
+import type { Environment } from '../runtime/config/reader.ts';
 import { isSet } from '../runtime/config/variables.ts';
 import { perVenue, urlSetting } from '../schemas/venues/remote.ts';
 import type { DevnetAddresses } from './devnet-child.ts';

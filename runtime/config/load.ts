@@ -1,7 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, messageOf } from '../errors.ts';
-import { type Config, type Environment, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
+import type { Environment } from './reader.ts';
 import { keepSecrets } from './secrets.ts';
 
 const FILE = '.env';

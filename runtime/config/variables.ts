@@ -1,4 +1,5 @@
-import { type Environment, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
+import type { Environment } from './reader.ts';
 
 /** The names of all variables that the configuration looks at. */
 export function readVariables(): Set<string> {

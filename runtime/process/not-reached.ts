@@ -21,7 +21,12 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
         `the brokers of ${variable} let nobody in (${messageOf(error)}): npm run doctor says what to do`,
         { cause: error },
       );
-    if (!nobodyAnswers(error)) throw error;
+    if (!nobodyAnswers(error)) {
+      if (!isOfFile(error)) throw error;
+      throw new ConfigError(`${variable} names a file that cannot be read: ${error.message}`, {
+        cause: error,
+      });
+    }
     const words = upstreamWords(error);
     throw new ConfigError(`the server of ${variable} cannot be reached (${words}): start it${instead}`, {
       cause: error,
@@ -37,7 +42,19 @@ const isOfBroker = (error: unknown): boolean =>
   error.name.startsWith('KafkaJS') &&
   OF_BROKER.test(`${error.name} ${error.message}`);
 
+/** What the system says of a way to somebody, of a name, or of what is spoken there: of a file it has codes of the same form. */
+const ON_THE_WAY =
+  /^(ECONN[A-Z]+|EPIPE|EPROTO|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|ERR_(SSL|TLS)_\w+)$/;
+
 function nobodyAnswers(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  return typeof code === 'string' ? /^E[A-Z]/.test(code) : cause !== undefined && nobodyAnswers(cause);
+  const { code, syscall, cause } = (error ?? {}) as { code?: unknown; syscall?: unknown; cause?: unknown };
+  return typeof code === 'string'
+    ? syscall === 'connect' || ON_THE_WAY.test(code)
+    : cause !== undefined && nobodyAnswers(cause);
+}
+
+/** A certificate or a key that an address names. */
+function isOfFile(error: unknown): error is Error {
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  return error instanceof Error && (syscall === 'open' || code === 'EISDIR');
 }

@@ -41,6 +41,16 @@ describe('the configuration', () => {
     ['KAFKA_BROKERS', 'no-port'],
     ['KAFKA_BROKERS', 'broker:99999'],
     ['KAFKA_BROKERS', 'one:9092,two:0'],
+    ['KAFKA_BROKERS', '[::1]:9092'],
+    ['KAFKA_BROKERS', '::1:9092'],
+    ['KAFKA_BROKERS', 'a:9092:9092'],
+    ['CLICKHOUSE_URL', 'http://u:50%off@h:8123/name'],
+    ['SOLANA_RPC_URL', 'https://node.example,https://u:50%@node.example'],
+    ['PERP_VENUE_URL', 'https://u:a%ff@venue.example'],
+    ['POSTGRES_URL', 'postgres://u:a%ff@h/name'],
+    ['POSTGRES_URL', 'postgres://u:p@h/a%ff'],
+    ['YELLOWSTONE_X_TOKEN', 'tök'],
+    ['YELLOWSTONE_X_TOKEN', 'to\nken'],
     ['YELLOWSTONE_ENDPOINT', 'no-port'],
     ['YELLOWSTONE_ENDPOINT', 'node:70000'],
     ['YELLOWSTONE_ENDPOINT', 'ftp://node:10000'],
@@ -97,6 +107,40 @@ describe('the configuration', () => {
     expect([clean].flat()).toEqual(['https://a.example/v1']);
     for (const text of [' https://a.example/v1', 'https://a.example/v1/ ', '\thttps://a.example/v1\r\n'])
       expect(urlOf(text), JSON.stringify(text)).toEqual(clean);
+  });
+
+  test('tells how a % of a login is written, where that may be what is wrong', () => {
+    expect(() => readConfig({ PRICE_URL: 'https://u:50%off@prices.example' })).toThrow(
+      'PRICE_URL is malformed: it must be a URL of http:// or https:// without a query or a fragment, a % of its login written %25',
+    );
+    expect(() => readConfig({ POSTGRES_URL: 'http://u:p@h' })).toThrow(/postgresql:\/\/$/);
+  });
+
+  test('takes escapes that can be read, in a path any, and of Postgres what its client takes', () => {
+    const given = {
+      CLICKHOUSE_URL: 'http://u:50%25off%C3%BC@h:8123/name',
+      PERP_VENUE_URL: 'https://venue.example/a%ff',
+      POSTGRES_URL: 'postgres://u:50%off@h/name',
+    };
+    expect(readConfig(given)).toMatchObject({
+      clickhouseUrl: given.CLICKHOUSE_URL,
+      perpVenueUrl: given.PERP_VENUE_URL,
+      postgresUrl: given.POSTGRES_URL,
+    });
+  });
+
+  test('takes a secret without the line end behind it, and with all else', () => {
+    const given = {
+      YELLOWSTONE_X_TOKEN: 'to ken',
+      KAFKA_SASL_USERNAME: 'user',
+      KAFKA_SASL_PASSWORD: ' pässword ',
+    };
+    const ended = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, `${value}\r\n`]));
+    expect(readConfig(ended)).toMatchObject({
+      yellowstoneXToken: given.YELLOWSTONE_X_TOKEN,
+      kafkaSaslUsername: given.KAFKA_SASL_USERNAME,
+      kafkaSaslPassword: given.KAFKA_SASL_PASSWORD,
+    });
   });
 
   test('takes a stream by its address or its URL', () => {

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { openPool } from '../../api/postgres/pool.ts';
 import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
@@ -21,6 +22,29 @@ test('a broker that does not answer stops the start with one sentence that names
     name: 'ConfigError',
     message: 'the server of KAFKA_BROKERS cannot be reached (refused): start it, or unset it',
   });
+});
+
+test('a file that an address names and that is not there is told as that', async () => {
+  const failed = async (file: string) => {
+    const db = openPool(`postgres://u:p@127.0.0.1:1/x?sslmode=verify-full&sslrootcert=${file}`);
+    await (async () => db.query('SELECT 1'))().catch(notReached('POSTGRES_URL'));
+  };
+  for (const file of ['/no/such.pem', import.meta.dirname])
+    await expect(failed(file)).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringMatching(/^POSTGRES_URL names a file that cannot be read: E/),
+    });
+});
+
+test.each([
+  ['no such host', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
+  ['no answer', { code: 'ENOENT', syscall: 'connect' }],
+  ['no TLS answers', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
+])('a server that is not there is told by the variable: %s', (words, details) => {
+  const failure = Object.assign(new Error('failed'), details);
+  expect(() => notReached('POSTGRES_URL')(failure)).toThrow(
+    `the server of POSTGRES_URL cannot be reached (${words}): start it`,
+  );
 });
 
 test.each(['28P01', '3D000', '516'])('a login that is refused (%s) is told by the variable', (code) => {
