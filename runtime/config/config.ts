@@ -111,7 +111,7 @@ export function readConfig(env: Environment): Config {
       read.text('KAFKA_RETENTION_MS', /^(-1|\d{1,15})$/, 'milliseconds, or -1 for ever') ?? '-1',
     clickhouseUrl: read.clickhouse('CLICKHOUSE_URL'),
     clickhouseCluster: read.text('CLICKHOUSE_CLUSTER', /^[\w.-]{1,64}$/, 'a cluster name'),
-    postgresUrl: read.url('POSTGRES_URL', ['postgres:', 'postgresql:']),
+    postgresUrl: read.postgres('POSTGRES_URL'),
     ...perVenue(idSetting, (venue) => id(idVariable(venue), `${venue}_venue`)),
     ...perVenue(urlSetting, (venue) => read.base(urlVariable(venue))),
     launchpadVenueId: id('LAUNCHPAD_VENUE_ID', 'launchpad_venue'),

@@ -88,8 +88,17 @@ export function reader(env: Environment) {
       ),
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
-    url: (name: string, protocols: readonly string[]) =>
-      checked(name, `a URL of ${protocols.join('// or ')}//`, (value) => urlOf(value, protocols)),
+    /**
+     * The client of Postgres takes each of these for verify-full too, as long as it is not to be as libpq is, and says so
+     * in lines of its own.
+     */
+    postgres: (name: string) =>
+      checked(name, 'a URL of postgres:// or postgresql://', (value) => {
+        const url = urlOf(value, ['postgres:', 'postgresql:']);
+        return url === null || /[?&]uselibpqcompat=true(&|$)/.test(url)
+          ? url
+          : url.replaceAll(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
+      }),
     /** What is asked for is put behind it: behind a query it would be part of that. */
     base: (name: string, protocols: readonly string[] = WEB) =>
       checked(name, `a URL of ${protocols.join('// or ')}// without a query or a fragment`, (value) =>

@@ -129,6 +129,21 @@ describe('the configuration', () => {
     });
   });
 
+  test.each(['prefer', 'require', 'verify-ca', 'verify-full'])(
+    'takes sslmode=%s of Postgres for verify-full, unless libpq is to be followed',
+    (mode) => {
+      const read = (url: string) => readConfig({ POSTGRES_URL: url }).postgresUrl;
+      const url = (sslmode: string) => `postgres://u:p@h/x?sslmode=${sslmode}&application_name=a`;
+      expect(read(url(mode))).toBe(url('verify-full'));
+      expect(read(`${url(mode)}&uselibpqcompat=true`)).toBe(`${url(mode)}&uselibpqcompat=true`);
+    },
+  );
+
+  test.each(['disable', 'no-verify'])('leaves sslmode=%s of Postgres as it is', (mode) => {
+    const url = `postgres://u:p@h/x?sslmode=${mode}`;
+    expect(readConfig({ POSTGRES_URL: url }).postgresUrl).toBe(url);
+  });
+
   test('takes a secret without the line end behind it, and with all else', () => {
     const given = {
       YELLOWSTONE_X_TOKEN: 'to ken',

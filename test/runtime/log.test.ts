@@ -1,7 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { deadUrl } from '../support/answering.ts';
+import { awaited } from '../support/awaited.ts';
+import { freePort } from '../support/free-port.ts';
 
 const LOG = path.resolve(import.meta.dirname, '../../runtime/process/log.ts');
 
@@ -77,4 +81,29 @@ test('no line holds a secret of what the process was configured with, whoever ma
   const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   expect(stderr).not.toContain('token-of-ours');
   expect(JSON.parse(stderr)).toMatchObject({ msg: 'asked with ***' });
+});
+
+test('all that the API says on its standard error is lines of its log, whatever modes of TLS Postgres is to have', async () => {
+  const [dead, METRICS_PORT] = [await deadUrl(), String(await freePort())];
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'api/main.ts'], {
+    cwd: path.resolve(import.meta.dirname, '../..'),
+    env: {
+      ...{ PATH, NODE_COMPILE_CACHE, METRICS_PORT, PORT: '0', CLICKHOUSE_URL: dead, SOLANA_RPC_URL: dead },
+      POSTGRES_URL: `${dead.replace('http://', 'postgres://u:p@')}/x?sslmode=require`,
+    },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (text) => (said += text));
+  // To tell whether it is ready it has asked Postgres.
+  await awaited(async () => {
+    const ready = await fetch(`http://127.0.0.1:${METRICS_PORT}/ready`);
+    expect(await ready.text()).toContain('Postgres');
+  });
+  child.kill('SIGTERM');
+  await once(child, 'close');
+  const lines = said.trim().split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  for (const line of lines) expect(() => JSON.parse(line), line).not.toThrow();
 });
