@@ -5,7 +5,7 @@ import type { View } from '../latest/view.ts';
 import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
-import { createSendBacklog } from './answers/send-backlog.ts';
+import { createSendBacklog, mostWaiting } from './answers/send-backlog.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
 import { clientAddress } from './client-address.ts';
@@ -43,8 +43,6 @@ const PACKED_BYTES = 16 * 1024 * 1024;
 const READS_AT_ONCE = 12;
 /** Of those that may read much: one of them keeps an engine busy for a second. */
 const LONG_READS_AT_ONCE = 2;
-/** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
-const BACKLOG_BYTES = 512 * 1024 * 1024;
 /** Whoever watches the process is answered as long as it lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
@@ -70,9 +68,9 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   return app;
 }
 
-function inTurn({ trustProxy = 0, backlogBytes = BACKLOG_BYTES }: HttpOptions, modest: ModestClients) {
+function inTurn({ trustProxy = 0, backlogBytes }: HttpOptions, modest: ModestClients) {
   const turns = createTurns({ modest });
-  const backlog = createSendBacklog(backlogBytes);
+  const backlog = createSendBacklog(backlogBytes ?? mostWaiting(process.constrainedMemory()));
   return async (ctx: Context, next: Next) => {
     const forwardedFor = trustProxy === 0 ? '' : ctx.get('x-forwarded-for');
     const address = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustProxy);

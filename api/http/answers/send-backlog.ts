@@ -21,6 +21,16 @@ interface Waiting {
 /** The system takes as much at once. */
 const LEAST_BYTES = 64 * 1024;
 
+/** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
+const MOST_BYTES = 512 * 1024 * 1024;
+/** A container ends whoever takes more memory than it has, and the rest of the process wants most of it. */
+const MOST_OF_MEMORY = 1 / 4;
+
+/** @param memory bytes that this process may have; 0, or more than any machine has, where nothing bounds it */
+export function mostWaiting(memory: number): number {
+  return memory > 0 ? Math.min(MOST_BYTES, memory * MOST_OF_MEMORY) : MOST_BYTES;
+}
+
 /**
  * Bounds what waits for those who do not read: beyond `most` bytes, whoever has most of them waiting loses the connection
  * that has waited longest. Nobody else is refused anything.

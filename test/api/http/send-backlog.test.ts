@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
-import { expect, test } from 'vitest';
-import { createSendBacklog } from '../../../api/http/answers/send-backlog.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createSendBacklog, mostWaiting } from '../../../api/http/answers/send-backlog.ts';
 import type { TaggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
@@ -48,6 +48,12 @@ test('whoever has most waiting that it does not read loses what has waited longe
   expect([honest.destroyed, another.destroyed]).toEqual([false, false]);
 });
 
+test('no more waits than a quarter of the memory that a container gives', () => {
+  const MB = 1024 * KB;
+  expect(mostWaiting(1024 * MB)).toBe(256 * MB);
+  for (const roomy of [2048 * MB, 64 * 1024 * MB, 2 ** 64, 0]) expect(mostWaiting(roomy)).toBe(512 * MB);
+});
+
 test('what is read waits no more', () => {
   const ask = stage();
   for (let n = 0; n < 100; n += 1) {
@@ -76,39 +82,48 @@ test('what the system takes at once is not counted', () => {
   expect(small.some(({ destroyed }) => destroyed)).toBe(false);
 });
 
-test('connections that read nothing of large answers are ended, and who reads is served all the same', async () => {
-  const LARGE = 16 * 1024 * KB;
-  let made = 0;
-  const route = {
-    ...{ method: 'GET' as const, path: '/large', summary: '', responses: { 200: Type.Unknown() } },
-    ...{ cached: false as const, mediaType: 'text/plain' },
-    handler: async () => {
-      made += 1;
-      return { status: 200, body: Buffer.alloc(LARGE, 'x'), headers: { 'Content-Type': 'text/plain' } };
-    },
-  };
-  const options = { latest: {} as Latest, clock: Date.now, trustProxy: 1, backlogBytes: 3.5 * LARGE };
-  const api = await listen(createHttp([route], options), '127.0.0.1', 0);
-  const greedy = [];
-  for (let n = 1; n <= 4; n += 1) {
-    const socket = connect(api.port, '127.0.0.1').on('error', () => undefined);
-    socket.pause();
-    socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n');
-    greedy.push(socket);
-    await awaited(() => expect(made).toBe(n));
-  }
-  const honest = await fetch(`http://127.0.0.1:${api.port}/large`, {
-    headers: { 'x-forwarded-for': '192.0.2.2' },
-  });
-  expect((await honest.arrayBuffer()).byteLength).toBe(LARGE);
-  const [first] = greedy;
-  let came = 0;
-  first?.on('data', (chunk: Buffer) => {
-    came += chunk.length;
-  });
-  first?.resume();
-  await once(first as NonNullable<typeof first>, 'close');
-  expect(came).toBeLessThan(LARGE);
-  for (const socket of greedy) socket.destroy();
-  await api.close();
-});
+const LARGE = 16 * 1024 * KB;
+
+test.each([
+  { bound: 'what it is told', own: { backlogBytes: 3.5 * LARGE }, memory: 0 },
+  { bound: 'a quarter of its container', own: {}, memory: 4 * 3.5 * LARGE },
+])(
+  'connections that read nothing of large answers beyond $bound are ended, and who reads is served',
+  async ({ own, memory }) => {
+    const constrained = vi.spyOn(process, 'constrainedMemory').mockReturnValue(memory);
+    onTestFinished(() => constrained.mockRestore());
+    let made = 0;
+    const route = {
+      ...{ method: 'GET' as const, path: '/large', summary: '', responses: { 200: Type.Unknown() } },
+      ...{ cached: false as const, mediaType: 'text/plain' },
+      handler: async () => {
+        made += 1;
+        return { status: 200, body: Buffer.alloc(LARGE, 'x'), headers: { 'Content-Type': 'text/plain' } };
+      },
+    };
+    const options = { latest: {} as Latest, clock: Date.now, trustProxy: 1, ...own };
+    const api = await listen(createHttp([route], options), '127.0.0.1', 0);
+    const greedy = [];
+    for (let n = 1; n <= 4; n += 1) {
+      const socket = connect(api.port, '127.0.0.1').on('error', () => undefined);
+      socket.pause();
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n');
+      greedy.push(socket);
+      await awaited(() => expect(made).toBe(n));
+    }
+    const honest = await fetch(`http://127.0.0.1:${api.port}/large`, {
+      headers: { 'x-forwarded-for': '192.0.2.2' },
+    });
+    expect((await honest.arrayBuffer()).byteLength).toBe(LARGE);
+    const [first] = greedy;
+    let came = 0;
+    first?.on('data', (chunk: Buffer) => {
+      came += chunk.length;
+    });
+    first?.resume();
+    await once(first as NonNullable<typeof first>, 'close');
+    expect(came).toBeLessThan(LARGE);
+    for (const socket of greedy) socket.destroy();
+    await api.close();
+  },
+);
