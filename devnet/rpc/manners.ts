@@ -30,8 +30,8 @@ export interface RpcManners {
   withoutTimes: boolean;
   /** Methods that it does not have. */
   lacks: readonly string[];
-  /** Whether it lists a program's accounts: all, those that a filter names, or none. */
-  scans: 'any' | 'filtered' | 'none';
+  /** Whether it lists a program's accounts: all, those that a filter names, or none, which it says or which times out. */
+  scans: 'any' | 'filtered' | 'none' | 'silent';
   /** Of a list of accounts one in so many is left out, the same ones always; 0: none. */
   unlistedOneIn: number;
   /** Most accounts that it reads at once, and most signatures that it lists. */

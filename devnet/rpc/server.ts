@@ -119,6 +119,8 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
       try {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[];
         const node = nextNode();
+        if (node.manners.scans === 'silent' && 'method' in body && body.method === 'getProgramAccounts')
+          return void response.writeHead(504).end('<html>504 Gateway Time-out</html>');
         reply(response, Array.isArray(body) ? body.map((one) => answer(one, node)) : answer(body, node));
       } catch {
         reply(response, { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });

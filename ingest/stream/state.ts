@@ -40,12 +40,16 @@ export const unconnected = (now: number, listed = false): StreamStateWithReasons
 const UNLISTED: Record<ListStatus, string | null> = {
   refused:
     'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names',
+  silent:
+    'SOLANA_RPC_URL does not answer getProgramAccounts: of accounts that were not written since those are known that history names',
   part: "SOLANA_RPC_URL lists only part of the program's accounts (getProgramAccounts): of the others those are known that were written since, or that history names",
   unproved: null,
   proved: null,
 };
 /** Whether all are known; what says nothing of it leaves it as it was told last. */
-const ALL_KNOWN: Partial<Record<ListStatus, boolean>> = { refused: false, part: false, proved: true };
+const ALL_KNOWN: Partial<Record<ListStatus, boolean>> = {
+  ...{ refused: false, silent: false, part: false, proved: true },
+};
 
 /** What is missing while the stream is connected. */
 function lacksOf({

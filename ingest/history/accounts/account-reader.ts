@@ -25,6 +25,8 @@ export interface AccountReader {
   ): Promise<AccountRecord[]>;
   /** Every account that the program owns, or of each its first bytes. */
   readProgram(programId: string, notBefore: bigint, mostBytes?: number): Promise<AccountRecord[]>;
+  /** The same in parts, one of each kind of account. */
+  readByPrefix(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
 }
 
 interface Place {
@@ -85,6 +87,12 @@ export function createAccountReader(
     const place = { slot, blockTime: await timeOf(slot), expected: null };
     return accounts.map(({ address, account }) => toRecord(address, account, place));
   };
+  const readByPrefix = async (programId: string, options: ReadOptions) => {
+    const records: AccountRecord[] = [];
+    for (const prefix of ACCOUNT_PREFIXES)
+      records.push(...(await readOwned(programId, { ...options, prefix })));
+    return records;
+  };
   return {
     read: async (addresses, notBefore) =>
       recordsOf(await readParts(addresses, { minContextSlot: notBefore }), null, (account) => account),
@@ -99,11 +107,9 @@ export function createAccountReader(
       } catch (error) {
         if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
         // Many providers list no program's accounts without a filter.
-        const records: AccountRecord[] = [];
-        for (const prefix of ACCOUNT_PREFIXES)
-          records.push(...(await readOwned(programId, { ...options, prefix })));
-        return records;
+        return readByPrefix(programId, options);
       }
     },
+    readByPrefix: (programId, notBefore) => readByPrefix(programId, { minContextSlot: notBefore }),
   };
 }

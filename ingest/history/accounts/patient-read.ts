@@ -14,6 +14,18 @@ const TRIES_ANSWERED = 3;
 /** The system program: a node that cannot tell of it tells of nothing. */
 const ALWAYS_THERE = '11111111111111111111111111111111';
 
+/** Whether a node that failed in something else reads what is there. */
+export const answersBeside =
+  (read: ReadAccounts) =>
+  async (notBefore: bigint): Promise<boolean> => {
+    try {
+      await read([ALWAYS_THERE], notBefore);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
 /**
  * A read that is tried until it works; null where the signal was given first. Where the node answers and these
  * addresses alone cannot be read they are read in halves, and one that cannot be read by itself is left out: none of
@@ -23,14 +35,7 @@ export function createPatientRead(
   read: ReadAccounts,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[] | null> {
-  const answers = async (notBefore: bigint): Promise<boolean> => {
-    try {
-      await read([ALWAYS_THERE], notBefore);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const answers = answersBeside(read);
   const apart = async (
     addresses: readonly string[],
     notBefore: bigint,

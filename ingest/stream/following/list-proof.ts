@@ -2,6 +2,8 @@
 export type ListStatus =
   /** No node lists them. */
   | 'refused'
+  /** No node answers with a list, though they answer. */
+  | 'silent'
   /** What was listed is not all of them. */
   | 'part'
   /** Nothing says that the list lacks any. */

@@ -3,12 +3,11 @@ import { messageOf } from '../../../runtime/errors.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import { retryUntilDone } from '../../../runtime/retry.ts';
-import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
+import { createPatientList } from '../../history/accounts/patient-list.ts';
 import { createPatientRead, leftOut } from '../../history/accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
 import { createLeftOut } from './left-out.ts';
@@ -19,7 +18,7 @@ const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
 /** What was listed is compared so often, and who refuses to list the program's accounts or to read some asked again. */
 const COMPARE_MS = 60_000;
-/** A list that lacked some is asked for so many times as rarely: it is long. */
+/** A list that lacked some, or was waited for in vain, is asked for so many times as rarely: it is long. */
 const PART_RESTS = 10;
 
 export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnown' | 'isHistoryRead'> {
@@ -61,6 +60,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, 'mint'),
     options,
   );
+  const list = createPatientList(reader, encodeBase58(programId), options);
   let wanted: bigint | null = null;
   let running = false;
   /** What the last list was; null before one. */
@@ -109,17 +109,6 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const isOwned = ({ owner, lamports }: AccountRecord) =>
     lamports > 0n && Buffer.compare(owner, programId) === 0;
 
-  /** Null where nobody lists them. */
-  const list = async (notBefore: bigint): Promise<AccountRecord[] | null> => {
-    try {
-      return await reader.readProgram(encodeBase58(programId), notBefore);
-    } catch (error) {
-      if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
-      logger.error({ error: error.message }, 'no node lists the accounts of the program');
-      return null;
-    }
-  };
-
   const tell = (now: ListStatus) => {
     listed = now;
     options.onListed(now);
@@ -131,14 +120,10 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     // Whatever the stream has brought is in a list of this slot.
     const brought = options.brought() ?? 0n;
     const notBefore = brought > least ? brought : least;
-    const answer = await retryUntilDone(
-      'reading the accounts of the program',
-      async () => ({ owned: await list(notBefore) }),
-      options,
-    );
+    const answer = await list(notBefore);
     if (answer === null) return;
-    const { owned } = answer;
-    if (owned === null) tell('refused');
+    if (typeof answer === 'string') tell(answer);
+    const owned = typeof answer === 'string' ? null : answer;
     const lacks = lacksOf(programId, owned ?? []);
     learn(owned ?? []);
     for (const some of chunks(owned ?? [], RECORDS_AT_ONCE)) await sendBehind(some);
@@ -198,7 +183,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     for (let rests = 1; !signal.aborted; rests += 1) {
       await pause(everyMs, signal);
       isDue = listed !== null;
-      if (listed === 'refused' || (listed === 'part' && rests % PART_RESTS === 0)) request(0n);
+      const isLong = listed === 'part' || listed === 'silent';
+      if (listed === 'refused' || (isLong && rests % PART_RESTS === 0)) request(0n);
       else if (isDue) start();
     }
   };

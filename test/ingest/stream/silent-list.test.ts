@@ -1,0 +1,121 @@
+import { afterEach, expect, test } from 'vitest';
+import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
+import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { account, key, rawKey } from '../materialise/support/records.ts';
+import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
+
+const SEED = process.env.SEED ?? 'silent-1';
+const PROGRAM = rawKey('program');
+const COMPARE_MS = 10;
+
+let stop = new AbortController();
+let stage: StreamStage | null = null;
+afterEach(async () => {
+  stop.abort();
+  await stage?.close();
+  stage = null;
+});
+
+type Form = 'whole' | 'prefix' | 'read';
+
+const lists = ({ asked }: { asked: readonly Form[] }) => asked.filter((form) => form !== 'read');
+
+/** A sweeper before a node that answers what `fails` lets it. */
+function sweeping(fails: (form: Form, lists: number) => RpcError | null) {
+  stop = new AbortController();
+  const seen = { sent: [] as LogRecord[], listed: [] as ListStatus[], asked: [] as Form[], compared: 0 };
+  const answer = <T>(form: Form, what: T): T => {
+    seen.asked.push(form);
+    const failure = fails(form, lists(seen).length);
+    if (failure !== null) throw failure;
+    return what;
+  };
+  const gone = (address: string, slot: bigint): AccountRecord => ({
+    ...account('any', rawKey('system'), new Uint8Array(8)),
+    ...{ source: 'rpc', slot, address: decodeKey(address) as Uint8Array, lamports: 0n },
+  });
+  const sweeper = createSweeper({
+    reader: {
+      read: async (addresses: readonly string[], notBefore: bigint) =>
+        answer(
+          'read',
+          addresses.map((address) => gone(address, notBefore)),
+        ),
+      readProgram: async () => answer('whole', []),
+      readByPrefix: async () => answer('prefix', []),
+    } as never,
+    ...{ programId: PROGRAM, addresses: () => [key('followed')], mints: () => [], brought: () => 9n },
+    ...{ named: async () => [], isKnown: () => true, compareMs: COMPARE_MS, learn: () => {} },
+    isHistoryRead: async () => {
+      seen.compared += 1;
+      return true;
+    },
+    onListed: (listed) => seen.listed.push(listed),
+    send: async (records) => void seen.sent.push(...records),
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  return { sweeper, seen };
+}
+
+const timedOut = () => new RpcError('unreachable', 'getProgramAccounts: HTTP 504 without JSON');
+
+test('a node that answers all but the list: it is told, and what is known is read and compared all the same', async () => {
+  const { sweeper, seen } = sweeping((form) => (form === 'read' ? null : timedOut()));
+  sweeper.request(9n);
+  await until('it is told', () => seen.listed.length > 0);
+  expect(seen.listed).toEqual(['silent']);
+  expect(lists(seen)).toEqual(['whole', 'prefix', 'whole']);
+  await until('it is read', () => seen.sent.length > 0);
+  await until('it is compared', () => seen.compared > 1);
+  await until('it is asked for again', () => lists(seen).length > 4);
+  // Long as it is, it is asked for once at a time, and rarely.
+  expect(lists(seen).slice(3)).toEqual(
+    lists(seen)
+      .slice(3)
+      .map((_, at) => (at % 2 === 0 ? 'prefix' : 'whole')),
+  );
+  expect(seen.compared).toBeGreaterThan(10);
+});
+
+test('one that lists by a prefix in time is asked so from then on', async () => {
+  const { sweeper, seen } = sweeping((form) => (form === 'whole' ? timedOut() : null));
+  for (const told of [1, 2]) {
+    sweeper.request(9n);
+    await until('it is listed', () => seen.listed.filter((one) => one === 'unproved').length === told);
+  }
+  expect(lists(seen)).toEqual(['whole', 'prefix', 'prefix']);
+  expect(new Set(seen.listed)).toEqual(new Set(['unproved', 'proved']));
+});
+
+test('while the node answers nothing at all the list is waited for, however often it fails', async () => {
+  const { sweeper, seen } = sweeping((_, many) => (many < 5 ? timedOut() : null));
+  sweeper.request(9n);
+  await until('it is listed', () => seen.listed.length > 0);
+  expect(seen.listed[0]).toBe('unproved');
+  expect(lists(seen).length).toBe(5);
+});
+
+test(`a node whose list of accounts times out: the ledger in the end, of what the stream or history names (seed ${SEED})`, async () => {
+  stage = await openStreamStage({ seed: SEED, policies: 10 });
+  stage.rpc.faults.behave({ scans: 'silent' });
+  const { chain, model, rpc } = stage;
+  await stage.live(1);
+  const { events } = stage.start({ compareMs: 100 });
+  const listed = () => events.flatMap((event) => (event.type === 'listed' ? [event.listed] : []));
+  await stage.liveUntil('it is told', () => listed().includes('silent'));
+  await stage.live(40);
+  await stage.settled();
+  const known = () => wrongStates(chain, model).filter((one) => !one.endsWith('was never read'));
+  const missing = () =>
+    ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
+  await stage.restUntil('what is known is the newest', () => model.accounts.size > 0 && known().length === 0);
+  await stage.restUntil('no transaction is missing', () => missing().length === 0);
+  rpc.faults.behave({ scans: 'any' });
+  await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
+  await stage.restUntil('its list is proved', () => listed().at(-1) === 'proved');
+});
