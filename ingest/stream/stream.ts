@@ -186,6 +186,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     addresses: following.streamed,
     named: following.namedBalances,
     read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
+    reread: sweeper.reread,
     onUnreadable: unreadable.ofFollowed,
     onFollowed: (followed) => report({ type: 'followed', ...followed }),
   });

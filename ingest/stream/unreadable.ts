@@ -11,7 +11,7 @@ type UnreadableUpdate = Extract<Update, { type: 'unreadable' }>;
 
 export interface UnreadableOptions {
   gaps: GapCloser;
-  sweeper: Pick<Sweeper, 'request' | 'read'>;
+  sweeper: Pick<Sweeper, 'request' | 'reread'>;
   reread: Pick<CutLogsReader, 'add'>;
   /** Has all accounts read a little behind that slot, once the chain is there. */
   readAll(slot: bigint): void;
@@ -102,7 +102,7 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
     },
     ofFollowed: (addresses, slot, reached) => {
       warnOf({ of: 'account', slot });
-      if (isNear('account', slot, later(options.last(), reached))) void sweeper.read(addresses, slot);
+      if (isNear('account', slot, later(options.last(), reached))) sweeper.reread(addresses, slot);
     },
     released: (slot) => {
       const come = far.filter((one) => one.slot <= slot);

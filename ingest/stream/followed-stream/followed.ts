@@ -31,6 +31,8 @@ export interface FollowedOptions extends StreamLimits {
   reader: AccountReader;
   /** Reads these at that slot or later, until done. */
   read(addresses: readonly string[], notBefore: bigint): void;
+  /** Likewise, one such reading at a time. */
+  reread(addresses: readonly string[], notBefore: bigint): void;
   learn(record: AccountRecord): void;
   send(records: readonly LogRecord[]): Promise<void>;
   /** What a state that came late, or a slot that was held back, is handled as. */
@@ -62,9 +64,14 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   const leftRota = createLeftRota();
   const asSeen = (update: AccountUpdate): AccountUpdate =>
     leftRota.isFirst(update.address) ? { ...update, isReading: true } : update;
-  const reread = (addresses: readonly string[], notBefore: bigint) => {
+  const readBy = (read: FollowedOptions['read']) => (addresses: readonly string[], notBefore: bigint) => {
     leftRota.carried(addresses, notBefore);
-    options.read(addresses, notBefore);
+    read(addresses, notBefore);
+  };
+  const reread = readBy(options.reread);
+  const asCarried = (read: FollowedOptions['read']) => (addresses: readonly string[], notBefore: bigint) => {
+    carried.read(addresses, notBefore);
+    readBy(read)(addresses, notBefore);
   };
   const carried = createCarried({
     ...{ lost: options.lost, expectedAt: options.expectedAt, reread },
@@ -98,10 +105,8 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     core: slots,
     coreTimeOf: (slot) => slots.timeOf(slot),
     onLate: (update) => handle(lateOutput(slots, beside, asSeen(update))),
-    read: (addresses, notBefore) => {
-      carried.read(addresses, notBefore);
-      reread(addresses, notBefore);
-    },
+    read: asCarried(options.read),
+    reread: asCarried(options.reread),
     onAtWork: carried.atWork,
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);

@@ -19,6 +19,8 @@ export interface FollowedStreamOptions extends Pick<StreamLimits, 'silenceMs' | 
   isOfCore(update: AccountUpdate): boolean;
   /** A request for them is at work from that slot on: has them read there or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
+  /** Likewise of all that a request asks for, where it may have missed something before that slot. */
+  reread(addresses: readonly string[], notBefore: bigint): void;
   /** An update of one of these cannot be read, and says that it is of that slot; all is here up to `reached`. */
   onUnreadable(addresses: readonly string[], slot: bigint, reached: bigint | null): void;
   /** The block meta of a slot came by the last request, which asks for those addresses. */

@@ -95,7 +95,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       const missed = (after: bigint, to: bigint) => {
         if (to > after) logger.warn({ toSlot: to.toString() }, 'followed addresses may lack slots');
         cover.missed(after, to);
-        options.read(atWork, to);
+        options.reread(atWork, to);
       };
       const onMeta = (update: Extract<Update, { type: 'blockMeta' }>) => {
         const { slot, parent, filter = '' } = update;

@@ -10,6 +10,7 @@ import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientList } from '../../history/accounts/patient-list.ts';
 import { createPatientRead, leftOut } from '../../history/accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
+import { createJoinedReading } from './joined-reading.ts';
 import { createLeftOut } from './left-out.ts';
 import { type ListLacks, lacksOf } from './list-lacks.ts';
 import { createListProof, type ListProofOptions, type ListStatus, type ReadBeside } from './list-proof.ts';
@@ -45,6 +46,8 @@ export interface Sweeper {
    * read by itself is asked for again later.
    */
   read(addresses: readonly string[], notBefore: bigint): Promise<void>;
+  /** Has these read so, who may be many and asked for again and again: one such reading at a time. */
+  reread(addresses: readonly string[], notBefore: bigint): void;
   /**
    * Has everything read at that slot or later: the program's accounts, then the followed addresses that are none of
    * them: a known account that is gone becomes a closed state, and one that is there was left out of the list. One
@@ -194,6 +197,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     read: async (addresses, notBefore) => {
       await read(addresses, notBefore);
     },
+    reread: createJoinedReading(read),
     request,
   };
 }

@@ -80,13 +80,18 @@ test('of a slot that died nothing is handed out, of its other version all', () =
   expect(beside.upTo(13n)).toEqual([account(13n)]);
 });
 
-test('a first meta that names a later slot as its parent is no begin: nothing is skipped to there', async () => {
+/** A stream of one followed address before a provider that does what the test has it do. */
+function streaming() {
   const stop = new AbortController();
   interface Handlers {
     onUpdate(update: Update): void;
     onEnd(ended: object): void;
   }
   const asked: ({ fromSlot: bigint | null; name: string } & Handlers)[] = [];
+  const readings: string[] = [];
+  const of = (how: string) => ({
+    [how]: (addresses: readonly string[], slot: bigint) => readings.push(`${how} ${addresses} at ${slot}`),
+  });
   const ceilings: (bigint | null)[] = [];
   const beside = createFollowedStream({
     client: {
@@ -99,11 +104,18 @@ test('a first meta that names a later slot as its parent is no begin: nothing is
     },
     ...{ commitment: 'confirmed', position: { slot: 100n, followed: 100n }, core: { last: 100n, held: 0 } },
     ...{ addresses: () => ['address'], isOfCore: () => false, coreTimeOf: () => 1_000, awayAfterMs: 30_000 },
-    ...{ onLate: () => {}, read: () => {}, onAtWork: () => {}, onAway: () => {}, onReached: () => {} },
+    ...{ onLate: () => {}, onAtWork: () => {}, onAway: () => {}, onReached: () => {} },
     ...{ onFollowed: () => {}, onUnreadable: () => {} },
+    ...of('read'),
+    ...of('reread'),
     onCeiling: (ceiling: bigint | null) => ceilings.push(ceiling),
     ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
   } as never);
+  return { beside, asked, ceilings, readings, stop };
+}
+
+test('a first meta that names a later slot as its parent is no begin: nothing is skipped to there', async () => {
+  const { beside, asked, ceilings, stop } = streaming();
   const running = beside.run();
   beside.onCore();
   await awaited(() => expect(asked).toHaveLength(1));
@@ -112,6 +124,22 @@ test('a first meta that names a later slot as its parent is no begin: nothing is
   for (const update of [meta(101n, 1_000_101n), meta(101n), told(101n)])
     onUpdate({ ...update, filter: name } as Update);
   expect(ceilings.at(-1)).toBe(101n);
+  stop.abort();
+  await running;
+});
+
+test('where streams begin without a replay, one after the other, what they may have missed is asked for as a reading of all', async () => {
+  const { beside, asked, readings, stop } = streaming();
+  const running = beside.run();
+  beside.onCore();
+  const begins = (at: number) => awaited(() => expect(asked).toHaveLength(at + 1));
+  for (const [at, slot] of [200n, 300n, 400n].entries()) {
+    await begins(at);
+    const { name, onUpdate, onEnd } = asked[at] as (typeof asked)[number];
+    for (const update of [meta(slot), told(slot)]) onUpdate({ ...update, filter: name } as Update);
+    onEnd({ message: 'the provider failed', code: 13, cancelled: false });
+  }
+  expect(readings).toEqual([200n, 300n, 400n].map((slot) => `reread address at ${slot}`));
   stop.abort();
   await running;
 });

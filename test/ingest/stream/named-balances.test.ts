@@ -35,7 +35,7 @@ function stage() {
         return [];
       },
     } as never,
-    ...{ read: never, learn: never, handle: never, onUnreadable: never, onFollowed: never },
+    ...{ read: never, reread: never, learn: never, handle: never, onUnreadable: never, onFollowed: never },
     send: async (records: readonly LogRecord[]) => {
       for (const record of records)
         if (record.kind === 'carried' && !record.carried) seen.lost.push(encodeBase58(record.address));

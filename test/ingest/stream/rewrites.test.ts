@@ -25,6 +25,10 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
   const read = new Map<string, bigint>();
   /** The first request's reading is the first. */
   let rewrites = 0;
+  const take = (some: readonly string[], slot: bigint) => {
+    rewrites += 1;
+    for (const address of some) read.set(address, slot);
+  };
   const beside = createFollowedStream({
     ...{ client, commitment: 'confirmed', position: null, logger, signal: stop.signal },
     addresses: () => addresses,
@@ -34,10 +38,7 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
     onReached: () => {},
     onUnreadable: () => {},
     onAtWork: () => {},
-    read: (some, slot) => {
-      rewrites += 1;
-      for (const address of some) read.set(address, slot);
-    },
+    ...{ read: take, reread: take },
     onLate: () => {},
     onCeiling: (ceiling) => {
       if (ceiling !== null && ceiling >= 0n) beside.upTo(ceiling);

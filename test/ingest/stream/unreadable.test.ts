@@ -126,7 +126,7 @@ function doing(last: bigint | null) {
     },
     sweeper: {
       request: (slot) => done.push(`all at ${slot}`),
-      read: async (addresses, slot) => void done.push(`${addresses} at ${slot}`),
+      reread: (addresses, slot) => done.push(`${addresses} at ${slot}`),
     },
     ...{ reread: { add: () => {} }, readAll: (slot) => done.push(`all behind ${slot}`) },
     ...{ last: () => last, send: async () => {}, warn: () => {} },

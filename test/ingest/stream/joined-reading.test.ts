@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from 'vitest';
+import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { account, key, rawKey } from '../materialise/support/records.ts';
+import { until } from '../support/stream-stage.ts';
+
+const ADDRESSES = Array.from({ length: 1_000 }, (_, at) => key(`followed ${at}`));
+const FLAPS = 10n;
+/** Readings that the sweeper has under way side by side. */
+const AT_ONCE = 4;
+
+let stop: AbortController;
+afterEach(() => stop.abort());
+
+/** A sweeper before a node that answers nothing until it is let. */
+function sweeping() {
+  stop = new AbortController();
+  const seen = { underWay: 0, most: 0, asked: 0, read: new Map<string, bigint[]>() };
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const stateOf = (address: string, slot: bigint): AccountRecord => ({
+    ...account('any', rawKey('system'), new Uint8Array(8)),
+    ...{ source: 'rpc', slot, address: decodeKey(address) as Uint8Array },
+  });
+  const sweeper = createSweeper({
+    reader: {
+      read: async (addresses: readonly string[], notBefore: bigint) => {
+        seen.asked += 1;
+        seen.underWay += 1;
+        seen.most = Math.max(seen.most, seen.underWay);
+        await released;
+        seen.underWay -= 1;
+        for (const one of addresses) seen.read.set(one, [...(seen.read.get(one) ?? []), notBefore]);
+        return addresses.map((address) => stateOf(address, notBefore));
+      },
+    } as never,
+    ...{ programId: rawKey('program'), addresses: () => [], mints: () => [], brought: () => 100n },
+    ...{ named: async () => [], isKnown: () => true, isHistoryRead: async () => true },
+    ...{ learn: () => {}, onListed: () => {}, send: async () => {} },
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  return { sweeper, seen, release };
+}
+
+test('what is to be read again and again, faster than it can be, is one reading at a time, the last at the newest slot', async () => {
+  const { sweeper, seen, release } = sweeping();
+  for (let flap = 1n; flap <= FLAPS; flap += 1n) sweeper.reread(ADDRESSES, flap);
+  sweeper.reread([key('of an older slot')], 1n);
+  await until('it is asked for', () => seen.asked >= AT_ONCE);
+  expect([seen.asked, seen.most]).toEqual([AT_ONCE, AT_ONCE]);
+  release();
+  await until('all is read', () => seen.read.size === ADDRESSES.length + 1);
+  await until('nothing is under way', () => seen.underWay === 0);
+  expect(seen.most).toBe(AT_ONCE);
+  for (const address of ADDRESSES) expect(seen.read.get(address)).toEqual([1n, FLAPS]);
+  expect(seen.read.get(key('of an older slot'))).toEqual([FLAPS]);
+});
+
+test('a newcomer does not wait for it', async () => {
+  const { sweeper, seen, release } = sweeping();
+  sweeper.reread(ADDRESSES, 1n);
+  const newcomer = sweeper.read([key('newcomer')], 2n);
+  expect(seen.asked).toBe(AT_ONCE + 1);
+  release();
+  await newcomer;
+  expect(seen.read.get(key('newcomer'))).toEqual([2n]);
+});
