@@ -4,6 +4,8 @@ import { sameState } from '../slots/repeats.ts';
 
 /** What a stream beside the core has brought, by slot, until the core releases the slot. Pure: no clock, no I/O. */
 export interface FollowedSlots {
+  /** A stream begins: of write versions its own alone compare with one another. */
+  begun(): void;
   /** Takes one update. Answers the states that come late: their slot was handed out before, and its time is known. */
   take(update: Update): AccountUpdate[];
   /** Unix seconds of a slot that this stream has told of; null where it is not remembered, or nobody knows it. */
@@ -57,6 +59,8 @@ export function createFollowedSlots(
   const metas = new Map<bigint, bigint>();
   const standing = new Set<bigint>();
   let highest = reached;
+  /** What the stream of now has told: another server counts the writes from another number. */
+  let ofThisStream = new WeakSet<AccountUpdate>();
   /** States of the highest slot that is whole; null where an earlier run had them. */
   let newest: States | null = null;
   let handedOut = released ?? -1n;
@@ -95,6 +99,8 @@ export function createFollowedSlots(
     for (const state of pending.get(slot)?.values() ?? []) bytes -= sizeOf(state);
     for (const known of [pending, undated, metas, standing]) known.delete(slot);
   };
+  const isBefore = (update: AccountUpdate, known: AccountUpdate) =>
+    ofThisStream.has(known) && update.writeVersion < known.writeVersion;
   const late = (update: AccountUpdate): AccountUpdate[] => {
     if (times.has(update.slot) || isDated(update.slot)) return [update];
     undated.set(update.slot, [...(undated.get(update.slot) ?? []), update]);
@@ -110,24 +116,27 @@ export function createFollowedSlots(
     return dated;
   };
   const takeAccount = (update: AccountUpdate): AccountUpdate[] => {
+    const isOfHighest = update.slot === highest;
+    if (isOfHighest && newest === null) return [];
     const key = byteKey(update.address);
-    if (update.slot === highest) {
-      const known = newest?.get(key);
-      if (newest === null || (known !== undefined && sameState(known, update))) return [];
-    }
+    const known = (isOfHighest ? newest : pending.get(update.slot))?.get(key);
+    if (known !== undefined && isBefore(update, known)) return [];
+    ofThisStream.add(update);
     if (update.slot <= handedOut) {
-      if (update.slot === highest) newest?.set(key, update);
-      return late(update);
+      if (isOfHighest) newest?.set(key, update);
+      return isOfHighest && known !== undefined && sameState(known, update) ? [] : late(update);
     }
     const states: States = pending.get(update.slot) ?? new Map();
     pending.set(update.slot, states);
-    const known = states.get(key);
     bytes += sizeOf(update) - (known === undefined ? 0 : sizeOf(known));
     states.set(key, update);
     return [];
   };
 
   return {
+    begun: () => {
+      ofThisStream = new WeakSet();
+    },
     take: (update) => {
       if (update.type === 'account') return takeAccount(update);
       if (update.type !== 'blockMeta' && update.type !== 'slot') return [];

@@ -118,6 +118,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       let atWork = requests.streamed();
       newcomers.onNewStream(first.name);
       conflict.began('beside');
+      slots.begun();
       live = openWatchedStream({
         ...options,
         subscription: first,

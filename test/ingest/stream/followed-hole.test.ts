@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFollowedSlots } from '../../../ingest/stream/followed-stream/slots.ts';
 import { createFollowedStream } from '../../../ingest/stream/followed-stream/stream.ts';
-import type { Update } from '../../../ingest/stream/geyser/update.ts';
+import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
@@ -80,6 +80,40 @@ test('of a slot that died nothing is handed out, of its other version all', () =
   expect(beside.upTo(13n)).toEqual([account(13n)]);
 });
 
+const written = (slot: bigint, writeVersion: bigint, value: number): AccountUpdate => ({
+  ...account(slot, 1, value),
+  writeVersion,
+});
+const valuesOf = (states: readonly AccountUpdate[]) => states.map(({ data }) => data[0]);
+
+test.each([
+  ['in their order', [5n, 9n]],
+  ['in another', [9n, 5n]],
+] as const)('of two states of a slot the one that was written last stands, told %s', (_, versions) => {
+  const { beside, take } = besideAt(10n);
+  for (const version of versions) take(written(11n, version, Number(version)));
+  take(meta(11n), told(11n));
+  expect(valuesOf(beside.upTo(11n))).toEqual([9]);
+});
+
+test('write versions of two streams do not compare: what the later one tells stands', () => {
+  const { beside, take } = besideAt(10n);
+  take(written(11n, 900n, 1));
+  beside.begun();
+  take(written(11n, 7n, 2), written(11n, 5n, 3), meta(11n), told(11n));
+  expect(valuesOf(beside.upTo(11n))).toEqual([2]);
+});
+
+test('nor where the later one repeats a slot that is whole: its own order decides, in whatever order it tells it', () => {
+  const { beside, take } = besideAt(10n);
+  take(written(11n, 900n, 1), written(11n, 901n, 2), meta(11n), told(11n));
+  beside.begun();
+  take(written(11n, 8n, 2), written(11n, 7n, 1));
+  expect(valuesOf(beside.upTo(11n))).toEqual([2]);
+  expect(take(written(11n, 8n, 2), written(11n, 7n, 1))).toEqual([]);
+  expect(valuesOf(take(written(11n, 9n, 3)))).toEqual([3]);
+});
+
 /** A stream of one followed address before a provider that does what the test has it do. */
 function streaming() {
   const stop = new AbortController();
@@ -140,6 +174,22 @@ test('where streams begin without a replay, one after the other, what they may h
     onEnd({ message: 'the provider failed', code: 13, cancelled: false });
   }
   expect(readings).toEqual([200n, 300n, 400n].map((slot) => `reread address at ${slot}`));
+  stop.abort();
+  await running;
+});
+
+test('a stream that takes the place of another counts its writes anew', async () => {
+  const { beside, asked, stop } = streaming();
+  const running = beside.run();
+  beside.onCore();
+  for (const [at, version] of [900n, 5n].entries()) {
+    await awaited(() => expect(asked).toHaveLength(at + 1));
+    const { name, onUpdate, onEnd } = asked[at] as (typeof asked)[number];
+    for (const update of [meta(100n), written(101n, version, at)])
+      onUpdate({ ...update, filter: name } as Update);
+    onEnd({ message: 'the provider failed', code: 13, cancelled: false });
+  }
+  expect(valuesOf(beside.upTo(101n))).toEqual([1]);
   stop.abort();
   await running;
 });
