@@ -102,7 +102,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
   return {
     getAccountInfo: (address, read) =>
       call('getAccountInfo', [address, base64(read)], (result) => ({
-        slot: contextSlot(result, read?.minContextSlot),
+        slot: contextSlot(result, read),
         account: account((result as { value: unknown }).value),
       })),
     getMultipleAccounts: (addresses, read) =>
@@ -110,11 +110,11 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
         const values = (result as { value: unknown[] }).value;
         if (values.length !== addresses.length)
           throw new TypeError(`${values.length} of ${addresses.length} accounts`);
-        return { slot: contextSlot(result, read?.minContextSlot), accounts: values.map(account) };
+        return { slot: contextSlot(result, read), accounts: values.map(account) };
       }),
     getProgramAccounts: (program, read) =>
       call('getProgramAccounts', [program, base64(read, { withContext: true })], (result) => ({
-        slot: contextSlot(result, read?.minContextSlot),
+        slot: contextSlot(result, read),
         accounts: (result as { value: unknown[] }).value.map(ownedAccount),
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {

@@ -6,6 +6,8 @@ export interface ReadOptions {
   commitment?: Commitment;
   /** The answer must be of this slot or a later one. */
   minContextSlot?: bigint;
+  /** Of accounts: nor of one behind this, which the chain has not come to. */
+  mostContextSlot?: bigint;
   /** Of signatures: a node answers that keeps history from this slot on. */
   keptFrom?: bigint;
   /** Likewise, one that made the blocks about this slot: it has not jumped over them. */

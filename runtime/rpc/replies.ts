@@ -2,6 +2,7 @@ import { decodeBase58, decodeKey } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { messageOf } from '../errors.ts';
 import { RpcError } from './error.ts';
+import type { ReadOptions } from './port.ts';
 
 export interface RpcAccount {
   owner: Uint8Array;
@@ -38,11 +39,19 @@ export function slotOf(value: unknown): bigint {
   return BigInt(value as number);
 }
 
-/** @throws RpcError where the answer is older than was asked for: a cache may answer, or a node that ignores it. */
-export function contextSlot(result: unknown, least: bigint | undefined): bigint {
+/**
+ * @throws RpcError where the answer is older than was asked for: a cache may answer, or a node that ignores it; and where
+ * it is of a slot that its chain has not come to: it would be newer than whatever comes.
+ */
+export function contextSlot(
+  result: unknown,
+  { minContextSlot: least, mostContextSlot: most }: ReadOptions = {},
+): bigint {
   const slot = slotOf((result as { context: { slot: unknown } }).context.slot);
   if (least !== undefined && slot < least)
     throw new RpcError('behind', `an answer of slot ${slot} where ${least} was the least`);
+  if (most !== undefined && slot > most)
+    throw new RpcError('unreachable', `an answer of slot ${slot} where ${most} was the most`);
   return slot;
 }
 

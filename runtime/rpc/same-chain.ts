@@ -18,7 +18,7 @@ export interface SameChainOptions {
 /** Nodes round a time that they made of votes, and differ by no more. */
 const MOST_APART_S = 60;
 /** An epoch: no stream that goes on is so far behind its chain. */
-const MOST_AHEAD = 432_000n;
+export const MOST_AHEAD = 432_000n;
 /** Nor is a node of the chain that is well so far behind the stream; another chain may be. */
 const MOST_BEHIND = 1_000n;
 /** Where nothing is known either way it is asked again so much later. */

@@ -1,6 +1,7 @@
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
 import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
+import { MOST_AHEAD } from '../../../runtime/rpc/same-chain.ts';
 import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
@@ -41,12 +42,23 @@ function shortened(account: RpcAccount | null): RpcAccount | null {
   return account === null ? null : { ...account, data: account.data.subarray(0, MOST_STRANGERS_BYTES) };
 }
 
-/** @param timeOf unix seconds of a slot; null where nobody knows. */
+/**
+ * @param timeOf unix seconds of a slot; null where nobody knows.
+ * @param newest the newest slot of the chain that is known from elsewhere, which may be a later one than is asked for: a
+ * log may have ended days ago. Null where none is.
+ */
 export function createAccountReader(
   rpc: Rpc,
   expectedAt: (address: Uint8Array) => ExpectedAccount | null,
   timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
+  newest: () => bigint | null = () => null,
 ): AccountReader {
+  /** Where nothing is known of the chain an answer may be of any slot. */
+  const at = (notBefore: bigint): ReadOptions => {
+    const known = newest() ?? 0n;
+    const last = known > notBefore ? known : notBefore;
+    return { minContextSlot: notBefore, ...(last > 0n ? { mostContextSlot: last + MOST_AHEAD } : {}) };
+  };
   const toRecord = (
     address: string,
     account: RpcAccount | null,
@@ -95,13 +107,13 @@ export function createAccountReader(
   };
   return {
     read: async (addresses, notBefore) =>
-      recordsOf(await readParts(addresses, { minContextSlot: notBefore }), null, (account) => account),
+      recordsOf(await readParts(addresses, at(notBefore)), null, (account) => account),
     readOfStrangers: async (addresses, notBefore, expected) => {
-      const options = { minContextSlot: notBefore, mostBytes: MOST_STRANGERS_BYTES };
+      const options = { ...at(notBefore), mostBytes: MOST_STRANGERS_BYTES };
       return recordsOf(await readParts(addresses, options), expected, shortened);
     },
     readProgram: async (programId, notBefore, mostBytes) => {
-      const options = { minContextSlot: notBefore, ...(mostBytes === undefined ? {} : { mostBytes }) };
+      const options = { ...at(notBefore), ...(mostBytes === undefined ? {} : { mostBytes }) };
       try {
         return await readOwned(programId, options);
       } catch (error) {
@@ -110,6 +122,6 @@ export function createAccountReader(
         return readByPrefix(programId, options);
       }
     },
-    readByPrefix: (programId, notBefore) => readByPrefix(programId, { minContextSlot: notBefore }),
+    readByPrefix: (programId, notBefore) => readByPrefix(programId, at(notBefore)),
   };
 }

@@ -1,0 +1,90 @@
+import { afterEach, expect, test } from 'vitest';
+import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
+import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import type { AccountRecord } from '../../../schemas/records.ts';
+import { type AnsweringServer, type Asked, serveAnswers } from '../../support/answering.ts';
+import { key, rawKey } from '../materialise/support/records.ts';
+import { until } from '../support/stream-stage.ts';
+
+/** Where the stream is. */
+const BROUGHT = 460_000_000n;
+const FAR = BROUGHT + 1_000_000n;
+const TWO_DAYS = 432_000n;
+
+const servers: AnsweringServer[] = [];
+const stop = new AbortController();
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+/** A node that answers reading number `count`, from 1, as of some slot. */
+async function node(slotAt: (count: number) => bigint): Promise<string> {
+  let count = 0;
+  const server = await serveAnswers(({ body }: Asked) => {
+    const { id, method, params } = body as { id: number; method: string; params: unknown[] };
+    const reply = (result: unknown) => ({ body: { jsonrpc: '2.0', id, result } });
+    if (method === 'getBlockTime') return reply(1_000);
+    const of = (value: unknown) => reply({ context: { slot: Number(slotAt(++count)) }, value });
+    if (method === 'getProgramAccounts') return of([]);
+    return of((params[0] as string[]).map(() => null));
+  });
+  servers.push(server);
+  return server.url;
+}
+
+const readerOf = (urls: string[], newest: () => bigint | null) =>
+  createAccountReader(
+    createRpc(urls, { commitment: 'confirmed' }),
+    () => null,
+    async () => null,
+    newest,
+  );
+const slotsOf = (records: readonly AccountRecord[]) => [...new Set(records.map(({ slot }) => slot))];
+
+test('a reading of a slot that the chain has not come to is none, and another node is asked', async () => {
+  const [lying, honest] = [await node(() => FAR), await node(() => BROUGHT + 9n)];
+  const alone = readerOf([lying], () => null);
+  const refusal = { kind: 'unreachable' };
+  await expect(alone.read([key('a')], BROUGHT)).rejects.toMatchObject(refusal);
+  await expect(alone.readOfStrangers([key('a')], BROUGHT, 'mint')).rejects.toMatchObject(refusal);
+  await expect(alone.readProgram(key('program'), BROUGHT)).rejects.toMatchObject(refusal);
+  await expect(alone.readByPrefix(key('program'), BROUGHT)).rejects.toMatchObject(refusal);
+  const both = readerOf([lying, honest], () => null);
+  expect(slotsOf(await both.read([key('a')], BROUGHT))).toEqual([BROUGHT + 9n]);
+});
+
+test('a log that ended days ago has its accounts read once the stream is where the chain is, and one of a day ago before', async () => {
+  const url = await node(() => BROUGHT);
+  const dayBehind = BROUGHT - TWO_DAYS / 2n;
+  expect(slotsOf(await readerOf([url], () => dayBehind).read([key('a')], dayBehind))).toEqual([BROUGHT]);
+  let newest: bigint | null = 1_000n;
+  const reader = readerOf([url], () => newest);
+  await expect(reader.read([key('a')], 1_000n)).rejects.toThrow();
+  newest = BROUGHT - 1n;
+  expect(slotsOf(await reader.read([key('a')], 1_000n))).toEqual([BROUGHT]);
+});
+
+test('where nothing is known of the chain any slot is', async () => {
+  const reader = readerOf([await node(() => FAR)], () => null);
+  expect(slotsOf(await reader.read([key('a')], 0n))).toEqual([FAR]);
+});
+
+test('a sweep that has one such answer ends, and nothing of it is learnt or sent', async () => {
+  const learnt: AccountRecord[] = [];
+  const sent: bigint[] = [];
+  const addresses = Array.from({ length: 400 }, (_, at) => key(`followed ${at}`));
+  const sweeper = createSweeper({
+    reader: readerOf([await node((count) => (count === 3 ? FAR : BROUGHT))], () => BROUGHT),
+    ...{ programId: rawKey('program'), addresses: () => addresses, mints: () => [], brought: () => BROUGHT },
+    ...{ named: async () => [], isKnown: () => true, isHistoryRead: async () => true },
+    ...{ learn: (records) => learnt.push(...records), onListed: () => {} },
+    send: async (records) =>
+      void sent.push(...records.flatMap((one) => (one.kind === 'account' ? [one.slot] : []))),
+    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  sweeper.request(BROUGHT);
+  await until('all is read', () => sent.length >= addresses.length);
+  stop.abort();
+  expect(new Set(sent)).toEqual(new Set([BROUGHT]));
+  expect(slotsOf(learnt)).toEqual([BROUGHT]);
+});
