@@ -1,13 +1,9 @@
-import type { RpcAccount, SignatureInfo } from './replies.ts';
+import type { RpcAccount, SignatureInfo, SlotBounds } from './replies.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 
-export interface ReadOptions {
+export interface ReadOptions extends SlotBounds {
   commitment?: Commitment;
-  /** The answer must be of this slot or a later one. */
-  minContextSlot?: bigint;
-  /** Of accounts: nor of one behind this, which the chain has not come to. */
-  mostContextSlot?: bigint;
   /** Of signatures: a node answers that keeps history from this slot on. */
   keptFrom?: bigint;
   /** Likewise, one that made the blocks about this slot: it has not jumped over them. */

@@ -2,7 +2,6 @@ import { decodeBase58, decodeKey } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { messageOf } from '../errors.ts';
 import { RpcError } from './error.ts';
-import type { ReadOptions } from './port.ts';
 
 export interface RpcAccount {
   owner: Uint8Array;
@@ -30,6 +29,14 @@ export function sound<T>(method: string, read: () => T): T {
   }
 }
 
+/** What an answer may be of, both ends included. */
+export interface SlotBounds {
+  /** The answer must be of this slot or a later one. */
+  minContextSlot?: bigint;
+  /** Of accounts: nor of one behind this, which the chain has not come to. */
+  mostContextSlot?: bigint;
+}
+
 /** Of a slot every 400 ms a chain has so many in twelve thousand years: a state of a later one would stand for ever. */
 const MOST_SLOT = 1e12;
 
@@ -45,7 +52,7 @@ export function slotOf(value: unknown): bigint {
  */
 export function contextSlot(
   result: unknown,
-  { minContextSlot: least, mostContextSlot: most }: ReadOptions = {},
+  { minContextSlot: least, mostContextSlot: most }: SlotBounds = {},
 ): bigint {
   const slot = slotOf((result as { context: { slot: unknown } }).context.slot);
   if (least !== undefined && slot < least)
