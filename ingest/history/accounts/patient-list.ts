@@ -10,8 +10,11 @@ import { answersBeside } from './patient-read.ts';
 /** Failures in a row, the node answering behind each, until it is the list: a node may just be back. */
 const TRIES_ANSWERED = 3;
 
-/** Accounts of a program; or why there is no list of them: it is refused, or not answered where other questions are. */
-export type ProgramList = AccountRecord[] | 'refused' | 'silent';
+/** Why there is no list: it is refused, or not answered where other questions are; with the words of who failed. */
+export interface Unlisted {
+  why: 'refused' | 'silent';
+  words: string;
+}
 
 /**
  * Lists the accounts of a program, tried until it works or is seen not to; null where the signal was given first. A list
@@ -22,7 +25,7 @@ export function createPatientList(
   reader: Pick<AccountReader, 'read' | 'readProgram' | 'readByPrefix'>,
   programId: string,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
-): (notBefore: bigint) => Promise<ProgramList | null> {
+): (notBefore: bigint) => Promise<AccountRecord[] | Unlisted | null> {
   const answers = answersBeside(reader.read);
   let byPrefix = false;
   let wasSilent = false;
@@ -36,18 +39,19 @@ export function createPatientList(
       } catch (error) {
         if (error instanceof ConfigError) throw error;
         const kind = error instanceof RpcError ? error.kind : null;
-        const reason = { attempt, byPrefix, error: messageOf(error) };
+        const words = messageOf(error);
+        const reason = { attempt, byPrefix, error: words };
         byPrefix = !byPrefix;
         if (kind === 'refused') {
           logger.error(reason, 'no node lists the accounts of the program');
-          return 'refused';
+          return { why: 'refused', words };
         }
         logger.warn(reason, 'the accounts of the program were not listed');
         answered = kind === 'unreachable' && (await answers(notBefore)) ? answered + 1 : 0;
         if (answered === TRIES_ANSWERED) {
           wasSilent = true;
           logger.error(reason, 'no node answers with the accounts of the program, though with others');
-          return 'silent';
+          return { why: 'silent', words };
         }
         await pause(backoffMs(attempt), signal);
       }

@@ -1,13 +1,13 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import { inParallel } from '../../../runtime/parallel.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { createAccountReader } from '../../history/accounts/account-reader.ts';
+import { createPatientList } from '../../history/accounts/patient-list.ts';
 import { createPatientRead, leftOut, type ReadAccounts } from '../../history/accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
@@ -33,7 +33,7 @@ export interface BackfillAccountsOptions {
 
 export interface BackfilledAccounts {
   accounts: number;
-  /** Why the program's accounts were not listed, in the node's words: those are read that are known. Null where they were. */
+  /** Why the program's accounts were not listed, in the words of who failed: those are read that are known. Null where they were. */
   unlisted: string | null;
   /** What was listed lacks accounts that are there: of those the ones are read that something names. */
   isPart: boolean;
@@ -77,11 +77,9 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
 
   const isOfProgram = ({ owner, lamports }: AccountRecord) =>
     lamports > 0n && Buffer.compare(owner, program) === 0;
-  const owned = await reader.readProgram(programId, notBefore).catch((error) => {
-    if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
-    unlisted = error.message;
-    return [];
-  });
+  const listed = (await createPatientList(reader, programId, options)(notBefore)) ?? [];
+  const owned = 'why' in listed ? [] : listed;
+  if ('why' in listed) unlisted = listed.words;
   const lacks = lacksOf(program, owned);
   isPart = lacks.short > 0;
   for (const address of [...lacks.named, encodeBase58(configAddress(program))])

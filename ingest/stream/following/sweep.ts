@@ -125,8 +125,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     const notBefore = brought > least ? brought : least;
     const answer = await list(notBefore);
     if (answer === null) return;
-    if (typeof answer === 'string') tell(answer);
-    const owned = typeof answer === 'string' ? null : answer;
+    const owned = 'why' in answer ? null : answer;
+    if ('why' in answer) tell(answer.why);
     const lacks = lacksOf(programId, owned ?? []);
     learn(owned ?? []);
     for (const some of chunks(owned ?? [], RECORDS_AT_ONCE)) await sendBehind(some);

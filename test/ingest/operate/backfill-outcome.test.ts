@@ -190,13 +190,19 @@ test('a place is of no log but its own', async () => {
   }
 });
 
-test('where no node lists the accounts of the program transactions are read all the same, and it is told', async () => {
-  const { out, err } = await backfilled(0n, [], { scans: 'none' });
-  expect(out).toEqual([expect.stringMatching(/^1 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
-  expect(err).toEqual([
-    expect.stringMatching(/^no node lists the accounts .* getProgramAccounts, and run it again$/),
-  ]);
-});
+test.each([
+  ['refuses', 'none'],
+  ['does not answer', 'silent'],
+] as const)(
+  'where a node %s the list of accounts transactions are read all the same, and it is told',
+  async (_, scans) => {
+    const { out, err } = await backfilled(0n, [], { scans });
+    expect(out).toEqual([expect.stringMatching(/^1 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
+    expect(err).toEqual([
+      expect.stringMatching(/^no node lists the accounts .* getProgramAccounts, and run it again$/),
+    ]);
+  },
+);
 
 test('a list of accounts that lacks some is told, with what to do', async () => {
   const whole = Number((await backfilled(0n, [])).out[0]?.split(' ')[0]);
