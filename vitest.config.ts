@@ -61,7 +61,7 @@ const TOGETHER = [
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
   'test/api/latest/{ahead,changed-rows,folded,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
-  'test/api/stream/{client,missed,position,posts-away,ranking-questions,telling}.test.ts',
+  'test/api/stream/{client,late-posts,missed,position,posts-away,ranking-questions,telling}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{coalesce,places,shared-reads}.test.ts',
   'test/explorer/!(browser|coin-page|ranking-page|status-age).test.ts',

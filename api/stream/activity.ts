@@ -10,7 +10,7 @@ import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
-import { createEventWindow, type EventWindow, type Fresh, identityOf, recentOf } from './event-window.ts';
+import { createEventWindow, type EventWindow, type Fresh, identityOf, missedSince } from './event-window.ts';
 import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
 
 /** An event, where a client is that has it, and whose it is. */
@@ -115,13 +115,8 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       if (identities.length === MOST_RECENT) return { events: [], gap: 'the position is too old' };
       if (identities.length === most)
         return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
-      if (recentOf(identities)(since.slot) !== since.recent)
-        return { events: [], gap: 'events came late, in slots that were told already' };
-      const { fresh: all } = createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).movedTo(
-        until.slot,
-        until.closedGaps,
-        identities,
-      );
+      const all = missedSince(since, until, identities);
+      if (all === null) return { events: [], gap: 'events came late, in slots that were told already' };
       const mine = mint === null ? all : mineOf(all, identities, mint);
       if (mine.length > MOST_MISSED)
         return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
@@ -139,16 +134,6 @@ interface IndexPosition {
 function indexPosition(view: View): IndexPosition {
   const { applied, gaps, openGaps } = view.state();
   return { slot: BigInt(applied.slot), closedGaps: gaps.length - openGaps.length };
-}
-
-/** The events that a client has who is at this position. */
-function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosition): EventIdentity[] {
-  let inSlot = 0;
-  return identities.filter((row) => {
-    const at = BigInt(row.slot);
-    if (at === slot) inSlot += 1;
-    return at < slot || (at === slot && inSlot <= ordinal);
-  });
 }
 
 function mineOf(fresh: readonly Fresh[], identities: readonly EventIdentity[], mint: string): Fresh[] {

@@ -18,8 +18,9 @@ export interface EventWindow {
   /** From which slot on identities are to be read to move to another. */
   readFrom(): bigint;
   /**
-   * The window up to `slot`, and the events that are new in it, in the order of the chain. One that came late, into a slot
-   * that was told already, is told too, and leaves the position at the tip. This window stays as it is.
+   * The window up to `slot`, and the events that are new in it, in the order of the chain. Those that came late, into
+   * slots that were told already, stand first: whoever has a new one has them too, wherever he is cut off. Of gaps that
+   * were closed meanwhile no position says so, for who has these has not been told of them. This window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
   movedTo(slot: bigint, closedGaps: number, identities: readonly EventIdentity[]): MovedWindow;
@@ -42,26 +43,55 @@ export function createEventWindow(
     movedTo: (to, gaps, rows) => {
       const known = new Set(identities.map(identityOf));
       const positionAt = positionsIn(rows);
-      const window = createEventWindow(to, gaps, rows);
-      const tip = window.tip();
+      const lastKnown = rows.findLastIndex((row) => known.has(identityOf(row)));
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
-      const late: Fresh[] = [];
-      for (const row of rows) {
+      const late: string[] = [];
+      let ordinalAtTip = 0;
+      for (const [at, row] of rows.entries()) {
         const text = row.slot;
         const ordinal = (ordinals.get(text) ?? 0) + 1;
         ordinals.set(text, ordinal);
         const identity = identityOf(row);
-        if (known.has(identity)) continue;
         const slot = BigInt(text);
-        const isLate = slot < before.slot || (slot === before.slot && ordinal <= before.ordinal);
-        if (isLate) late.push({ identity, position: tip });
-        else fresh.push({ identity, position: positionAt(slot, ordinal, gaps) });
+        if (slot === before.slot && at <= lastKnown) ordinalAtTip = ordinal;
+        if (known.has(identity)) continue;
+        if (slot < before.slot || (slot === before.slot && at < lastKnown)) late.push(identity);
+        else fresh.push({ identity, position: positionAt(slot, ordinal, before.closedGaps) });
       }
-      // Who has a late one has all the others.
-      return { window, fresh: [...fresh, ...late] };
+      const withLate = positionAt(before.slot, ordinalAtTip, before.closedGaps);
+      // Not before the last of them has anybody all that the counts of the new place stand for.
+      const told = late.map((identity, at) => ({
+        identity,
+        position: at === late.length - 1 ? withLate : before,
+      }));
+      return { window: createEventWindow(to, gaps, rows), fresh: [...told, ...fresh] };
     },
   };
+}
+
+/** What a client at `since` has not been told of all up to `until`; null where something came in behind it. */
+export function missedSince(
+  since: ChainPosition,
+  until: ChainPosition,
+  identities: readonly EventIdentity[],
+): Fresh[] | null {
+  if (recentOf(identities)(since.slot) !== since.recent) return null;
+  return createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).movedTo(
+    until.slot,
+    until.closedGaps,
+    identities,
+  ).fresh;
+}
+
+/** The events that a client has who is at this position. */
+function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosition): EventIdentity[] {
+  let inSlot = 0;
+  return identities.filter((row) => {
+    const at = BigInt(row.slot);
+    if (at === slot) inSlot += 1;
+    return at < slot || (at === slot && inSlot <= ordinal);
+  });
 }
 
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>
@@ -78,7 +108,7 @@ function positionsIn(rows: readonly EventIdentity[]) {
 }
 
 /** How many events the last slots up to one have, of rows in the order of the chain. */
-export function recentOf(rows: readonly EventIdentity[]): (slot: bigint) => number {
+function recentOf(rows: readonly EventIdentity[]): (slot: bigint) => number {
   return recentIn(
     rows.map((row) => BigInt(row.slot)),
     WINDOW_SLOTS,

@@ -50,17 +50,16 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
         await begin();
         return [];
       }
-      const before = tip.id;
+      const before = tip;
       const had = new Set(known.map(({ id }) => id));
-      const { rows } = await read(windowBefore(before));
+      const { rows } = await read(windowBefore(before.id));
       known = rows;
-      const id = rows.length === 0 ? before : numberOf(rows.at(-1) as AgentPost);
+      const id = rows.length === 0 ? before.id : numberOf(rows.at(-1) as AgentPost);
       tip = { id, recent: recentOf(rows)(id) };
       return inOrder(
         rows.filter((post) => !had.has(post.id)),
         rows,
         before,
-        tip,
       );
     },
     missed: async (since, until, mint) => {
@@ -68,7 +67,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
       const { rows } = await read(windowBefore(since.id));
       if (recentOf(rows)(since.id) !== since.recent || rows.length > MOST) return null;
       const fresh = rows.filter((post) => numberOf(post) > since.id && numberOf(post) <= until.id);
-      return inOrder(fresh, rows, since.id, until).filter(({ post }) => mint === null || post.mint === mint);
+      return inOrder(fresh, rows, since).filter(({ post }) => mint === null || post.mint === mint);
     },
   };
 }
@@ -78,21 +77,15 @@ const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n
 
 const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WINDOW_POSTS);
 
-/** Those that came late, behind a higher number, stand last: who has one of them has all the others. */
-function inOrder(
-  fresh: readonly AgentPost[],
-  rows: readonly AgentPost[],
-  before: bigint,
-  tip: PostPosition,
-): FreshPost[] {
-  const late = fresh.filter((post) => numberOf(post) <= before);
-  const next = fresh.filter((post) => numberOf(post) > before);
+/** Those that came late, behind a higher number, stand first: whoever has a new one has them too, wherever he is cut off. */
+function inOrder(fresh: readonly AgentPost[], rows: readonly AgentPost[], before: PostPosition): FreshPost[] {
+  const late = fresh.filter((post) => numberOf(post) <= before.id);
+  const next = fresh.filter((post) => numberOf(post) > before.id);
   const recent = recentOf(rows);
+  const at = (id: bigint): PostPosition => ({ id, recent: recent(id) });
   return [
-    ...next.map((post) => ({
-      post,
-      position: { id: numberOf(post), recent: recent(numberOf(post)) },
-    })),
-    ...late.map((post) => ({ post, position: tip })),
+    // Not before the last of them has anybody all that its count stands for.
+    ...late.map((post, place) => ({ post, position: place === late.length - 1 ? at(before.id) : before })),
+    ...next.map((post) => ({ post, position: at(numberOf(post)) })),
   ];
 }

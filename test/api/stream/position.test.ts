@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createEventWindow } from '../../../api/stream/event-window.ts';
+import { createEventWindow, missedSince } from '../../../api/stream/event-window.ts';
 import { type ChainPosition, positionText, readPosition } from '../../../api/stream/position.ts';
 import type { EventIdentity } from '../../../clickhouse/queries/activity/stream-events.ts';
 
@@ -57,13 +57,63 @@ describe('a window over the last slots', () => {
     );
   });
 
-  test('what comes late into a slot that was told is told after what is new, and leaves the position at the tip', () => {
+  test('what comes late into a slot that was told is told before what is new', () => {
     const before = createEventWindow(10n, 0, [event(9, 1), event(10, 1)]);
     const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
-    const { window, fresh } = before.movedTo(11n, 0, rows);
-    expect(fresh.map(({ identity }) => identity)).toEqual(['s11.0000.0', 's9.0002.0', 's10.0000.0']);
-    expect(fresh.at(-1)?.position).toEqual(window.tip());
-    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 });
+    const { window, fresh } = before.movedTo(11n, 1, rows);
+    expect(fresh.map(({ identity, position }) => [identity, position])).toEqual([
+      // Who has the first alone is where he was, and told of a gap when he comes back.
+      ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, closedGaps: 0 }],
+      ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, closedGaps: 0 }],
+      // Nor has he been told that a gap was closed.
+      ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 }],
+    ]);
+    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 1 });
+  });
+
+  test('wherever one is cut off, what was told and what is told to who comes back are all there is, or it is a gap', () => {
+    const one = fc.record({ isLate: fc.boolean(), back: fc.nat({ max: 8 }), order: fc.nat({ max: 9 }) });
+    const looks = fc.array(fc.array(one, { maxLength: 5 }), { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(looks, fc.array(fc.boolean()), (drawn, closes) => {
+        let window = createEventWindow(100n, 0, []);
+        let all: EventIdentity[] = [];
+        let closed = 0;
+        const told: { identity: string; position: ChainPosition; of: number }[] = [];
+        const cut = (upTo: number, of: number) => {
+          const since = told[upTo]?.position ?? { slot: 100n, ordinal: 0, recent: 0, closedGaps: 0 };
+          const until = window.tip();
+          const missed = since.closedGaps === until.closedGaps ? missedSince(since, until, all) : null;
+          const had = told.slice(0, upTo + 1).map(({ identity }) => identity);
+          if (missed === null) return;
+          const has = new Set([...had, ...missed.map(({ identity }) => identity)]);
+          expect(all.map((row) => `${row.signature}.0`).filter((row) => !has.has(row))).toEqual([]);
+          // Nothing twice, where nothing of his last look was left out.
+          if (told[upTo + 1]?.of !== of) expect(has.size).toBe(had.length + missed.length);
+        };
+        drawn.forEach((events, look) => {
+          const slot = 101 + look;
+          const more = events.map(({ isLate, back, order }) => event(isLate ? slot - 1 - back : slot, order));
+          const known = new Set(all.map(({ signature }) => signature));
+          all = [
+            ...all,
+            ...new Map(
+              more.filter(({ signature }) => !known.has(signature)).map((row) => [row.signature, row]),
+            ).values(),
+          ].toSorted(byChain);
+          closed += closes[look] === true ? 1 : 0;
+          const { window: moved, fresh } = window.movedTo(BigInt(slot), closed, all);
+          window = moved;
+          told.push(...fresh.map((each) => ({ ...each, of: look })));
+          for (let upTo = -1; upTo < told.length; upTo += 1) cut(upTo, look);
+        });
+        // Who was told all of it goes on without a gap, where none was closed.
+        const last = told.at(-1);
+        if (last !== undefined && last.position.closedGaps === closed)
+          expect(missedSince(last.position, window.tip(), all)).toEqual([]);
+      }),
+      { seed: SEED },
+    );
   });
 });
 
