@@ -19,6 +19,12 @@ export interface GapPlaceRow {
   first_slot: string | null;
 }
 
+/**
+ * Who follows events looks so many slots back from what is applied for those that came late. What comes in further behind
+ * is counted, in the row of its partition.
+ */
+export const WINDOW_SLOTS = 64n;
+
 export interface AppliedRow {
   topic: string;
   log_partition: number;
@@ -36,6 +42,8 @@ export interface AppliedRow {
   followed: string | null;
   /** Of that slot, or of a lower one where no more is known. */
   followed_time: number | null;
+  /** Of this partition, with events further behind than WINDOW_SLOTS. */
+  late_batches: number;
 }
 
 export interface DeadLetterRow {

@@ -1,4 +1,5 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
+import { WINDOW_SLOTS } from '../../clickhouse/progress-tables.ts';
 import {
   type EventIdentity,
   eventIdentities,
@@ -11,7 +12,7 @@ import type { Latest } from '../latest/latest.ts';
 import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
 import { createEventWindow, type EventWindow, type Fresh, identityOf, missedSince } from './event-window.ts';
-import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
+import type { ChainPosition, FilledIn } from './position.ts';
 
 /** An event, where a client is that has it, and whose it is. */
 export interface ChainEvent {
@@ -34,8 +35,11 @@ const MOST_AT_ONCE = 2_000;
 const MOST_RECENT = 20_000;
 /** What one client may have missed and still be told event by event. */
 const MOST_MISSED = 1_000;
+/** How often those who listen are told at most that events came late: whoever reads history again brings them for hours. */
+const LATE_EVERY_MS = 10_000;
+const CAME_LATE = 'events came late, in slots that were told already';
 
-const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, closedGaps: 0 };
+const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
 const NOTHING: ActivityNews = { events: [], gap: null };
 
 export interface ActivityFeed {
@@ -50,8 +54,10 @@ export interface ActivityFeed {
 }
 
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
-export function createActivityFeed(latest: Latest): ActivityFeed {
+export function createActivityFeed(latest: Latest, now = () => performance.now()): ActivityFeed {
   let at: { store: Store; window: EventWindow; made: Memo<IndexPosition> } | null = null;
+  let lateToldAt = Number.NEGATIVE_INFINITY;
+  const mayTellLate = () => now() - lateToldAt >= LATE_EVERY_MS;
   // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
   const currentStore = () => asideOf(latest.currentStore(), 'streams', 1);
   const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);
@@ -61,9 +67,9 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
     const made = await latest.read(indexPosition);
     // Nothing was applied since: whoever comes and goes asks nothing anew.
     if (at !== null && at.store === store && latest.held(at.made)) return;
-    const { slot, closedGaps } = made.value;
+    const { slot } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
-    const window = createEventWindow(slot, closedGaps, await eventIdentities(store, from, slot, MOST_RECENT));
+    const window = createEventWindow(slot, made.value, await eventIdentities(store, from, slot, MOST_RECENT));
     at = { store, window, made };
   };
 
@@ -76,10 +82,13 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
         await begin(store);
         return NOTHING;
       }
-      if (at.store === store && latest.held(at.made)) return NOTHING;
+      const tip = at.window.tip();
+      const waits = at.made.value.late !== tip.late;
+      if (at.store === store && latest.held(at.made) && !(waits && mayTellLate())) return NOTHING;
       const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
-      const tip = at.window.tip();
+      // Until it is told of, everybody's place is still one from before it came.
+      const late = mayTellLate() ? made.value.late : tip.late;
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
         return { events: [], gap: 'another database serves by now, and it is not as far' };
@@ -90,21 +99,20 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
         await begin(store);
         return { events: [], gap: 'too much happened at once' };
       }
-      const { window, fresh } = at.window.movedTo(slot, closedGaps, identities);
+      const { window, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
       const isTooMuch = fresh.length > MOST_AT_ONCE;
       const events = isTooMuch ? [] : await read(store, fresh, identities);
       // Not before they are read: where that fails they are news the next time.
       at = { store, window, made };
+      if (late !== tip.late) lateToldAt = now();
       if (isTooMuch) return { events, gap: 'too much happened at once' };
-      const gap =
-        closedGaps === tip.closedGaps ? null : 'a gap of history was closed: its events are in the list';
-      return { events, gap };
+      return { events, gap: filledIn(tip, { closedGaps, late }) };
     },
     missed: async (since, until, mint) => {
       const store = missedStore();
       if (since.slot > until.slot) return { events: [], gap: 'the position is not known here' };
-      if (since.closedGaps !== until.closedGaps)
-        return { events: [], gap: 'a gap of history was closed meanwhile: its events are in the list' };
+      const gap = filledIn(since, until);
+      if (gap !== null) return { events: [], gap };
       const from = since.slot > WINDOW_SLOTS ? since.slot - WINDOW_SLOTS : 0n;
       // A client says himself how far back he is: what that would cost is looked at first.
       if (await hasManyEvents(store, from, until.slot, MOST_RECENT))
@@ -116,7 +124,7 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
       if (identities.length === most)
         return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
       const all = missedSince(since, until, identities);
-      if (all === null) return { events: [], gap: 'events came late, in slots that were told already' };
+      if (all === null) return { events: [], gap: CAME_LATE };
       const mine = mint === null ? all : mineOf(all, identities, mint);
       if (mine.length > MOST_MISSED)
         return { events: [], gap: `more than ${MOST_MISSED} events were missed` };
@@ -125,15 +133,21 @@ export function createActivityFeed(latest: Latest): ActivityFeed {
   };
 }
 
-interface IndexPosition {
+interface IndexPosition extends FilledIn {
   slot: bigint;
-  closedGaps: number;
 }
 
-/** How far the index is, and how many gaps of history were closed. */
+/** How far the index is, and how often something was filled in behind that. */
 function indexPosition(view: View): IndexPosition {
   const { applied, gaps, openGaps } = view.state();
-  return { slot: BigInt(applied.slot), closedGaps: gaps.length - openGaps.length };
+  const closedGaps = gaps.length - openGaps.length;
+  return { slot: BigInt(applied.slot), closedGaps, late: applied.late_batches };
+}
+
+/** Why what was filled in since is not told event by event; null where nothing was. */
+function filledIn(since: FilledIn, until: FilledIn): string | null {
+  if (since.closedGaps !== until.closedGaps) return 'a gap of history was closed: its events are in the list';
+  return since.late === until.late ? null : CAME_LATE;
 }
 
 function mineOf(fresh: readonly Fresh[], identities: readonly EventIdentity[], mint: string): Fresh[] {

@@ -1,5 +1,6 @@
+import { WINDOW_SLOTS } from '../../clickhouse/progress-tables.ts';
 import type { EventIdentity } from '../../clickhouse/queries/activity/stream-events.ts';
-import { type ChainPosition, WINDOW_SLOTS } from './position.ts';
+import type { ChainPosition, FilledIn } from './position.ts';
 import { recentIn } from './recent.ts';
 
 /** An event that nobody was told of, and where a client is that has it. */
@@ -19,11 +20,11 @@ export interface EventWindow {
   readFrom(): bigint;
   /**
    * The window up to `slot`, and the events that are new in it, in the order of the chain. Those that came late, into
-   * slots that were told already, stand first: whoever has a new one has them too, wherever he is cut off. Of gaps that
-   * were closed meanwhile no position says so, for who has these has not been told of them. This window stays as it is.
+   * slots that were told already, stand first: whoever has a new one has them too, wherever he is cut off. That
+   * more was filled in no position says, for who has these has not been told of that. This window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
-  movedTo(slot: bigint, closedGaps: number, identities: readonly EventIdentity[]): MovedWindow;
+  movedTo(slot: bigint, filledIn: FilledIn, identities: readonly EventIdentity[]): MovedWindow;
 }
 
 export interface MovedWindow {
@@ -33,16 +34,16 @@ export interface MovedWindow {
 
 export function createEventWindow(
   slot: bigint,
-  closedGaps: number,
+  filledIn: FilledIn,
   identities: readonly EventIdentity[],
 ): EventWindow {
-  const before = positionsIn(identities)(slot, countIn(identities, slot), closedGaps);
+  const before = positionsIn(identities, filledIn)(slot, countIn(identities, slot));
   return {
     tip: () => before,
     readFrom: () => (slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n),
-    movedTo: (to, gaps, rows) => {
+    movedTo: (to, newest, rows) => {
       const known = new Set(identities.map(identityOf));
-      const positionAt = positionsIn(rows);
+      const positionAt = positionsIn(rows, filledIn);
       const lastKnown = rows.findLastIndex((row) => known.has(identityOf(row)));
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
@@ -57,15 +58,15 @@ export function createEventWindow(
         if (slot === before.slot && at <= lastKnown) ordinalAtTip = ordinal;
         if (known.has(identity)) continue;
         if (slot < before.slot || (slot === before.slot && at < lastKnown)) late.push(identity);
-        else fresh.push({ identity, position: positionAt(slot, ordinal, before.closedGaps) });
+        else fresh.push({ identity, position: positionAt(slot, ordinal) });
       }
-      const withLate = positionAt(before.slot, ordinalAtTip, before.closedGaps);
+      const withLate = positionAt(before.slot, ordinalAtTip);
       // Not before the last of them has anybody all that the counts of the new place stand for.
       const told = late.map((identity, at) => ({
         identity,
         position: at === late.length - 1 ? withLate : before,
       }));
-      return { window: createEventWindow(to, gaps, rows), fresh: [...told, ...fresh] };
+      return { window: createEventWindow(to, newest, rows), fresh: [...told, ...fresh] };
     },
   };
 }
@@ -77,11 +78,8 @@ export function missedSince(
   identities: readonly EventIdentity[],
 ): Fresh[] | null {
   if (recentOf(identities)(since.slot) !== since.recent) return null;
-  return createEventWindow(since.slot, since.closedGaps, upTo(identities, since)).movedTo(
-    until.slot,
-    until.closedGaps,
-    identities,
-  ).fresh;
+  return createEventWindow(since.slot, since, upTo(identities, since)).movedTo(until.slot, until, identities)
+    .fresh;
 }
 
 /** The events that a client has who is at this position. */
@@ -97,13 +95,14 @@ function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosi
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>
   rows.filter((row) => BigInt(row.slot) === slot).length;
 
-function positionsIn(rows: readonly EventIdentity[]) {
+function positionsIn(rows: readonly EventIdentity[], { closedGaps, late }: FilledIn) {
   const recent = recentOf(rows);
-  return (slot: bigint, ordinal: number, closedGaps: number): ChainPosition => ({
+  return (slot: bigint, ordinal: number): ChainPosition => ({
     slot,
     ordinal,
     recent: recent(slot),
     closedGaps,
+    late,
   });
 }
 

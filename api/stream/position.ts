@@ -1,13 +1,18 @@
+/** How often the past was filled in far behind: gaps of history that were closed, and batches that came late. */
+export interface FilledIn {
+  closedGaps: number;
+  late: number;
+}
+
 /**
  * Up to where a client has the events of the chain: the first `ordinal` events of `slot`, in the chain's order, and all
- * of the slots before it. The two counts tell whether something came in behind that since: how many events the last
- * WINDOW_SLOTS slots up to this one had, and how many gaps of history were closed.
+ * of the slots before it. The counts tell whether something came in behind that since: how many events the last
+ * WINDOW_SLOTS slots up to this one had, and how often something was filled in before those.
  */
-export interface ChainPosition {
+export interface ChainPosition extends FilledIn {
   slot: bigint;
   ordinal: number;
   recent: number;
-  closedGaps: number;
 }
 
 /** Up to which post a client has them, and how many the last WINDOW_POSTS numbers up to it stand for. */
@@ -22,17 +27,20 @@ export interface Position {
   post?: PostPosition;
 }
 
-export const WINDOW_SLOTS = 64n;
 export const WINDOW_POSTS = 100n;
 
 export function positionText({ chain, post }: Position): string {
   const parts: string[] = [];
-  if (chain !== undefined) parts.push(`e${chain.slot}.${chain.ordinal}.${chain.recent}.${chain.closedGaps}`);
+  if (chain !== undefined) {
+    const { slot, ordinal, recent, closedGaps, late } = chain;
+    parts.push(`e${[slot, ordinal, recent, closedGaps, ...(late === 0 ? [] : [late])].join('.')}`);
+  }
   if (post !== undefined) parts.push(`p${post.id}.${post.recent}`);
   return parts.join('-');
 }
 
-const CHAIN = /^e(\d{1,19})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/;
+/** One without the last was given before anything came late, or by a version that did not count that. */
+const CHAIN = /^e(\d{1,19})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?$/;
 const POST = /^p(\d{1,19})\.(\d{1,9})$/;
 
 /** Reads an id that a client sends back; null where it is none of ours. */
@@ -42,12 +50,13 @@ export function readPosition(text: string): Position | null {
     const chain = CHAIN.exec(part);
     const post = POST.exec(part);
     if (chain !== null) {
-      const [, slot = '', ordinal, recent, closedGaps] = chain;
+      const [, slot = '', ordinal, recent, closedGaps, late = 0] = chain;
       position.chain = {
         slot: BigInt(slot),
         ordinal: Number(ordinal),
         recent: Number(recent),
         closedGaps: Number(closedGaps),
+        late: Number(late),
       };
     } else if (post !== null) position.post = { id: BigInt(post[1] as string), recent: Number(post[2]) };
     else return null;

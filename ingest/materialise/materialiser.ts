@@ -239,7 +239,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const { batch, memory: mine, failures, place, before, owned, lost } = made;
     // What it wrote before one beside it failed may be lost: it is written again as a whole.
     await memory.lookBack(mine, batch, failures, before.offset);
-    const progress = advance(before, batch, Date.now());
+    const progress = advance(before, batch, Date.now(), made);
     // Readings are told of as they are written: to hold up the next of them has them come together.
     const quiet =
       !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');

@@ -5,6 +5,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
 import { type GapPlace, gapAfter } from './gap-rows.ts';
+import { type EventsOfBatch, isLate } from './late-events.ts';
 
 /** What a partition's row in `applied` says; carried on from batch to batch. */
 export interface Progress {
@@ -20,6 +21,8 @@ export interface Progress {
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
+  /** How many of its batches brought events too far behind for who looks at the newest slots. */
+  lateBatches: number;
   /** That by which this process had the partition then; null where it was read, or nobody else reads the log. */
   assignment: number | null;
 }
@@ -37,7 +40,7 @@ type StoredGap = Omit<GapRow, 'to_time'> &
 export async function readProgress(store: Store, topic: Topic, partition: number): Promise<Progress> {
   const [row] = await store.query<StoredRow>(
     `SELECT log_offset, slot, block_time, last_signature, last_signature_slot, last_signature_index, written_at,
-       followed, followed_time
+       followed, followed_time, late_batches
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
@@ -73,6 +76,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             slot: BigInt(row.followed),
             blockTime: row.followed_time === null ? null : Number(row.followed_time),
           },
+    lateBatches: row?.late_batches ?? 0,
     gaps: new Map(
       gaps.map((gap) => [
         BigInt(gap.from_slot),
@@ -105,14 +109,16 @@ export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
     written_at: progress.writtenAt === null ? null : String(progress.writtenAt),
     followed: progress.followed?.slot.toString() ?? null,
     followed_time: progress.followed?.blockTime ?? null,
+    late_batches: progress.lateBatches,
   };
 }
 
-/** Where a partition stands behind a batch. @param now unix milliseconds */
-export function advance(before: Progress, batch: LogBatch, now: number): Progress {
+/** Where a partition stands behind a batch. @param now unix milliseconds @param made what the batch came to */
+export function advance(before: Progress, batch: LogBatch, now: number, made: EventsOfBatch): Progress {
   const writtenAt = writtenUpTo(before, batch, now);
   const assignment = batch.assignment ?? null;
-  const progress: Progress = { ...before, writtenAt, assignment, gaps: new Map(before.gaps) };
+  const lateBatches = before.lateBatches + (isLate(made, before) ? 1 : 0);
+  const progress: Progress = { ...before, writtenAt, assignment, lateBatches, gaps: new Map(before.gaps) };
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
     if (record.kind === 'gap')

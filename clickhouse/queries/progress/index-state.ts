@@ -20,6 +20,8 @@ export interface AppliedState {
   verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
+  /** How often events came in too far behind for who looks at the newest slots, in gaps not counted. */
+  late_batches: number;
 }
 
 /** A row of a partition that is applied, a topic's partitions, or how far a partition is verified. */
@@ -35,6 +37,7 @@ interface AppliedPart {
   last_signature_slot: string;
   last_signature_index: number;
   applied_at: string;
+  late_batches: number;
 }
 
 /** There are few rows, and to have the engine add them up costs several times as much as to read them. */
@@ -42,13 +45,13 @@ export async function appliedState(store: Store): Promise<AppliedState> {
   const rows = await store.query<AppliedPart>(
     `SELECT 'applied' AS part, topic, slot, block_time, ifNull(a.followed, slot) AS followed,
        if(a.followed IS NULL, block_time, a.followed_time) AS followed_time,
-       last_signature, last_signature_slot, last_signature_index, applied_at
+       last_signature, last_signature_slot, last_signature_index, applied_at, late_batches
      FROM applied AS a FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'declared', topic, toUInt64(partitions), NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
+     SELECT 'declared', topic, toUInt64(partitions), NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), toUInt32(0)
      FROM log_partitions FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'verified', 'transactions', slot, NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0)
+     SELECT 'verified', 'transactions', slot, NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), toUInt32(0)
      FROM verified FINAL`,
     {},
   );
@@ -71,6 +74,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
     last_signature: applied.toSorted(byLastSignature).at(-1)?.last_signature ?? null,
     verified_slot: lowestVerified?.slot ?? null,
     applied_at: String(applied.reduce((newest, row) => Math.max(newest, Number(row.applied_at)), 0)),
+    late_batches: applied.reduce((sum, row) => sum + row.late_batches, 0),
   };
 }
 

@@ -6,6 +6,8 @@ import type { EventIdentity } from '../../../clickhouse/queries/activity/stream-
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 
+const NOTHING = { closedGaps: 0, late: 0 };
+
 const event = (slot: number, order: number): EventIdentity => ({
   slot: String(slot),
   signature: `s${slot}.${String(order).padStart(4, '0')}`,
@@ -16,10 +18,16 @@ const byChain = (a: EventIdentity, b: EventIdentity) =>
   Number(a.slot) - Number(b.slot) || (a.signature < b.signature ? -1 : 1);
 
 test('an id comes back as the position it was, and what is no id is none', () => {
-  const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, closedGaps: 1 };
+  const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, closedGaps: 1, late: 0 };
   for (const position of [{ chain }, { post: { id: 9n, recent: 2 } }, { chain, post: { id: 1n, recent: 1 } }])
     expect(readPosition(positionText(position))).toEqual(position);
-  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
+  const late = { ...chain, late: 2 };
+  expect(readPosition(positionText({ chain: late }))).toEqual({ chain: late });
+  // As a version gave it out that did not count what came late.
+  expect(readPosition('e1.2.3.4')?.chain).toEqual({
+    ...{ slot: 1n, ordinal: 2, recent: 3, closedGaps: 4, late: 0 },
+  });
+  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5.6', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
     expect(readPosition(text), text).toBeNull();
 });
 
@@ -30,7 +38,7 @@ describe('a window over the last slots', () => {
     });
     fc.assert(
       fc.property(slots, (drawn) => {
-        let window = createEventWindow(0n, 0, []);
+        let window = createEventWindow(0n, NOTHING, []);
         const all: EventIdentity[] = [];
         const told: string[] = [];
         let last: ChainPosition = window.tip();
@@ -38,7 +46,7 @@ describe('a window over the last slots', () => {
           for (let order = 0; order < events; order += 1) all.push(event(at + 1, order));
           if (!step) return;
           const read = all.filter((row) => BigInt(row.slot) > window.readFrom());
-          const moved = window.movedTo(BigInt(at + 1), 0, read);
+          const moved = window.movedTo(BigInt(at + 1), NOTHING, read);
           window = moved.window;
           for (const { identity, position } of moved.fresh) {
             told.push(identity);
@@ -58,17 +66,17 @@ describe('a window over the last slots', () => {
   });
 
   test('what comes late into a slot that was told is told before what is new', () => {
-    const before = createEventWindow(10n, 0, [event(9, 1), event(10, 1)]);
+    const before = createEventWindow(10n, NOTHING, [event(9, 1), event(10, 1)]);
     const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
-    const { window, fresh } = before.movedTo(11n, 1, rows);
+    const { window, fresh } = before.movedTo(11n, { closedGaps: 1, late: 1 }, rows);
     expect(fresh.map(({ identity, position }) => [identity, position])).toEqual([
       // Who has the first alone is where he was, and told of a gap when he comes back.
-      ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, closedGaps: 0 }],
-      ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, closedGaps: 0 }],
-      // Nor has he been told that a gap was closed.
-      ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, closedGaps: 0 }],
+      ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, closedGaps: 0, late: 0 }],
+      ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, closedGaps: 0, late: 0 }],
+      // Nor has he been told that something was filled in.
+      ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, closedGaps: 0, late: 0 }],
     ]);
-    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 1 });
+    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 1, late: 1 });
   });
 
   test('wherever one is cut off, what was told and what is told to who comes back are all there is, or it is a gap', () => {
@@ -76,12 +84,12 @@ describe('a window over the last slots', () => {
     const looks = fc.array(fc.array(one, { maxLength: 5 }), { minLength: 2, maxLength: 8 });
     fc.assert(
       fc.property(looks, fc.array(fc.boolean()), (drawn, closes) => {
-        let window = createEventWindow(100n, 0, []);
+        let window = createEventWindow(100n, NOTHING, []);
         let all: EventIdentity[] = [];
         let closed = 0;
         const told: { identity: string; position: ChainPosition; of: number }[] = [];
         const cut = (upTo: number, of: number) => {
-          const since = told[upTo]?.position ?? { slot: 100n, ordinal: 0, recent: 0, closedGaps: 0 };
+          const since = told[upTo]?.position ?? { slot: 100n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
           const until = window.tip();
           const missed = since.closedGaps === until.closedGaps ? missedSince(since, until, all) : null;
           const had = told.slice(0, upTo + 1).map(({ identity }) => identity);
@@ -102,7 +110,7 @@ describe('a window over the last slots', () => {
             ).values(),
           ].toSorted(byChain);
           closed += closes[look] === true ? 1 : 0;
-          const { window: moved, fresh } = window.movedTo(BigInt(slot), closed, all);
+          const { window: moved, fresh } = window.movedTo(BigInt(slot), { closedGaps: closed, late: 0 }, all);
           window = moved;
           told.push(...fresh.map((each) => ({ ...each, of: look })));
           for (let upTo = -1; upTo < told.length; upTo += 1) cut(upTo, look);
@@ -128,8 +136,8 @@ test('what was missed is put in order by looking at each event a few times, howe
       },
     });
   });
-  const { fresh: told } = createEventWindow(900n, 0, []).movedTo(1_200n, 0, rows);
+  const { fresh: told } = createEventWindow(900n, NOTHING, []).movedTo(1_200n, NOTHING, rows);
   expect(told).toHaveLength(2_000);
-  expect(told.at(-1)?.position).toEqual({ slot: 1_199n, ordinal: 10, recent: 640, closedGaps: 0 });
+  expect(told.at(-1)?.position).toEqual({ slot: 1_199n, ordinal: 10, recent: 640, closedGaps: 0, late: 0 });
   expect(looked).toBeLessThan(10 * rows.length);
 });

@@ -6,7 +6,11 @@ import { batchOf, logOf } from './support/records.ts';
 
 const START: Progress = {
   ...{ topic: 'accounts', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
-  ...{ writtenAt: null, followed: null, gaps: new Map(), assignment: null },
+  ...{ writtenAt: null, followed: null, gaps: new Map(), lateBatches: 0, assignment: null },
+};
+const NO_EVENTS = {
+  ...{ facts: { events: [], derived: [] }, struck: { events: [] } },
+  ...{ records: { recomputes: [] }, gaps: { opened: [] } },
 };
 const timeAt = (slot: bigint) => 1_700_000_000 + Number(slot);
 const marker = (slot: bigint, followed?: MarkerRecord['followed']): MarkerRecord => ({
@@ -20,7 +24,7 @@ const behind = (slot: bigint, followed: bigint, blockTime: number | null = null)
 function followedAfter(...records: MarkerRecord[]): Progress['followed'][] {
   const entries = logOf(records);
   const after = (cut: LogBatch[]) =>
-    cut.reduce((progress, batch) => advance(progress, batch, 0), START).followed;
+    cut.reduce((progress, batch) => advance(progress, batch, 0, NO_EVENTS), START).followed;
   return [after([batchOf('accounts', entries)]), after(entries.map((entry) => batchOf('accounts', [entry])))];
 }
 const both = (slot: bigint, blockTime: number | null) => Array(2).fill({ slot, blockTime });

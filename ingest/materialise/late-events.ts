@@ -1,0 +1,40 @@
+import { type GapRow, WINDOW_SLOTS } from '../../clickhouse/progress-tables.ts';
+import type { RecomputeRecord } from '../../schemas/records.ts';
+import type { GapPlace } from './gap-rows.ts';
+
+type Slotted = { slot: string; mint: string };
+
+/** What a batch writes of events, takes back of them, or says that others have written. */
+export interface EventsOfBatch {
+  facts: { events: readonly Slotted[]; derived: readonly Slotted[] };
+  struck: { events: readonly Slotted[] };
+  records: { recomputes: readonly RecomputeRecord[] };
+  gaps: { opened: readonly GapRow[] };
+}
+
+/**
+ * Whether some of it lies so far behind what the partition had applied that who looks at the newest slots alone does not
+ * find it. What lies in an open gap is told of by the closing of that. It goes by the batch alone, never by what is stored:
+ * one that is tried again finds its own events there.
+ */
+export function isLate(
+  { facts, struck, records, gaps }: EventsOfBatch,
+  before: { slot: bigint; gaps: ReadonlyMap<bigint, GapPlace> },
+): boolean {
+  const isBehind = (slot: bigint) => slot + WINDOW_SLOTS <= before.slot;
+  const events = [...facts.events, ...facts.derived, ...struck.events].filter(({ mint }) => mint !== '');
+  const behind = events.map(({ slot }) => BigInt(slot)).filter(isBehind);
+  const open = behind.length === 0 ? [] : [...openIn(before.gaps), ...gaps.opened.map(slotsOf)];
+  const isInGap = (slot: bigint) => open.some(([from, to]) => from <= slot && slot <= to);
+  // Around which slots others have written is not known more closely.
+  return (
+    behind.some((slot) => !isInGap(slot)) || records.recomputes.some(({ slots }) => slots.some(isBehind))
+  );
+}
+
+type Slots = [from: bigint, to: bigint];
+
+const slotsOf = ({ from_slot, to_slot }: GapRow): Slots => [BigInt(from_slot), BigInt(to_slot)];
+
+const openIn = (gaps: ReadonlyMap<bigint, GapPlace>): Slots[] =>
+  [...gaps].filter(([, { closed }]) => !closed).map(([from, { toSlot }]) => [from, toSlot]);

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Latest } from '../../../api/latest/latest.ts';
+import { createActivityFeed } from '../../../api/stream/activity.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import {
+  batchOf,
+  key,
+  logOf,
+  marker,
+  PROGRAM,
+  routed,
+  transaction,
+} from '../../ingest/materialise/support/records.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { NOW, startApi, type TestApi } from '../support/api.ts';
+import { type Listener, listenTo } from './support/listen.ts';
+
+const CAME_LATE = 'events came late, in slots that were told already';
+
+let store: Store;
+let api: TestApi;
+let apply: ReturnType<typeof createMaterialiser>;
+const offsets = { accounts: 0n, transactions: 0n };
+
+beforeAll(async () => {
+  store = await embeddedDatabase();
+  apply = createMaterialiser({ store, programId: PROGRAM });
+  api = await startApi(store);
+  await reach(1_000n);
+});
+afterAll(async () => {
+  await api.close();
+  await store.close();
+});
+
+async function take(topic: keyof typeof offsets, ...records: LogRecord[]): Promise<void> {
+  await apply(batchOf(topic, logOf(records, offsets[topic])));
+  offsets[topic] += BigInt(records.length);
+  api.at(NOW);
+}
+/** A slot with what happened in it, and its marker behind it. */
+async function reach(slot: bigint, ...events: LogRecord[]): Promise<void> {
+  await take('transactions', ...events, marker(slot));
+  await take('accounts', marker(slot));
+}
+const routedIn = (slot: bigint) => transaction(`in ${slot}`, slot, [routed(slot)]);
+const told = ({ heard }: Listener) =>
+  heard.map(({ event, data }) => (event === 'activity' ? Number(data.slot) : data.reason));
+
+test('an event of long ago is a gap to who listens, to who comes back, and to nobody a second time', async () => {
+  const path = `${api.url}/stream/activity`;
+  const other = await listenTo(`${path}?mint=${key('nobody')}`);
+  const listener = await listenTo(path);
+  const began = await listener.firstId();
+  await reach(1_001n, routedIn(1_001n));
+  await listener.until(1);
+  // Nothing of the slot was known until now, two minutes later.
+  await reach(1_300n, routedIn(1_300n));
+  await listener.until(2);
+  await reach(1_301n, routedIn(1_003n));
+  await listener.until(3);
+  await other.until(1);
+  await reach(1_302n, routedIn(1_302n));
+  await listener.until(4);
+  expect(told(listener)).toEqual([1_001, 1_300, CAME_LATE, 1_302]);
+  expect([told(other), other.heard[0]?.data.read]).toEqual([[CAME_LATE], `/coins/${key('nobody')}/activity`]);
+
+  const [first, second, gap] = listener.heard;
+  for (const id of [began, first?.id, second?.id]) {
+    const back = await listenTo(path, id);
+    await back.until(1);
+    expect(told(back), id).toEqual([CAME_LATE]);
+    back.close();
+    await back.ended;
+  }
+  const after = await listenTo(path, gap?.id);
+  await after.until(1);
+  expect(told(after)).toEqual([1_302]);
+  for (const one of [listener, other, after]) {
+    one.close();
+    await one.ended;
+  }
+});
+
+test('while more and more of it comes it is told every so often, and nobody is called up to date meanwhile', async () => {
+  const applied = { slot: '1000', late_batches: 0 };
+  const empty = { query: async () => [], aside: () => empty } as unknown as Store;
+  const latest = {
+    currentStore: () => empty,
+    held: ({ value }: { value: { late: number } }) => value.late === applied.late_batches,
+    read: async (make: (view: object) => unknown) => ({
+      value: make({ state: () => ({ applied: { ...applied }, gaps: [], openGaps: [] }) }),
+    }),
+  } as unknown as Latest;
+  let now = 0;
+  const feed = createActivityFeed(latest, () => now);
+  await feed.begin();
+  const look = async () => [(await feed.news()).gap, feed.tip().late];
+  applied.late_batches = 1;
+  expect(await look()).toEqual([CAME_LATE, 1]);
+  now = 1_000;
+  applied.late_batches = 2;
+  expect([await look(), await look()]).toEqual(Array(2).fill([null, 1]));
+  applied.late_batches = 7;
+  expect(await look()).toEqual([null, 1]);
+  // Whoever was told of it elsewhere is further than this.
+  const since = { ...feed.tip(), late: 2 };
+  expect((await feed.missed(since, feed.tip(), null)).gap).toBe(CAME_LATE);
+  now = 10_000;
+  expect([await look(), await look()]).toEqual([
+    [CAME_LATE, 7],
+    [null, 7],
+  ]);
+});

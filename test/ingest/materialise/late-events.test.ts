@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createMaterialiser, type MaterialiserOptions } from '../../../ingest/materialise/materialiser.ts';
+import type { GapRecord, LogRecord, StruckTransaction } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { freshDatabase } from '../../support/database.ts';
+import {
+  batchOf,
+  key,
+  logOf,
+  marker,
+  PROGRAM,
+  rawSignature,
+  routed,
+  transaction,
+} from './support/records.ts';
+
+let store: Store;
+let next = 0n;
+let apply: ReturnType<typeof createMaterialiser>;
+const begin = (over: Partial<MaterialiserOptions> = {}) => {
+  apply = createMaterialiser({ store, programId: PROGRAM, ...over });
+};
+beforeEach(async () => {
+  store = await freshDatabase();
+  next = 0n;
+  begin();
+  await take(marker(1_000n));
+});
+afterEach(() => store.close());
+
+async function take(...records: LogRecord[]): Promise<number> {
+  await apply(batchOf('transactions', logOf(records, next)));
+  next += BigInt(records.length);
+  const [row] = await store.query<{ late_batches: number }>('SELECT late_batches FROM applied FINAL');
+  return row?.late_batches ?? -1;
+}
+const at = (slot: bigint, name = `at ${slot}`) => transaction(name, slot, [routed(1n)]);
+const gap = (fromSlot: bigint, toSlot: bigint, closed: boolean): GapRecord => ({
+  ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed },
+});
+
+test('what whoever looks at the newest slots finds is not counted, what comes in further behind is, a batch once', async () => {
+  expect(await take(at(1_001n), at(937n))).toBe(0);
+  // By the time it was applied the slot was among the newest, however far the batch goes on.
+  expect(await take(marker(1_200n), at(990n))).toBe(0);
+  expect(await take(at(1_136n))).toBe(1);
+  expect(await take(at(900n), at(901n), marker(1_201n))).toBe(2);
+  begin();
+  expect(await take(at(1_202n))).toBe(2);
+  expect(await take(at(902n))).toBe(3);
+});
+
+test('a transaction without an event of a policy is none', async () => {
+  expect(await take(transaction('nothing', 900n, []))).toBe(0);
+});
+
+test('what history brings into a gap is told by its closing, and what comes behind that is counted', async () => {
+  expect(await take(gap(500n, 800n, false), at(600n))).toBe(0);
+  expect(await take(at(700n), gap(500n, 650n, false))).toBe(0);
+  expect(await take(at(640n))).toBe(0);
+  expect(await take(at(499n))).toBe(1);
+  expect(await take(gap(500n, 500n, true))).toBe(1);
+  expect(await take(at(601n))).toBe(2);
+});
+
+test('what the chain does not have is counted as it is taken out, and what others have written as they say so', async () => {
+  await take(at(1_001n, 'ghost'), marker(1_100n));
+  const signature = encodeBase58(rawSignature('ghost'));
+  const of = { policy: key('policy of mint'), mint: key('mint'), quoteMint: key('quote') };
+  const struck: StruckTransaction[] = [
+    { signature, slot: 1_001n, policies: [], events: [{ ...of, position: 0, logPartition: 0 }] },
+  ];
+  expect(await take({ kind: 'verified', slot: 1_090n, struck })).toBe(1);
+  const askFor = (slot: bigint) =>
+    take({ kind: 'recompute', partition: 0, mints: [key('mint')], slots: [slot] });
+  expect(await askFor(1_099n)).toBe(1);
+  expect(await askFor(512n)).toBe(2);
+});
+
+test('a batch that failed once its events stood is counted when it is tried again, once', async () => {
+  let fails = true;
+  const failing: Store = {
+    ...store,
+    insert: async (table, rows) => {
+      if (fails && table === 'transactions') throw new Error('reset by peer');
+      await store.insert(table, rows);
+    },
+  };
+  begin({ store: failing });
+  await expect(take(at(900n))).rejects.toThrow('reset by peer');
+  expect(await store.query('SELECT slot FROM events')).toEqual([{ slot: '900' }]);
+  fails = false;
+  expect(await take(at(900n))).toBe(1);
+});
