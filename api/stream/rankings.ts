@@ -67,7 +67,8 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
     wanted: () => questions.size > 0,
     tick: async () => {
       for (const [question, followed] of questions) {
-        await look(question, followed);
+        // One that fails keeps nobody from the others.
+        await look(question, followed).catch(onError);
         // As many as may be followed take a tenth of a second: nobody waits for all of them.
         await whatElseCame();
       }

@@ -65,6 +65,31 @@ test('between two of them the process looks at what else came', async () => {
   for (const one of opened) if (typeof one !== 'string') one.destroy();
 });
 
+test('one that cannot be made is told as a failure, and those behind it as ever', async () => {
+  const read = async (made: (view: object) => unknown) => ({ value: made({}), cells: [] });
+  const errors: unknown[] = [];
+  const { subscribe } = createRankingFeed({
+    ...{ clients: createClients(), latest: { held: () => false, read } as unknown as Latest },
+    make: (_, question) => {
+      if (question.includes('search=bad')) throw new Error('it cannot be made');
+      return {} as never;
+    },
+    onError: (error) => void errors.push((error as Error).message),
+  });
+  const opened = ['bad', 'good'].map((search) => {
+    const body = subscribe('192.0.2.1', `sort=newest&search=${search}&limit=50`, null);
+    if (typeof body === 'string') throw new Error(body);
+    let text = '';
+    body.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    return { body, heard: () => text };
+  });
+  await awaited(() => expect(opened[1]?.heard()).toContain('event: ranking'));
+  expect(errors).toContain('it cannot be made');
+  for (const { body } of opened) body.destroy();
+});
+
 test('who comes back with what was told last is not told it again, though nobody else had asked meanwhile', async () => {
   let reads = 0;
   const read = async () => {
