@@ -49,7 +49,7 @@ export function explorerRoutes(service: string): Route[] {
     {
       ...page('', 'Explorer'),
       path: '/explorer',
-      handler: async () => ledTo('/explorer/'),
+      handler: async ({ query }) => ledTo('/explorer/', query),
     },
     ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
     {
@@ -67,7 +67,7 @@ export function explorerRoutes(service: string): Route[] {
       handler: async ({ params, query, headers }) => {
         const path = params.path ?? '';
         const meant = withoutSlash(path);
-        if (meant !== null) return ledTo(query.size === 0 ? meant : `${meant}?${query}`);
+        if (meant !== null) return ledTo(meant, query);
         if (asksForPages(headers.accept)) return pageOf(404, 'No page');
         return { status: 404, body: { error: `no route for GET /explorer/${path}` } };
       },
@@ -75,10 +75,11 @@ export function explorerRoutes(service: string): Route[] {
   ];
 }
 
-const ledTo = (Location: string): RouteReply => ({
+/** With what was asked: a link that somebody sent keeps its filters. */
+const ledTo = (path: string, query: URLSearchParams): RouteReply => ({
   status: 308,
   body: Buffer.alloc(0),
-  headers: { Location },
+  headers: { Location: query.size === 0 ? path : `${path}?${query}` },
 });
 
 /** The address of the page that somebody means who ends it with a slash; null where there is none. */

@@ -81,9 +81,13 @@ describe('a page of the explorer', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  test('without its last slash is led to it', async () => {
-    const reply = await get('/explorer');
-    expect([reply.status, reply.headers.get('location')]).toEqual([308, '/explorer/']);
+  test.each([
+    ['/explorer', '/explorer/'],
+    ['/explorer?quote=a&mode=Agent', '/explorer/?quote=a&mode=Agent'],
+    ['/explorer?//elsewhere.example/%0d%0aa:b', '/explorer/?%2F%2Felsewhere.example%2F%0D%0Aa%3Ab='],
+  ])('without its last slash is led to it, with what was asked: %s', async (path, meant) => {
+    const reply = await get(path);
+    expect([reply.status, reply.headers.get('location')]).toEqual([308, meant]);
   });
 
   test.each([
