@@ -182,7 +182,7 @@ export function openApiRoute(page: () => unknown): Route {
     method: 'GET',
     path: '/openapi.json',
     summary: 'This page.',
-    responses: { 200: Type.Object({ openapi: Type.String(), paths: Type.Unknown() }) },
+    responses: { 200: Type.Object({ openapi: Type.String(), paths: Type.Unknown() }), 503: BusyBody },
     cached: true,
     answer: () => {
       made ??= page();

@@ -210,6 +210,11 @@ describe('the OpenAPI page', () => {
       '503',
     ]);
     expect(Object.keys(body.paths['/health']?.get?.responses ?? {})).toEqual(['200', '500']);
+    // All but those that wait for nothing, and the one of this test, say that too many may wait.
+    const neverBusy = Object.entries(body.paths).filter(([, operations]) =>
+      Object.values(operations).some(({ responses }) => !('503' in responses)),
+    );
+    expect(neverBusy.map(([path]) => path)).toEqual(['/', '/health', '/api/agent/echo']);
     expect(JSON.stringify(body)).not.toContain('$id');
   });
 
