@@ -28,9 +28,10 @@ export interface Progress {
 }
 
 /** As it is read back, where a time is a string. */
-type StoredRow = Omit<AppliedRow, 'block_time' | 'followed_time'> & {
+type StoredRow = Omit<AppliedRow, 'block_time' | 'followed_time' | 'late_batches'> & {
   block_time: string | null;
   followed_time: string | null;
+  late_batches: number | null;
 };
 
 type StoredGap = Omit<GapRow, 'to_time'> &

@@ -37,7 +37,8 @@ interface AppliedPart {
   last_signature_slot: string;
   last_signature_index: number;
   applied_at: string;
-  late_batches: number;
+  /** Null: none was counted yet. */
+  late_batches: number | null;
 }
 
 /** There are few rows, and to have the engine add them up costs several times as much as to read them. */
@@ -48,10 +49,10 @@ export async function appliedState(store: Store): Promise<AppliedState> {
        last_signature, last_signature_slot, last_signature_index, applied_at, late_batches
      FROM applied AS a FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'declared', topic, toUInt64(partitions), NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), toUInt32(0)
+     SELECT 'declared', topic, toUInt64(partitions), NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), NULL
      FROM log_partitions FINAL WHERE topic IN ('accounts', 'transactions')
      UNION ALL
-     SELECT 'verified', 'transactions', slot, NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), toUInt32(0)
+     SELECT 'verified', 'transactions', slot, NULL, toUInt64(0), NULL, NULL, toUInt64(0), toUInt32(0), toInt64(0), NULL
      FROM verified FINAL`,
     {},
   );
@@ -74,7 +75,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
     last_signature: applied.toSorted(byLastSignature).at(-1)?.last_signature ?? null,
     verified_slot: lowestVerified?.slot ?? null,
     applied_at: String(applied.reduce((newest, row) => Math.max(newest, Number(row.applied_at)), 0)),
-    late_batches: applied.reduce((sum, row) => sum + row.late_batches, 0),
+    late_batches: applied.reduce((sum, row) => sum + (row.late_batches ?? 0), 0),
   };
 }
 
